@@ -1,0 +1,80 @@
+# `make` alone prints what there is to make.
+
+PYTHON ?= python3.11
+BIN := .venv/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
+LOCK_FLAGS ?=
+
+DEMO_NAME := sample
+DEMO_KOREAN := 논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?
+DEMO_ENGLISH := Which practice schedule makes learners remember new words for half a year?
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install install-dev demo test check format bench lock clean
+
+help:  ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+
+install: .venv/.installed  ## install the locked dependencies and the shrag command into .venv
+
+install-dev: .venv/.installed-dev  ## the same with what the checks and tests need
+
+demo: install  ## index the sample papers and ask a question in Korean and one in English
+demo: export SHRAG_HOME := $(CURDIR)/.demo
+demo:
+	$(BIN)/shrag index sample/papers.jsonl --name $(DEMO_NAME) --rebuild
+	$(BIN)/shrag ask '$(DEMO_KOREAN)' --name $(DEMO_NAME)
+	$(BIN)/shrag ask '$(DEMO_ENGLISH)' --name $(DEMO_NAME)
+
+test: check  ## run the checks, then the tests
+	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+check: install-dev  ## formatting, lint, types, import rule
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install-dev  ## format the code and mend what lint can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: install  ## measure indexing and searching on a generated corpus
+	$(BIN)/python -m eval.experiments.bench
+
+# Pins that still fit are kept; LOCK_FLAGS=--upgrade renews them all.
+UV := uv==0.13.9
+LOCK := pip compile pyproject.toml --group build --universal --python-version 3.11 --fork-strategy fewest \
+	--only-binary :all: --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command 'make lock' --quiet $(LOCK_FLAGS)
+
+lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
+	@tools=$$(mktemp -d) && trap 'rm -rf "$$tools"' EXIT && \
+	$(PYTHON) -m venv "$$tools" && \
+	"$$tools/bin/python" -m pip install --quiet --disable-pip-version-check '$(UV)' && \
+	"$$tools/bin/uv" $(LOCK) --output-file requirements/base.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --constraints requirements/base.txt \
+		--output-file requirements/dev.txt
+
+clean:  ## remove the environment, the demonstration's index and all caches
+	rm -rf .venv .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@{ $(PYTHON) -c 'import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))'; } \
+		>/dev/null 2>&1 || { \
+		echo "SHRAG needs Python 3.11 or 3.12 with venv, and '$(PYTHON)' is not that or does not run:" \
+			"install it (Debian, Ubuntu: python3.11-venv) or name another: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv --clear .venv || { rm -rf .venv; exit 1; }
+
+# The project goes in without build isolation, so that nothing comes in that is not locked.
+.venv/.installed: requirements/base.txt pyproject.toml .venv/bin/python
+	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/base.txt
+	$(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+.venv/.installed-dev: requirements/dev.txt .venv/.installed
+	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/dev.txt
+	@touch $@

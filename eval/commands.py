@@ -1,0 +1,310 @@
+"""The commands of an evaluation: `eval run`, `eval score` and `eval compare`."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from indexer.settings import IndexerSettings
+
+if TYPE_CHECKING:
+    from eval.measures import Scores
+    from eval.ranking import RankedTopics
+    from eval.significance import Comparison
+    from generator.llm import LanguageModel
+    from indexer.ingest import Progress
+    from indexer.papers import Unit
+    from retriever.index import SearchIndex
+    from retriever.search import SearchRequest
+    from retriever.settings import RetrieverSettings
+
+METHODS = ("or", "paper", "shrag", "boolean")
+DEFAULT_MEASURES = "nDCG@10 R@100 Success@5 Success@15"
+TOLD_IDS = 5
+OVERLAP_DEPTH = 10
+
+a_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+measures_option = click.option(
+    "--measures",
+    default=DEFAULT_MEASURES,
+    show_default=True,
+    help="As https://ir-measur.es names them, separated by spaces.",
+)
+
+
+@click.group("eval")
+def evaluate() -> None:
+    """Make runs of topics, score them with judgements, compare them."""
+
+
+@evaluate.command("run")
+@click.argument("topics", type=a_file, metavar="TOPICS")
+@click.option("--name", required=True, help="The index's name.")
+@click.option("--method", type=click.Choice(METHODS), default="shrag", show_default=True)
+@click.option("-k", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Hits a question.")
+@click.option(
+    "--unit",
+    type=click.Choice(["passage", "paper"]),
+    help="What was judged; a paper scores as its best passage. The index says which unless this is given.",
+)
+@click.option(
+    "--keywords",
+    type=click.Choice(["statistics", "model"]),
+    default="statistics",
+    show_default=True,
+    help="Where keywords come from; a model must be configured.",
+)
+@click.option(
+    "--title-weight",
+    type=click.FloatRange(0, 10),
+    help="Of the title clause; 0 leaves it out. Else the settings'.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The run file; what it was made with is written beside it, to OUT.manifest.json.",
+)
+@json_option
+def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
+    topics: Path,
+    name: str,
+    method: str,
+    k: int,
+    unit: "Unit | None",
+    keywords: str,
+    title_weight: float | None,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Rank every question of TOPICS and write the run.
+
+    TOPICS holds id, tab, question, or JSON lines {"query_id", "question"}. The run is TREC's: query_id Q0 id
+    rank score tag. Nothing is left out of it as a duplicate or as incomplete.
+    """
+    from eval.files import make_folder_of
+    from eval.manifest import RunManifest, file_record, index_record, software
+    from eval.progress import question_bar
+    from eval.runs import write_run
+    from eval.topics import read_topics
+    from retriever.index import open_index
+    from retriever.search import SearchRequest
+    from retriever.settings import RetrieverSettings
+
+    started = datetime.now(UTC)
+    clock = time.perf_counter()
+    questions = read_topics(topics)
+    make_folder_of(out)
+    settings = RetrieverSettings()
+    if title_weight is not None:
+        settings = settings.model_copy(update={"title_weight": title_weight})
+    model = _language_model() if keywords == "model" else None
+    with open_index(IndexerSettings().home, name) as index, question_bar() as progress:
+        judged = unit or index.manifest.unit
+        request = SearchRequest(question="", method=method, k=k, collapse=judged == "paper")
+        ranked, keywords_record = asyncio.run(
+            _rank_all(index, questions, request, settings, model=model, progress=progress)
+        )
+    write_run(out, ranked.run, tag=f"{name}-{method}")
+    manifest = RunManifest(
+        index=index_record(index.manifest),
+        method=method,
+        k=k,
+        unit=judged,
+        keywords=keywords_record,
+        settings=settings.model_dump(mode="json"),
+        topics=file_record(topics) | {"questions": len(questions)},
+        run=file_record(out)
+        | {"hits": sum(map(len, ranked.run.values())), "without_hits": ranked.without_hits},
+        started=started.isoformat(timespec="seconds"),
+        seconds=round(time.perf_counter() - clock, 3),
+        **software(),
+    )
+    manifest.write(out)
+    if unusable := keywords_record.get("unusable"):
+        click.echo(
+            f"{len(unusable):,} questions have keywords from statistics, the model gave none of use "
+            f"({_some(unusable)})",
+            err=True,
+        )
+    _tell_run(manifest.run, ranked, manifest.seconds, method, judged, as_json=as_json)
+
+
+@evaluate.command("score")
+@click.argument("qrels", type=a_file, metavar="QRELS")
+@click.argument("run", type=a_file, metavar="RUN")
+@measures_option
+@click.option("--per-query", is_flag=True, help="Each question's values too.")
+@json_option
+def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_json: bool) -> None:
+    """Score RUN by the judgements QRELS.
+
+    QRELS has TREC's four columns or BEIR's three with a header. A judged question that is not in RUN
+    counts 0.
+    """
+    from eval.measures import evaluate as evaluate_run
+    from eval.qrels import read_qrels
+    from eval.runs import read_run
+
+    scores = evaluate_run(read_qrels(qrels), read_run(run), measures)
+    _tell_gaps(run, scores)
+    if as_json:
+        record: dict[str, Any] = dict(scores.means)
+        if per_query:
+            record["per_query"] = _by_question(scores)
+        click.echo(json.dumps(record, ensure_ascii=False))
+        return
+    if per_query:
+        for query_id, values in _by_question(scores).items():
+            click.echo(
+                "  ".join([query_id, *(f"{measure} {value:.4f}" for measure, value in values.items())])
+            )
+    width = max(map(len, scores.means))
+    for measure, mean in scores.means.items():
+        click.echo(f"{measure:{width}}  {mean:.4f}")
+
+
+@evaluate.command("compare")
+@click.argument("qrels", type=a_file, metavar="QRELS")
+@click.argument("run_a", type=a_file, metavar="RUN_A")
+@click.argument("run_b", type=a_file, metavar="RUN_B")
+@measures_option
+@json_option
+def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_json: bool) -> None:
+    """Compare two runs: what RUN_B gains over RUN_A, and whether that is more than chance.
+
+    p is the two-sided paired randomisation test's, the interval the bootstrap's of the mean difference, both
+    with a fixed seed.
+    """
+    from eval.measures import evaluate as evaluate_run
+    from eval.overlap import mean_overlap, mean_rank_biased_overlap
+    from eval.qrels import read_qrels
+    from eval.runs import read_run
+    from eval.significance import compare
+
+    judgements, first, second = read_qrels(qrels), read_run(run_a), read_run(run_b)
+    scores_a, scores_b = evaluate_run(judgements, first, measures), evaluate_run(judgements, second, measures)
+    _tell_gaps(run_a, scores_a)
+    _tell_gaps(run_b, scores_b)
+    compared = {
+        measure: compare(list(values.values()), list(scores_b.per_query[measure].values()))
+        for measure, values in scores_a.per_query.items()
+    }
+    record = {
+        "questions": len(next(iter(scores_a.per_query.values()))),
+        "measures": {measure: one.as_record() for measure, one in compared.items()},
+    }
+    if first or second:
+        record[f"overlap@{OVERLAP_DEPTH}"] = mean_overlap(first, second, OVERLAP_DEPTH)
+        record["rank_biased_overlap"] = mean_rank_biased_overlap(first, second)
+    if as_json:
+        click.echo(json.dumps(record, ensure_ascii=False))
+        return
+    _show_comparison(compared)
+    click.echo(f"{record['questions']} questions; A is {run_a}, B {run_b}")
+    if first or second:
+        click.echo(
+            f"first {OVERLAP_DEPTH} in common {record[f'overlap@{OVERLAP_DEPTH}']:.3f}, "
+            f"rank-biased overlap (p = .9) {record['rank_biased_overlap']:.3f}"
+        )
+
+
+async def _rank_all(
+    index: "SearchIndex",
+    questions: Mapping[str, str],
+    request: "SearchRequest",
+    settings: "RetrieverSettings",
+    *,
+    model: "LanguageModel | None",
+    progress: "Progress",
+) -> "tuple[RankedTopics, dict[str, Any]]":
+    """Rank all questions; say where their keywords came from."""
+    from eval.ranking import rank_topics
+
+    if model is None:
+        ranked = await rank_topics(index, questions, request, settings, progress=progress)
+        return ranked, {"source": "statistics"}
+    from eval.keywords import ask_for_keywords
+
+    async with model:
+        found = await ask_for_keywords(questions, model, index.analyzer, progress)
+    ranked = await rank_topics(
+        index, questions, request, settings, keywords=found.keywords, progress=progress
+    )
+    return ranked, found.record
+
+
+def _language_model() -> "LanguageModel":
+    from generator.llm import LanguageModel
+    from generator.settings import GeneratorSettings
+
+    return LanguageModel(GeneratorSettings().llm)
+
+
+def _tell_run(
+    run: Mapping[str, Any], ranked: "RankedTopics", seconds: float, method: str, unit: str, *, as_json: bool
+) -> None:
+    questions = len(ranked.run)
+    if as_json:
+        record = {**run, "questions": questions, "method": method, "unit": unit, "seconds": seconds}
+        click.echo(json.dumps(record, ensure_ascii=False))
+        return
+    rate = questions / seconds if seconds else 0
+    click.echo(
+        f"{run['path']}: {questions:,} questions, {run['hits']:,} hits, method {method}, judged unit {unit}, "
+        f"in {seconds:.1f} s ({rate:,.0f} a second)"
+    )
+    if ranked.without_hits:
+        click.echo(f"{len(ranked.without_hits):,} questions have no hits:", err=True)
+        for query_id, reason in list(ranked.without_hits.items())[:TOLD_IDS]:
+            click.echo(f"  {query_id}: {reason}", err=True)
+        if len(ranked.without_hits) > TOLD_IDS:
+            click.echo(f"  … all in {run['path']}.manifest.json", err=True)
+
+
+def _tell_gaps(run: Path, scores: "Scores") -> None:
+    told = {
+        "judged questions are not in it and count 0": scores.missing,
+        "questions have nothing relevant judged and do not count": scores.without_relevant,
+        "questions of it are not judged and do not count": scores.unjudged,
+    }
+    for words, ids in told.items():
+        if ids:
+            click.echo(f"{run}: {len(ids):,} {words} ({_some(ids)})", err=True)
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:TOLD_IDS]) + (", …" if len(ids) > TOLD_IDS else "")
+
+
+def _by_question(scores: "Scores") -> dict[str, dict[str, float]]:
+    questions = next(iter(scores.per_query.values()))
+    return {
+        query_id: {measure: values[query_id] for measure, values in scores.per_query.items()}
+        for query_id in questions
+    }
+
+
+def _show_comparison(compared: Mapping[str, "Comparison"]) -> None:
+    from eval.tables import aligned, shown_p
+
+    rows = [
+        (
+            measure,
+            f"{one.mean_a:.4f}",
+            f"{one.mean_b:.4f}",
+            f"{one.difference:+.4f}",
+            f"{one.interval[0]:+.4f} … {one.interval[1]:+.4f}",
+            shown_p(one.p_value),
+            f"{one.wins} / {one.ties} / {one.losses}",
+        )
+        for measure, one in compared.items()
+    ]
+    header = ("measure", "A", "B", "B − A", "95 % interval", "p", "better / same / worse")
+    click.echo(aligned(header, rows))

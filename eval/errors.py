@@ -1,0 +1,38 @@
+"""What can go wrong between topics, a run and its scores.
+
+EvalError
+├── BadTopics       a topics file that cannot be read; names the line
+├── BadQrels        a judgements file that cannot be read; names the line
+├── BadRun          a run that cannot be read, or that no run file can hold
+├── BadMeasure      a measure that does not exist or cannot be computed here
+├── NothingJudged   no judgement that would give a score
+└── NotWritten      disk full, no permission: what stood there before still stands
+"""
+
+
+class EvalError(Exception):
+    """Base of all; the message says what happened, to what, and what to do next."""
+
+
+class BadTopics(EvalError):
+    """A topics file that cannot be read."""
+
+
+class BadQrels(EvalError):
+    """A judgements file that cannot be read."""
+
+
+class BadRun(EvalError):
+    """A run that cannot be read, or that no run file can hold."""
+
+
+class BadMeasure(EvalError):
+    """A measure that does not exist or cannot be computed here."""
+
+
+class NothingJudged(EvalError):
+    """No judgement that would give a score."""
+
+
+class NotWritten(EvalError):
+    """A file could not be written: disk full, no permission."""

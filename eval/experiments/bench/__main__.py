@@ -1,0 +1,125 @@
+"""The benchmark: what is held, and what is only told.
+
+    python -m eval.experiments.bench [--home DIR] [--documents N] [--only PART] [--json]
+
+Ratios are of one run, measured in turn, and held to their bars; absolute figures belong to the machine told
+with them.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from eval.experiments.bench.analysis import measure_analysis
+from eval.experiments.bench.cold_start import measure_cold_start
+from eval.experiments.bench.figures import Figure, machine, table
+from eval.experiments.bench.generated import measure_generated_index
+from eval.experiments.bench.indexing import ensure_korean_index, measure_indexing
+from eval.experiments.bench.korean import Passage, korean_passages, texts_of
+from eval.experiments.bench.memory import measure_memory
+from eval.experiments.bench.progressive import measure_queries
+from eval.progress import question_bar
+from indexer.requests import Progress
+
+DATA = Path("../shared/data")
+QUESTIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What all parts share."""
+
+    home: Path
+    documents: int
+    rounds: int
+    passages: list[Passage]
+    progress: Progress
+
+
+def generated(plan: Plan) -> list[Figure]:
+    """Measure the index of the generated corpus, built where it is missing."""
+    name, figures = measure_generated_index(plan.home, plan.documents, plan.progress)
+    figures += measure_queries(plan.home, name, QUESTIONS, plan.rounds, plan.progress)
+    return figures + measure_memory(plan.home, name, QUESTIONS)
+
+
+def analysis(plan: Plan) -> list[Figure]:
+    """Measure the analyzers."""
+    return measure_analysis(texts_of(plan.passages), 2 * plan.rounds + 1)
+
+
+def indexing(plan: Plan) -> list[Figure]:
+    """Measure whole builds."""
+    return measure_indexing(plan.home, plan.passages, plan.rounds, plan.progress)
+
+
+def cold_start(plan: Plan) -> list[Figure]:
+    """Measure the command."""
+    return measure_cold_start(plan.home, ensure_korean_index(plan.home, plan.passages))
+
+
+PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
+    "generated": generated,
+    "analysis": analysis,
+    "indexing": indexing,
+    "cold-start": cold_start,
+}
+
+
+@click.command()
+@click.option(
+    "--home",
+    type=click.Path(path_type=Path),
+    help="The folder for the indexes, kept for the next run; a passing one by default.",
+)
+@click.option("--documents", type=click.IntRange(1), default=1_000_000, show_default=True)
+@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="How often to measure.")
+@click.option(
+    "--only",
+    "parts",
+    type=click.Choice(list(PARTS)),
+    multiple=True,
+    help="Only this part; may be given again.",
+)
+@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@click.option("--strict", is_flag=True, help="Exit with 1 where a bar is not met.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def main(
+    home: Path | None,
+    documents: int,
+    rounds: int,
+    parts: tuple[str, ...],
+    data: Path,
+    *,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Measure indexing and searching, each figure beside its bar."""
+    figures: list[Figure] = []
+    facts = machine()
+    with ExitStack() as stack:
+        if home is None:
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-bench-")))
+        progress = stack.enter_context(question_bar())
+        plan = Plan(home.resolve(), documents, rounds, korean_passages(data), progress)
+        for part in parts or PARTS:
+            click.echo(f"{part} …", err=True)
+            figures += PARTS[part](plan)
+    if as_json:
+        rows = [figure.as_record() for figure in figures]
+        click.echo(json.dumps({"machine": facts, "figures": rows}, ensure_ascii=False))
+    else:
+        click.echo(table(figures))
+        click.echo("\n" + ", ".join(f"{name} {value}" for name, value in facts.items()))
+    if strict and any(figure.met is False for figure in figures):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""How the sample corpus is searched and answered, and how citations are checked on judged claims.
+
+    python -m eval.experiments.sample [--home DIR] [--json]
+
+Indexes `sample/`, asks its forty questions, and reports by kind: Success@5 (grade 2), abstentions, and
+whether every sentence is cited; then checks the claims of `sample/claims.jsonl` and reports how many
+supported ones are called unsupported, and how many unsupported ones are caught, within a language and across.
+"""
+
+import asyncio
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eval.qrels import Qrels, read_qrels
+from eval.tables import aligned
+from generator.citations import check_sentence
+from generator.extractive import extractive_answer
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
+from retriever.confidence import THRESHOLD
+from retriever.index import SearchIndex, open_index
+from retriever.search import EVIDENCE, SearchRequest, search
+
+SAMPLE = Path(__file__).parents[2] / "sample"
+NAME = "sample"
+ANSWERS = 2  # the grade of a paper that answers
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question and what became of it."""
+
+    query_id: str
+    kind: str
+    rank: int | None  # of the first paper that answers
+    abstained: bool
+    uncited: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One judged claim and what the check said."""
+
+    claim_id: str
+    pair: str
+    supported: bool
+    why: str
+    check: str
+
+
+async def ask_questions(
+    index: SearchIndex, questions: Sequence[dict[str, Any]], qrels: Qrels
+) -> list[Question]:
+    """Ask every question for five papers and a quoted answer."""
+    asked = []
+    for one in questions:
+        result = await search(index, SearchRequest(one["question"], k=EVIDENCE))
+        answer = extractive_answer(result, index, THRESHOLD)
+        grades = qrels.get(one["query_id"], {})
+        ranks = [hit.rank for hit in result.hits if grades.get(hit.doc_id, 0) >= ANSWERS]
+        uncited = sum(not sentence.citations for sentence in answer.sentences)
+        asked.append(
+            Question(one["query_id"], one["kind"], min(ranks, default=None), answer.abstained, uncited)
+        )
+    return asked
+
+
+async def check_claims(index: SearchIndex, claims: Sequence[dict[str, Any]]) -> list[Claim]:
+    """Check every claim against the papers it cites."""
+    checked = []
+    for one in claims:
+        papers = await index.engine.papers(one["citations"])
+        finding = check_sentence(one["text"], list(papers.values()), index)
+        checked.append(
+            Claim(
+                one["claim_id"], one["pair"], one["label"] == "supported", one.get("why", ""), finding.check
+            )
+        )
+    return checked
+
+
+def question_figures(asked: Sequence[Question]) -> dict[str, dict[str, float]]:
+    """Count by kind: questions, Success@5, abstentions, sentences without citation."""
+    by_kind: dict[str, list[Question]] = defaultdict(list)
+    for one in asked:
+        by_kind[one.kind].append(one)
+    return {
+        kind: {
+            "questions": len(ones),
+            "Success@5": round(sum(one.rank is not None for one in ones) / len(ones), 3),
+            "abstained": sum(one.abstained for one in ones),
+            "uncited sentences": sum(one.uncited for one in ones),
+        }
+        for kind, ones in by_kind.items()
+    }
+
+
+def claim_figures(checked: Sequence[Claim]) -> dict[str, dict[str, float]]:
+    """Count by pair of languages: supported claims called unsupported, unsupported ones caught."""
+    figures = {}
+    for pair in ("within", "across"):
+        right = [one for one in checked if one.pair == pair and one.supported]
+        wrong = [one for one in checked if one.pair == pair and not one.supported]
+        figures[pair] = {
+            "supported": len(right),
+            "called unsupported": round(sum(one.check == "unsupported" for one in right) / len(right), 3),
+            "not checkable": round(sum(one.check == "not checkable" for one in right) / len(right), 3),
+            "unsupported": len(wrong),
+            "caught": round(sum(one.check == "unsupported" for one in wrong) / len(wrong), 3),
+        }
+    return figures
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _table(first: str, figures: dict[str, dict[str, float]]) -> str:
+    header = (first, *next(iter(figures.values())))
+    rows = [(name, *(f"{value:g}" for value in found.values())) for name, found in figures.items()]
+    return aligned(header, rows, words=1)
+
+
+@click.command()
+@click.option("--home", type=click.Path(path_type=Path), help="The folder for the index; else a passing one.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of tables.")
+@click.option("--list", "listing", is_flag=True, help="List the questions and claims that went wrong.")
+def main(home: Path | None, as_json: bool, listing: bool) -> None:
+    """Evaluate search, answers and citation checks on the sample."""
+    with tempfile.TemporaryDirectory() as passing:
+        settings = IndexerSettings(home=home or Path(passing))
+        request = IngestRequest(name=NAME, paths=[str(SAMPLE / "papers.jsonl")], rebuild=True)
+        build_index(request, settings)
+        with open_index(settings.home, NAME) as index:
+            qrels = read_qrels(SAMPLE / "qrels.txt")
+            asked = asyncio.run(ask_questions(index, _lines(SAMPLE / "topics.jsonl"), qrels))
+            checked = asyncio.run(check_claims(index, _lines(SAMPLE / "claims.jsonl")))
+    questions, claims = question_figures(asked), claim_figures(checked)
+    if as_json:
+        click.echo(json.dumps({"questions": questions, "claims": claims}))
+        return
+    click.echo(_table("questions", questions))
+    click.echo("\n" + _table("claims", claims))
+    if listing:
+        for one in asked:
+            wrong = one.abstained if one.kind != "unanswerable" else not one.abstained
+            if wrong or (one.rank is None and one.kind != "unanswerable"):
+                click.echo(f"{one.query_id} {one.kind}: rank {one.rank}, abstained {one.abstained}")
+        for claim in checked:
+            if claim.supported == (claim.check == "unsupported"):
+                click.echo(
+                    f"{claim.claim_id} {claim.pair}: {claim.check}, supported {claim.supported} {claim.why}"
+                )
+
+
+if __name__ == "__main__":
+    main()

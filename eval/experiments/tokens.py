@@ -1,0 +1,226 @@
+"""How close the analyzers come to a real Elasticsearch: the table of tokens.
+
+    python -m eval.experiments.tokens [--golden DIR] [--list] [--json]
+
+Compares each analyzer with the tokens that were recorded for the same texts. F1 is micro-averaged over the
+tokens in order (longest matching blocks); offsets, positions and position increments (the gap to the token
+before, as Lucene stores positions) are compared over the tokens that match.
+"""
+
+import gzip
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from eval.tables import aligned
+from indexer.analysis import Analyzer, Decompound, Token, make_analyzer
+
+GOLDEN = Path("../shared/golden")
+FILE = re.compile(r"analysis-(?P<analyzer>[a-z]+)(?:-(?P<decompound>[a-z]+))?\.jsonl\.gz")
+CONTEXT = 20  # characters shown on each side of a difference
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A stretch of a text whose tokens differ; each side as "token@start-end+increment"."""
+
+    source: str
+    context: str
+    recorded: tuple[str, ...]
+    ours: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.source}: {self.context}\n    recorded {' '.join(self.recorded) or '–'}\n    here     "
+            + (" ".join(self.ours) or "–")
+        )
+
+
+@dataclass(slots=True)
+class Agreement:
+    """Counts over texts: tokens recorded, made here, matching, and what of the matching is alike."""
+
+    name: str
+    texts: int = 0
+    recorded: int = 0
+    ours: int = 0
+    matching: int = 0
+    same_offsets: int = 0
+    same_positions: int = 0
+    same_increments: int = 0
+    differences: list[Difference] = field(default_factory=list)
+
+    @property
+    def f1(self) -> float:
+        """Twice the matching tokens by the tokens of both sides."""
+        both = self.recorded + self.ours
+        return 2 * self.matching / both if both else 1.0
+
+    def share(self, alike: int) -> float:
+        """Return which part of the matching tokens is alike."""
+        return alike / self.matching if self.matching else 1.0
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the row of the table."""
+        return {
+            "analyzer": self.name,
+            "texts": self.texts,
+            "recorded": self.recorded,
+            "ours": self.ours,
+            "f1": self.f1,
+            "offsets": self.share(self.same_offsets),
+            "positions": self.share(self.same_positions),
+            "increments": self.share(self.same_increments),
+        }
+
+    def add(self, source: str, text: str, recorded: Sequence[Token], ours: Sequence[Token]) -> None:
+        """Count one text's tokens."""
+        self.texts += 1
+        self.recorded += len(recorded)
+        self.ours += len(ours)
+        theirs_gaps, our_gaps = increments(recorded), increments(ours)
+        matcher = SequenceMatcher(
+            None, [one[0] for one in recorded], [one[0] for one in ours], autojunk=False
+        )
+        for kind, i1, i2, j1, j2 in matcher.get_opcodes():
+            if kind != "equal":
+                self._tell(
+                    source, text, _marked(recorded, theirs_gaps, i1, i2), _marked(ours, our_gaps, j1, j2)
+                )
+                continue
+            self.matching += i2 - i1
+            for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
+                same_offsets = recorded[i][2:] == ours[j][2:]
+                same_increment = theirs_gaps[i] == our_gaps[j]
+                self.same_offsets += same_offsets
+                self.same_positions += recorded[i][1] == ours[j][1]
+                self.same_increments += same_increment
+                if not (same_offsets and same_increment):
+                    one, other = _marked(recorded, theirs_gaps, i, i + 1), _marked(ours, our_gaps, j, j + 1)
+                    self._tell(source, text, one, other)
+
+    def _tell(self, source: str, text: str, recorded: list["_Marked"], ours: list["_Marked"]) -> None:
+        start = min(one.start for one in (*recorded, *ours))
+        end = max(one.end for one in (*recorded, *ours))
+        before, inside, after = (
+            text[max(0, start - CONTEXT) : start],
+            text[start:end],
+            text[end : end + CONTEXT],
+        )
+        context = f"{before}⟦{inside}⟧{after}".replace("\n", " ")
+        sides = (tuple(one.shown for one in side) for side in (recorded, ours))
+        self.differences.append(Difference(source, context, *sides))
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    shown: str
+    start: int
+    end: int
+
+
+def increments(tokens: Sequence[Token]) -> list[int]:
+    """Return each token's gap to the one before, the first's to −1."""
+    positions = [-1, *(token[1] for token in tokens)]
+    return [here - before for before, here in pairwise(positions)]
+
+
+def _marked(tokens: Sequence[Token], gaps: Sequence[int], first: int, behind: int) -> list[_Marked]:
+    return [
+        _Marked(f"{term}@{start}-{end}+{gaps[place]}", start, end)
+        for place, (term, _, start, end) in enumerate(tokens[first:behind], first)
+    ]
+
+
+def compare_with_recorded(path: Path) -> Agreement:
+    """Compare the analyzer that the file's name says with the tokens in it."""
+    named = FILE.fullmatch(path.name)
+    if not named:
+        raise ValueError(f"{path.name} does not say its analyzer: analysis-ANALYZER[-DECOMPOUND].jsonl.gz")
+    decompound = cast(Decompound, named["decompound"] or "discard")
+    analyzer = make_analyzer(named["analyzer"], decompound)
+    name = named["analyzer"] + (f"-{named['decompound']}" if named["decompound"] else "")
+    return compare_texts(name, analyzer, _records(path))
+
+
+def compare_texts(name: str, analyzer: Analyzer, records: Iterable[dict[str, Any]]) -> Agreement:
+    """Compare an analyzer with records of {"source", "text", "tokens"}."""
+    agreement = Agreement(name)
+    for record in records:
+        recorded: list[Token] = [tuple(token) for token in record["tokens"]]
+        agreement.add(record["source"], record["text"], recorded, analyzer.analyze(record["text"]))
+    return agreement
+
+
+def recorded_files(folder: Path) -> list[Path]:
+    """List the files of recorded tokens, by name."""
+    return sorted(path for path in folder.glob("analysis-*.jsonl.gz") if FILE.fullmatch(path.name))
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def _show(agreements: Sequence[Agreement]) -> None:
+    rows = []
+    for one in agreements:
+        shares = (one.f1, *map(one.share, (one.same_offsets, one.same_positions, one.same_increments)))
+        counts = (one.texts, one.recorded, one.ours)
+        rows.append((one.name, *(f"{count:,}" for count in counts), *(f"{share:.4f}" for share in shares)))
+    header = ("analyzer", "texts", "recorded", "here", "F1", "offsets", "positions", "increments")
+    click.echo(aligned(header, rows))
+
+
+@click.command()
+@click.option(
+    "--golden",
+    type=click.Path(path_type=Path),
+    default=GOLDEN,
+    show_default=True,
+    help="The folder of recorded tokens, analysis-ANALYZER[-DECOMPOUND].jsonl.gz.",
+)
+@click.option("--list", "listed", is_flag=True, help="Every difference in its context too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def main(golden: Path, listed: bool, as_json: bool) -> None:
+    """Compare the analyzers with the tokens a real Elasticsearch made of the same texts."""
+    files = recorded_files(golden)
+    if not files:
+        click.echo(
+            f"no recorded tokens (analysis-*.jsonl.gz) in {golden}; name their folder: --golden DIR", err=True
+        )
+        sys.exit(2)
+    agreements = [compare_with_recorded(path) for path in files]
+    if as_json:
+        rows = [
+            one.as_record() | ({"differences": _as_lists(one.differences)} if listed else {})
+            for one in agreements
+        ]
+        click.echo(json.dumps({"analyzers": rows}, ensure_ascii=False))
+        return
+    if listed:
+        for one in agreements:
+            click.echo(f"# {one.name}: {len(one.differences)} differences")
+            for difference in one.differences:
+                click.echo(str(difference))
+    _show(agreements)
+
+
+def _as_lists(differences: Sequence[Difference]) -> list[dict[str, Any]]:
+    return [
+        {"source": one.source, "context": one.context, "recorded": list(one.recorded), "ours": list(one.ours)}
+        for one in differences
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Files of an evaluation: lines with their numbers, packed or not, and files replaced whole."""
+
+import errno
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from eval.errors import EvalError, NotWritten
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def numbered_lines(path: Path, error: type[EvalError]) -> Iterator[tuple[int, str]]:
+    """Yield (number, text) of the lines that are not blank, counted from 1; gzip is told by its content.
+
+    Raises:
+        EvalError: `error`, with file and line, where the file is missing, damaged or not UTF-8.
+    """
+    number = 0
+    try:
+        with path.open("rb") as plain:
+            packed = plain.peek(2)[:2] == GZIP_MAGIC
+            lines = gzip.GzipFile(fileobj=plain, mode="rb") if packed else plain
+            for number, line in enumerate(lines, 1):
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                if text.strip():
+                    yield number, text
+    except UnicodeDecodeError:
+        raise error(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
+        raise error(f"{path}:{number + 1}: the file is damaged ({damage}); fetch it again") from None
+    except OSError as refused:
+        raise error(f"{path} cannot be read: {refused.strerror or refused}") from None
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put `content` at `path` so that a reader finds the old file or the new one whole; make its folder.
+
+    Raises:
+        NotWritten: disk full, no permission.
+    """
+    make_folder_of(path)
+    passing = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        try:
+            with passing.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            passing.replace(path)
+        finally:
+            passing.unlink(missing_ok=True)
+    except OSError as refused:
+        raise _not_written(path, refused) from refused
+
+
+def make_folder_of(path: Path) -> None:
+    """Make the folder of a file that is to be written; NotWritten where the system refuses."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as refused:
+        raise _not_written(path, refused) from refused
+
+
+def _not_written(path: Path, refused: OSError) -> NotWritten:
+    return NotWritten(
+        f"{path} was not written: {refused.strerror or refused}; make room or name another place"
+    )

@@ -1,0 +1,59 @@
+"""Keywords of a language model for all topics, and how they came about."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from generator.errors import ModelAnswerInvalid
+from generator.keywords import ModelKeywords, keywords_from_model
+from generator.llm import LanguageModel
+from indexer.analysis import Analyzer
+from indexer.ingest import Progress, no_progress
+from retriever.keywords import Keyword
+
+ASKED_AT_ONCE = 8  # questions the model works on
+
+
+@dataclass(frozen=True, slots=True)
+class TopicKeywords:
+    """Keywords by query_id, and for the manifest what made them.
+
+    A question to which the model gave none that can be used is not in it; `record["unusable"]` names it.
+    """
+
+    keywords: dict[str, tuple[Keyword, ...]]
+    record: dict[str, Any]
+
+
+async def ask_for_keywords(
+    topics: Mapping[str, str], model: LanguageModel, analyzer: Analyzer, progress: Progress = no_progress
+) -> TopicKeywords:
+    """Ask the model for the keywords of every topic, some at a time.
+
+    Raises:
+        GeneratorError: the model cannot be reached, is too slow or refuses.
+    """
+    places = asyncio.Semaphore(ASKED_AT_ONCE)
+    answers: dict[str, ModelKeywords | None] = {}
+
+    async def ask(query_id: str, question: str) -> None:
+        async with places:
+            try:
+                answers[query_id] = await keywords_from_model(question, model, analyzer)
+            except ModelAnswerInvalid:
+                answers[query_id] = None
+            progress("keywords", len(answers), len(topics))
+
+    await asyncio.gather(*(ask(query_id, question) for query_id, question in topics.items()))
+    usable = {query_id: answer for query_id in topics if (answer := answers[query_id]) is not None}
+    record = {
+        "source": "model",
+        "models": sorted({answer.reply.model for answer in usable.values()}),
+        "prompt_versions": sorted({answer.prompt_version for answer in usable.values()}),
+        "temperature": model.settings.temperature,
+        "seed": model.settings.seed,
+        "texts": {query_id: [one.text for one in answer.keywords] for query_id, answer in usable.items()},
+        "unusable": [query_id for query_id in topics if query_id not in usable],
+    }
+    return TopicKeywords({query_id: answer.keywords for query_id, answer in usable.items()}, record)

@@ -1,0 +1,80 @@
+"""What a run was made with, written beside it, so that another person can make it again to the digit."""
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from eval.files import replace_file
+from indexer.versions import Manifest
+
+SUFFIX = ".manifest.json"
+# What a run's order may depend on.
+LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "numpy")
+
+
+@dataclass(frozen=True, slots=True)
+class RunManifest:
+    """What a run was made with. Two runs of the same differ in `started` and `seconds` only."""
+
+    shrag: str
+    index: dict[str, Any]
+    method: str
+    k: int
+    unit: str
+    keywords: dict[str, Any]
+    settings: dict[str, Any]
+    topics: dict[str, Any]
+    run: dict[str, Any]
+    python: str
+    libraries: dict[str, str]
+    started: str
+    seconds: float
+
+    def write(self, run_path: Path) -> Path:
+        """Write RUN.manifest.json beside the run; return its path."""
+        path = manifest_path(run_path)
+        text = json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
+        replace_file(path, text.encode("utf-8"))
+        return path
+
+
+def manifest_path(run_path: Path) -> Path:
+    """Return where the manifest of a run stands."""
+    return run_path.with_name(run_path.name + SUFFIX)
+
+
+def index_record(manifest: Manifest) -> dict[str, Any]:
+    """Return what of an index a run depends on."""
+    names = ("name", "version", "engine", "analyzer", "decompound", "papers", "passages", "fingerprint")
+    return {name: getattr(manifest, name) for name in names}
+
+
+def file_record(path: Path) -> dict[str, Any]:
+    """Return a file's path as it was given, and the SHA-256 of its bytes."""
+    with path.open("rb") as file:
+        return {"path": str(path), "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def project_version() -> str:
+    """Return the version of what is installed; "not installed" where it runs from a bare checkout."""
+    return _version("shrag")
+
+
+def software() -> dict[str, Any]:
+    """Return the versions that a run may depend on."""
+    return {
+        "shrag": project_version(),
+        "python": platform.python_version(),
+        "libraries": {library: _version(library) for library in LIBRARIES},
+    }
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,141 @@
+"""Scores of a run, as ir_measures computes them (which asks trec_eval for the usual ones).
+
+https://ir-measur.es lists the measures and their parameters.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ir_measures
+from ir_measures.providers import FallbackProvider
+
+from eval.errors import BadMeasure, NothingJudged
+from eval.qrels import Qrels
+
+EXAMPLES = "nDCG@10, R@100, Success@5, P@10, RR, MAP, R(rel=2)@100"
+
+# Separated by white space or commas, brackets kept together.
+NAME = re.compile(r"(?:[^\s,(]|\([^)]*\))+")
+LARGEST_PARAMETER = 1_000_000
+
+# All of ir_measures' own that run inside this process: gdeval is a script that wants numbers as query ids.
+PROVIDERS: Any = FallbackProvider(  # type: ignore[no-untyped-call]
+    [
+        ir_measures.pytrec_eval,
+        ir_measures.cwl_eval,
+        ir_measures.compat,
+        ir_measures.pyndeval,
+        ir_measures.judged,
+        ir_measures.msmarco,
+        ir_measures.accuracy,
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a run scores: means by measure, the values they are the means of, and what is not in them.
+
+    `per_query` is {measure: {query_id: value}} in the order of the qrels. `missing` are judged questions that
+    the run does not hold, and count 0; `without_relevant` have only judgements of not relevant, `unjudged`
+    have none, and neither counts.
+    """
+
+    means: dict[str, float]
+    per_query: dict[str, dict[str, float]]
+    missing: tuple[str, ...]
+    without_relevant: tuple[str, ...]
+    unjudged: tuple[str, ...]
+
+
+def score(
+    qrels: Qrels, run: Mapping[str, Sequence[tuple[str, float]]], measures: str | Iterable[str]
+) -> dict[str, float]:
+    """Return the mean of each measure, by the name it was asked for with; see `evaluate`."""
+    return evaluate(qrels, run, measures).means
+
+
+def evaluate(
+    qrels: Qrels, run: Mapping[str, Sequence[tuple[str, float]]], measures: str | Iterable[str]
+) -> Scores:
+    """Score a run over all questions that have something relevant.
+
+    The scores of a ranking give its order, ties as trec_eval breaks them (by id, the last first); `write_run`
+    and `as_written` leave none.
+
+    Raises:
+        BadMeasure: a measure that does not exist or cannot be computed here.
+        NothingJudged: no question of the qrels has anything relevant, or none of them is in the run.
+    """
+    asked = parse_measures(measures)
+    judged = {query_id: grades for query_id, grades in qrels.items() if max(grades.values(), default=0) > 0}
+    if not judged:
+        raise NothingJudged(
+            "the qrels hold nothing relevant (a grade of 1 or more); are they the right ones?"
+        )
+    answered = {
+        query_id: dict(run[query_id]) for query_id in judged if query_id in run and len(run[query_id]) > 0
+    }
+    if run and not any(query_id in qrels for query_id in run):
+        raise NothingJudged(
+            f"none of the run's {len(run):,} questions ({next(iter(run))}, …) is judged in the qrels "
+            f"({next(iter(judged))}, …); are they of the same topics?"
+        )
+    values: dict[ir_measures.Measure, dict[str, float]] = {measure: {} for measure in asked.values()}
+    for metric in PROVIDERS.iter_calc(list(values), judged, answered):
+        values[metric.measure][metric.query_id] = float(metric.value)
+    per_query = {
+        name: {query_id: values[measure].get(query_id, 0.0) for query_id in judged}
+        for name, measure in asked.items()
+    }
+    return Scores(
+        means={name: _aggregate(asked[name], per_query[name]) for name in asked},
+        per_query=per_query,
+        missing=tuple(query_id for query_id in judged if query_id not in answered),
+        without_relevant=tuple(query_id for query_id in qrels if query_id not in judged),
+        unjudged=tuple(query_id for query_id in run if query_id not in qrels),
+    )
+
+
+def parse_measures(measures: str | Iterable[str]) -> dict[str, ir_measures.Measure]:
+    """Read measures, separated by white space or commas, as {name as written: measure}.
+
+    Raises:
+        BadMeasure: none at all, or one that does not exist or cannot be computed here.
+    """
+    names = NAME.findall(measures) if isinstance(measures, str) else list(measures)
+    if not names:
+        raise BadMeasure(f"no measure is named; there are {EXAMPLES}, …")
+    return {name: _parse(name) for name in names}
+
+
+def _parse(name: str) -> Any:
+    try:
+        measure: Any = ir_measures.parse_measure(name)
+        measure.validate_params()
+    except (NameError, ValueError, AssertionError, KeyError, TypeError):
+        raise BadMeasure(
+            f"{name!r} is no measure, or its cutoff is missing or a parameter wrong; there are {EXAMPLES}, …"
+        ) from None
+    for key, value in measure.params.items():  # trec_eval ends the process over a cutoff of 0
+        values = value.values() if isinstance(value, dict) else (value,)
+        if key != "judged_only" and any(_out_of_bounds(one) for one in values):
+            raise BadMeasure(f"{name!r}: {key} lies between 1 and {LARGEST_PARAMETER:,}")
+    if not PROVIDERS.supports(measure):
+        raise BadMeasure(f"{name!r} cannot be computed with what is installed; there are {EXAMPLES}, …")
+    return measure
+
+
+def _out_of_bounds(value: object) -> bool:
+    if isinstance(value, bool):
+        return True
+    return isinstance(value, int) and not 1 <= value <= LARGEST_PARAMETER
+
+
+def _aggregate(measure: ir_measures.Measure, values: Mapping[str, float]) -> float:
+    aggregator = measure.aggregator()  # the mean, but for counts such as NumRet
+    for value in values.values():
+        aggregator.add(value)
+    return float(aggregator.result())

@@ -1,0 +1,58 @@
+"""Qrels: relevance judgements, by query_id and by the id of what was judged.
+
+Two formats, told by the number of columns: TREC's four (query_id, iteration, id, grade; any white space), and
+BEIR's three (query-id, corpus-id, score; tabs and a header).
+"""
+
+from pathlib import Path
+
+from eval.errors import BadQrels
+from eval.files import numbered_lines
+
+Qrels = dict[str, dict[str, int]]
+
+TREC_COLUMNS = 4
+BEIR_COLUMNS = 3
+HIGHEST_GRADE = 1_000_000  # trec_eval counts with an array as long as the highest grade
+
+
+def read_qrels(path: str | Path) -> Qrels:
+    """Read {query_id: {id: grade}} in the order of the file, gzip unpacked; 0 is judged not relevant.
+
+    Raises:
+        BadQrels: with file and line; wrong columns, a grade that is no whole number, two grades for the same.
+    """
+    qrels: Qrels = {}
+    columns = 0
+    for number, line in numbered_lines(Path(path), BadQrels):
+        where = f"{path}:{number}"
+        parts = line.split()
+        if not columns:
+            columns = _columns(parts, where)
+            if columns == BEIR_COLUMNS and not _is_grade(parts[-1]):
+                continue  # the header
+        if len(parts) != columns:
+            raise BadQrels(f"{where}: {len(parts)} columns, the lines before have {columns}")
+        query_id, judged, grade = parts[0], parts[-2], parts[-1]
+        if not _is_grade(grade) or abs(int(grade)) > HIGHEST_GRADE:
+            raise BadQrels(f"{where}: {grade!r} is no grade; a grade is a whole number, 0 for not relevant")
+        grades = qrels.setdefault(query_id, {})
+        if grades.setdefault(judged, int(grade)) != int(grade):
+            raise BadQrels(f"{where}: {judged} is judged {grade} for {query_id}, and {grades[judged]} before")
+    if not qrels:
+        raise BadQrels(f"{path}: there is no judgement in it")
+    return qrels
+
+
+def _columns(parts: list[str], where: str) -> int:
+    if len(parts) not in (TREC_COLUMNS, BEIR_COLUMNS):
+        raise BadQrels(
+            f"{where}: {len(parts)} columns; "
+            "TREC's qrels have four (query_id 0 id grade), BEIR's three with a header"
+        )
+    return len(parts)
+
+
+def _is_grade(text: str) -> bool:
+    digits = text.removeprefix("-").removeprefix("+")
+    return digits.isascii() and digits.isdigit()

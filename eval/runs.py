@@ -1,0 +1,117 @@
+"""Runs: what a method found for each question, best first, in TREC's six columns.
+
+    query_id Q0 id rank score tag
+
+trec_eval takes the order from the scores alone, reads them in single precision, and breaks ties by id. So
+that everyone who scores a run file sees the order that was meant, a score that would not be lower than the
+one before it is written a small step below it.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from eval.errors import BadRun
+from eval.files import numbered_lines, replace_file
+
+Ranking = list[tuple[str, float]]
+Run = dict[str, Ranking]
+
+COLUMNS = 6
+SMALLEST_STEP = np.float32(1e-6)
+LARGEST_SCORE = 1e30
+
+
+def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> None:
+    """Write a run; the order of each ranking counts, its scores follow. The file is replaced whole.
+
+    A question without hits has no line: the format cannot say it.
+
+    Raises:
+        BadRun: an id with white space or twice in a ranking, a score that is no number.
+        NotWritten: disk full, no permission.
+    """
+    if not _is_word(tag):
+        raise BadRun(f"{tag!r} cannot tag a run: a tag is one word")
+    lines = []
+    for query_id, ranking in run.items():
+        _check_ids(query_id, [found for found, _ in ranking])
+        for rank, (found, score) in enumerate(as_written(ranking), 1):
+            lines.append(f"{query_id} Q0 {found} {rank} {score} {tag}\n")
+    replace_file(Path(path), "".join(lines).encode("utf-8"))
+
+
+def as_written(ranking: Iterable[tuple[str, float]]) -> Ranking:
+    """Return the ranking with the scores that its run file has: strictly falling in single precision.
+
+    Raises:
+        BadRun: a score that is no number.
+    """
+    ids, given = [], []
+    for found, score in ranking:
+        if not abs(score) <= LARGEST_SCORE:
+            raise BadRun(f"{found} has the score {score}, which no run file can hold")
+        ids.append(found)
+        given.append(score)
+    scores = np.asarray(given, dtype=np.float32) + np.float32(0)  # −0 is 0
+    for place in range(1, len(scores)):
+        above = scores[place - 1]
+        if scores[place] >= above:
+            scores[place] = above - max(SMALLEST_STEP, np.spacing(abs(above)))
+    return [(found, float(str(score))) for found, score in zip(ids, scores, strict=True)]
+
+
+def read_run(path: str | Path) -> Run:
+    """Read a run, gzip unpacked: rankings by score, ties by the rank in the file.
+
+    Raises:
+        BadRun: with file and line; wrong columns, an id twice for one question, a score that is no number.
+    """
+    rows: dict[str, list[tuple[float, int, str]]] = {}
+    seen: set[tuple[str, str]] = set()
+    for number, line in numbered_lines(Path(path), BadRun):
+        where = f"{path}:{number}"
+        parts = line.split()
+        if len(parts) != COLUMNS:
+            raise BadRun(f"{where}: {len(parts)} columns; a run has six: query_id Q0 id rank score tag")
+        query_id, _, found, rank, score, _ = parts
+        if (query_id, found) in seen:
+            raise BadRun(f"{where}: {found} stands a second time for {query_id}")
+        seen.add((query_id, found))
+        rows.setdefault(query_id, []).append((-_number(score, where), _rank(rank, where), found))
+    return {
+        query_id: [(found, 0.0 - score) for score, _, found in sorted(found_rows, key=lambda row: row[:2])]
+        for query_id, found_rows in rows.items()
+    }
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise BadRun(f"{where}: the score {text!r} is no number")
+    return score
+
+
+def _rank(text: str, where: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise BadRun(f"{where}: the rank {text!r} is no whole number") from None
+
+
+def _check_ids(query_id: str, ids: list[str]) -> None:
+    for one in (query_id, *ids):
+        if not _is_word(one):
+            raise BadRun(f"{one!r} cannot stand in a run: an id is not empty and has no white space")
+    if len(set(ids)) < len(ids):
+        twice = next(one for place, one in enumerate(ids) if one in ids[:place])
+        raise BadRun(f"{twice} stands twice in the ranking of {query_id}")
+
+
+def _is_word(text: str) -> bool:
+    return text.split() == [text]

@@ -1,0 +1,72 @@
+"""Topics: the questions of an evaluation, by query_id.
+
+Two formats, told by the first line: id, tab, question (as MIRACL has it), or JSON lines
+{"query_id", "question"} with the keys of BEIR's queries.jsonl, _id and text, as aliases.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from eval.errors import BadTopics
+from eval.files import numbered_lines
+
+ID_KEYS = ("query_id", "_id", "id")
+QUESTION_KEYS = ("question", "text", "query")
+
+
+def read_topics(path: str | Path) -> dict[str, str]:
+    """Read {query_id: question} in the order of the file, gzip unpacked.
+
+    Raises:
+        BadTopics: with file and line; a missing column, an empty question, an id that stands twice, no topic.
+    """
+    topics: dict[str, str] = {}
+    read: Callable[[str, str], tuple[str, str]] | None = None
+    for number, line in numbered_lines(Path(path), BadTopics):
+        where = f"{path}:{number}"
+        read = read or (_from_json if line.lstrip().startswith("{") else _from_columns)
+        query_id, question = (part.strip() for part in read(line, where))
+        if not query_id or len(query_id.split()) != 1:
+            raise BadTopics(f"{where}: {query_id!r} is no query id: it has no white space and is not empty")
+        if not question:
+            raise BadTopics(f"{where}: the question of {query_id} is empty")
+        if query_id in topics:
+            raise BadTopics(f"{where}: {query_id} stands here a second time; a query id stands once")
+        topics[query_id] = question
+    if not topics:
+        raise BadTopics(f"{path}: there is no question in it")
+    return topics
+
+
+def _from_columns(line: str, where: str) -> tuple[str, str]:
+    query_id, tab, question = line.partition("\t")
+    if not tab:
+        raise BadTopics(f"{where}: one column where two are expected: id, tab, question")
+    return query_id, question
+
+
+def _from_json(line: str, where: str) -> tuple[str, str]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadTopics(f"{where}: not JSON ({error})") from None
+    if not isinstance(record, dict):
+        raise BadTopics(f'{where}: not a JSON object {{"query_id": …, "question": …}}')
+    question = _value(record, QUESTION_KEYS, where)
+    try:
+        question.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BadTopics(f"{where}: a lone surrogate at character {error.start} of the question") from None
+    return _value(record, ID_KEYS, where), question
+
+
+def _value(record: Mapping[str, Any], keys: tuple[str, ...], where: str) -> str:
+    for key in keys:
+        value = record.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+    raise BadTopics(f'{where}: no "{keys[0]}" (or {", ".join(keys[1:])}) with a text')

@@ -1,0 +1,98 @@
+"""The structured answer: title, introduction, main body, conclusion, every sentence with its citations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from generator.citations import Check
+from indexer.papers import Language
+
+Section = Literal["introduction", "body", "conclusion"]
+SECTIONS: tuple[Section, ...] = ("introduction", "body", "conclusion")
+EXTRACTIVE = "extractive"
+
+HEADINGS: dict[str, dict[str, str]] = {
+    "ko": {"introduction": "서론", "body": "본론", "conclusion": "결론"},
+    "en": {"introduction": "Introduction", "body": "Main body", "conclusion": "Conclusion"},
+}
+# What stands behind a sentence that its check does not bear out.
+DOUBTS: dict[str, dict[Check, str]] = {
+    "ko": {"unsupported": "근거 없음", "not checkable": "확인 불가"},
+    "en": {"unsupported": "unsupported", "not checkable": "not checkable"},
+}
+NO_ANSWER: dict[str, tuple[str, str]] = {
+    "ko": ("답을 찾지 못함", "찾은 문헌에는 이 질문에 대한 답이 없습니다."),
+    "en": ("No answer found", "The passages found do not answer this question."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of an answer, the passages it rests on, and what their check says."""
+
+    text: str
+    section: Section
+    citations: tuple[str, ...]
+    check: Check
+    language: Language = "other"  # of the sentence; an extractive answer quotes in the source's
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in the question's language; with `abstained` it says that the evidence holds none."""
+
+    title: str
+    sentences: tuple[Sentence, ...]
+    language: Language
+    written_by: str  # the model's name, or "extractive"
+    abstained: bool
+    statement: str = ""  # what an abstaining answer says
+
+    def section(self, name: Section) -> str:
+        """Return the text of a section."""
+        text = " ".join(one.text for one in self.sentences if one.section == name)
+        if name == "introduction" and self.statement:
+            return f"{self.statement} {text}".strip()
+        return text
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the answer as the contract's JSON."""
+        return {
+            "title": self.title,
+            **{name: self.section(name) for name in SECTIONS},
+            "language": self.language,
+            "written_by": self.written_by,
+            "abstained": self.abstained,
+            "sentences": [
+                {
+                    "text": one.text,
+                    "section": one.section,
+                    "citations": list(one.citations),
+                    "check": one.check,
+                }
+                for one in self.sentences
+            ],
+        }
+
+    def as_text(self) -> str:
+        """Write the answer: headings in its language, citations in square brackets, doubts in round ones."""
+        headings = HEADINGS["ko" if self.language == "ko" else "en"]
+        lines = [self.title]
+        for name in SECTIONS:
+            cited = [self._with_citations(one) for one in self.sentences if one.section == name]
+            if name == "introduction" and self.statement:
+                cited.insert(0, self.statement)
+            if cited:
+                lines += ["", headings[name], *cited]
+        return "\n".join(lines)
+
+    def _with_citations(self, one: Sentence) -> str:
+        citations = f" [{', '.join(one.citations)}]" if one.citations else ""
+        doubt = DOUBTS["ko" if self.language == "ko" else "en"].get(one.check)
+        return f"{one.text}{citations}" + (f" ({doubt})" if doubt else "")
+
+
+def no_answer(language: Language, written_by: str, sentences: Sequence[Sentence] = ()) -> Answer:
+    """Make the answer that says that the evidence holds none."""
+    title, statement = NO_ANSWER["ko" if language == "ko" else "en"]
+    return Answer(title, tuple(sentences), language, written_by, abstained=True, statement=statement)

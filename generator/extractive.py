@@ -1,0 +1,106 @@
+"""An answer without a model: the best sentences of the evidence, quoted and cited, in the same sections."""
+
+from dataclasses import dataclass
+
+from generator.answers import EXTRACTIVE, Answer, Section, Sentence, no_answer
+from indexer.chunking import split_sentences
+from indexer.papers import Language, language_of
+from indexer.schema import StoredPassage
+from retriever.hits import SearchResult
+from retriever.index import SearchIndex
+
+MOST_SENTENCES = 8
+LONGEST_SENTENCE = 600  # characters; a longer one is a list or a broken text
+# What the neighbours say counts too: the answer often stands beside the words of the question.
+NEIGHBOUR = 0.45
+# Each passage further down counts that much less.
+FALL = 0.82
+# Share of the best sentence's score that a quoted one must reach: papers beside the matter are not quoted.
+LEAST_SHARE = 0.3
+# A sentence is left out where more than this share of its words stands in one chosen from another paper.
+SAME = 0.7
+TITLES = {"ko": "{keywords}에 관한 문헌의 서술", "en": "What the passages say on {keywords}"}
+TITLE_KEYWORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Quotable:
+    text: str
+    passage: StoredPassage
+    place: tuple[int, int]  # passage, sentence
+    tokens: frozenset[str]
+    score: float
+
+
+def extractive_answer(result: SearchResult, index: SearchIndex, threshold: float) -> Answer:
+    """Quote at most eight sentences of the evidence, or say that it holds no answer.
+
+    The sentences come in the order of their passages; the best of all opens, the last one closes.
+    """
+    language = language_of(result.question)
+    score = result.evidence_score
+    chosen = _choose(result, index)
+    if not chosen or (score is not None and score < threshold):
+        return no_answer(language, EXTRACTIVE)
+    opening = max(chosen, key=lambda one: (one.score, [-part for part in one.place]))
+    rest = sorted((one for one in chosen if one is not opening), key=lambda one: one.place)
+    closing = rest.pop() if len(rest) > 1 else None
+    sentences = [_quote(opening, "introduction"), *(_quote(one, "body") for one in rest)]
+    if closing:
+        sentences.append(_quote(closing, "conclusion"))
+    return Answer(_title(result, language), tuple(sentences), language, EXTRACTIVE, abstained=False)
+
+
+def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
+    weights = {token: one.weight for one in result.keywords for token in one.tokens}
+    ranked = [
+        one for order, hit in enumerate(result.hits) for one in _quotable(hit.passage, order, weights, index)
+    ]
+    ranked.sort(key=lambda one: (-one.score, one.place))
+    chosen: list[_Quotable] = []
+    for one in ranked:
+        if len(chosen) == MOST_SENTENCES or one.score < LEAST_SHARE * ranked[0].score:
+            break
+        if not any(_same(one, other) for other in chosen):
+            chosen.append(one)
+    return chosen
+
+
+def _quotable(
+    passage: StoredPassage, order: int, weights: dict[str, float], index: SearchIndex
+) -> list[_Quotable]:
+    """Score a passage's sentences: their own share of the question's words, their neighbours', its rank."""
+    texts = [passage.text[start:end] for start, end in split_sentences(passage.text)]
+    tokens = [frozenset(token[0] for token in index.analyzer.analyze(text)) for text in texts]
+    total = sum(weights.values()) or 1.0
+    own = [sum(weights.get(token, 0.0) for token in held) / total for held in tokens]
+    scored = []
+    for place, text in enumerate(texts):
+        beside = max(own[place - 1] if place else 0.0, own[place + 1] if place + 1 < len(own) else 0.0)
+        score = (own[place] + NEIGHBOUR * beside + 0.1) * FALL**order
+        if tokens[place] and len(text) <= LONGEST_SENTENCE:
+            scored.append(_Quotable(text, passage, (order, place), tokens[place], score))
+    return scored
+
+
+def _same(one: _Quotable, other: _Quotable) -> bool:
+    if one.text == other.text:
+        return True
+    smaller = min(len(one.tokens), len(other.tokens))
+    return len(one.tokens & other.tokens) > SAME * smaller and one.passage.doc_id != other.passage.doc_id
+
+
+def _quote(one: _Quotable, section: Section) -> Sentence:
+    return Sentence(
+        text=one.text,
+        section=section,
+        citations=(one.passage.passage_id,),
+        check="supported",  # the words of the passage itself
+        language=one.passage.lang,
+    )
+
+
+def _title(result: SearchResult, language: Language) -> str:
+    spoken = [one.text for one in result.keywords if one.language in {language, "other"}]
+    keywords = spoken[:TITLE_KEYWORDS] or [one.text for one in result.keywords[:TITLE_KEYWORDS]]
+    return TITLES["ko" if language == "ko" else "en"].format(keywords=", ".join(keywords))

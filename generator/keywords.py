@@ -1,0 +1,112 @@
+"""Keywords from a language model: one call for both languages, the ten that matter most."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from generator.errors import ModelAnswerInvalid
+from generator.llm import LanguageModel, Reply
+from generator.prompts import load_prompt
+from indexer.analysis import Analyzer
+from indexer.papers import HANGUL, LATIN, language_of
+from retriever.keywords import KEYWORDS, WORD, Keyword, merge
+
+FEWEST, MOST = 2, 5  # a language (SHRAG, appendix A.1)
+ABBREVIATION_CHARACTERS = 12
+MARKS_AROUND = " \t\n\"'“”‘’`*•-,;."
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Texts = Annotated[list[Text], Field(min_length=FEWEST, max_length=MOST)]
+
+
+class KeywordLists(BaseModel):
+    """What the model is asked for: search terms of each language, most important first."""
+
+    korean: Texts
+    english: Texts
+
+
+@dataclass(frozen=True, slots=True)
+class ModelKeywords:
+    """At most ten keywords, weighing 1 / rank, and the call that brought them."""
+
+    keywords: tuple[Keyword, ...]
+    reply: Reply[KeywordLists]
+    prompt_version: int
+
+
+async def keywords_from_model(question: str, model: LanguageModel, analyzer: Analyzer) -> ModelKeywords:
+    """Ask for keywords of `question` in both languages, and merge them, the question's language first.
+
+    Raises:
+        GeneratorError: the call failed, or brought no word that `analyzer` keeps.
+    """
+    question = unicodedata.normalize("NFC", question).strip()
+    language = language_of(question)
+    prompt = load_prompt("keywords", language)
+    messages = [{"role": "user", "content": prompt.render(question=question)}]
+    reply = await model.complete_json(messages, KeywordLists, name="keywords")
+    korean, english = by_language(reply.value)
+    own, other = (korean, english) if language == "ko" else (english, korean)
+    keywords = rank(merge(words_of_each(own, analyzer), words_of_each(other, analyzer)))
+    if not keywords:
+        raise ModelAnswerInvalid(
+            f"{reply.model} at {model.endpoint} gave no usable keyword for the question. Use another model.",
+            text=reply.text,
+        )
+    return ModelKeywords(keywords, reply, prompt.version)
+
+
+def by_language(lists: KeywordLists) -> tuple[list[str], list[str]]:
+    """Return the Korean and the English keywords, each once, at most five a language.
+
+    A keyword in the wrong list comes after those of its own; one in neither language is dropped.
+    Abbreviations and numbers stay where they are: papers in both languages use them.
+    """
+    korean: dict[str, str] = {}
+    english: dict[str, str] = {}
+    moved: list[tuple[dict[str, str], str]] = []
+    for listed, texts in ((korean, lists.korean), (english, lists.english)):
+        for text in map(clean, texts):
+            belongs = korean if HANGUL.search(text) else english if LATIN.search(text) else None
+            if belongs is listed or is_shared(text):
+                listed.setdefault(text.casefold(), text)
+            elif belongs is not None:
+                moved.append((belongs, text))
+    for belongs, text in moved:
+        belongs.setdefault(text.casefold(), text)
+    return list(korean.values())[:MOST], list(english.values())[:MOST]
+
+
+def clean(text: str) -> str:
+    """Compose a keyword as the index does, and take off quotes and bullets."""
+    return unicodedata.normalize("NFC", text).strip(MARKS_AROUND)
+
+
+def is_shared(text: str) -> bool:
+    """Tell whether a text without Hangul is an abbreviation or a number: mRNA, GPT-4, 2019."""
+    if HANGUL.search(text) or len(text) > ABBREVIATION_CHARACTERS or re.search(r"\s|[a-z]{2}", text):
+        return False
+    return bool(LATIN.search(text)) or (text.isascii() and any(one.isdigit() for one in text))
+
+
+def words_of_each(texts: Iterable[str], analyzer: Analyzer) -> list[Keyword]:
+    """Split keywords into words, each analysed once; those that the analyzer drops fall away.
+
+    Compounds of several words found less than their words did (SHRAG, section 3.1).
+    """
+    words = (match[0] for text in texts for match in WORD.finditer(text))
+    analysed = (
+        Keyword(word, language_of(word), tuple(dict.fromkeys(token[0] for token in analyzer.analyze(word))))
+        for word in words
+    )
+    return [keyword for keyword in analysed if keyword.tokens]
+
+
+def rank(keywords: Sequence[Keyword]) -> tuple[Keyword, ...]:
+    """Keep the first ten, and weigh each 1 / its rank."""
+    return tuple(replace(one, weight=1 / place) for place, one in enumerate(keywords[:KEYWORDS], 1))

@@ -1,0 +1,242 @@
+"""The whole way of a question: keywords, queries, evidence, answer, trace.
+
+Scripts and notebooks call `ask` and `find`; whoever keeps an index open awaits `answer_question`.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from generator.answers import Answer
+from generator.errors import GeneratorError, ModelAnswerInvalid
+from generator.extractive import extractive_answer
+from generator.keywords import keywords_from_model
+from generator.llm import LanguageModel, Reply
+from generator.settings import GeneratorSettings
+from generator.trace import TRACE_VERSION, Trace
+from generator.written import written_answer
+from indexer.settings import IndexerSettings
+from retriever.confidence import THRESHOLD
+from retriever.hits import Hit, SearchResult
+from retriever.index import SearchIndex, open_index
+from retriever.keywords import Keyword
+from retriever.queries import Filters
+from retriever.search import EVIDENCE, SearchRequest, prepare_query, search
+from retriever.settings import RetrieverSettings
+
+if TYPE_CHECKING:  # an answer without a model does not wait for it
+    import httpx
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of all stages."""
+
+    indexer: IndexerSettings
+    retriever: RetrieverSettings
+    generator: GeneratorSettings
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Read the variables `SHRAG_…`; pydantic's ValidationError names one that does not fit."""
+        return cls(IndexerSettings(), RetrieverSettings(), GeneratorSettings())
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer, the evidence it rests on, and the trace of how they came about."""
+
+    answer: Answer
+    evidence: tuple[Hit, ...]
+    result: SearchResult
+    trace: Trace
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the contract's JSON of `shrag ask --json`."""
+        return self.result.as_record() | {
+            "answer": self.answer.as_record(),
+            "evidence": [hit.as_record() for hit in self.evidence],
+        }
+
+
+async def answer_question(
+    index: SearchIndex,
+    question: str,
+    settings: Settings,
+    filters: Filters | None = None,
+    *,
+    transport: "httpx.AsyncBaseTransport | None" = None,
+) -> Answered:
+    """Search for the five best papers and answer from them, with the language model if one is configured.
+
+    Where the model fails, statistics and quotation take its place, and the notes and the trace say so.
+    `transport` stands in for the network.
+
+    Raises:
+        RetrieverError: a question or filter that cannot be used.
+    """
+    started, clock = datetime.now(UTC), time.perf_counter()
+    calls = _Calls()
+    request = SearchRequest(question, k=EVIDENCE, filters=filters or Filters())
+    if settings.generator.llm.configured and await _searchable(index, request, settings):
+        async with LanguageModel(settings.generator.llm, transport=transport) as model:
+            request = replace(request, keywords=await _keywords(index, question, model, calls))
+            result = await search(index, request, settings.retriever)
+            answer = await _written(index, result, model, calls)
+    else:
+        result = await search(index, request, settings.retriever)
+        answer = None
+    answer = answer or extractive_answer(result, index, THRESHOLD)
+    spent = result.milliseconds | calls.milliseconds | {"total": (time.perf_counter() - clock) * 1000}
+    result = replace(result, notes=(*result.notes, *calls.notes), milliseconds=spent)
+    trace = _trace(index, request, result, answer, settings, calls, started)
+    return Answered(answer, result.hits, result, trace)
+
+
+@dataclass(slots=True)
+class _Calls:
+    """What the model was asked for: its replies for the trace, its failures for the reader, the time."""
+
+    records: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Note the time that a call took, failed or not."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.milliseconds[f"{name} (model)"] = (time.perf_counter() - started) * 1000
+
+    def answered(self, name: str, reply: Reply[Any], prompt_version: int) -> None:
+        """Keep a reply."""
+        self.records[name] = reply.as_record() | {"prompt_version": prompt_version}
+
+    def failed(self, name: str, error: GeneratorError, instead: str) -> None:
+        """Keep a failure, and say what takes the model's place."""
+        self.notes.append(f"{instead}, the model failed: {error}")
+        self.records[name] = {"error": str(error)}
+        if isinstance(error, ModelAnswerInvalid):
+            self.records[name]["text"] = error.text
+
+
+async def _searchable(index: SearchIndex, request: SearchRequest, settings: Settings) -> bool:
+    """Tell whether a question holds any word, before the model is troubled with it."""
+    words = replace(request, method="or")
+    return await prepare_query(index, words, settings.retriever) is not None
+
+
+async def _keywords(
+    index: SearchIndex, question: str, model: LanguageModel, calls: _Calls
+) -> tuple[Keyword, ...] | None:
+    """Return the model's keywords; None, where it fails, for those from statistics."""
+    try:
+        with calls.timed("keywords"):
+            found = await keywords_from_model(question, model, index.analyzer)
+    except GeneratorError as error:
+        calls.failed("keywords", error, "keywords from statistics")
+        return None
+    calls.answered("keywords", found.reply, found.prompt_version)
+    return found.keywords
+
+
+async def _written(
+    index: SearchIndex, result: SearchResult, model: LanguageModel, calls: _Calls
+) -> Answer | None:
+    """Return the model's answer; None, where it fails or there is no evidence, for the extractive one."""
+    if not result.hits:
+        return None
+    evidence = [hit.passage for hit in result.hits]
+    try:
+        with calls.timed("answer"):
+            answer, reply, prompt_version = await written_answer(result.question, evidence, model, index)
+    except GeneratorError as error:
+        calls.failed("answer", error, "extractive answer")
+        return None
+    calls.answered("answer", reply, prompt_version)
+    return answer
+
+
+def _trace(
+    index: SearchIndex,
+    request: SearchRequest,
+    result: SearchResult,
+    answer: Answer,
+    settings: Settings,
+    calls: _Calls,
+    started: datetime,
+) -> Trace:
+    manifest, llm, filters = index.manifest, settings.generator.llm, request.filters
+    return Trace(
+        {
+            "trace": TRACE_VERSION,
+            "started": started.isoformat(timespec="milliseconds"),
+            "index": {
+                "name": manifest.name,
+                "version": manifest.version,
+                "engine": manifest.engine,
+                "fingerprint": manifest.fingerprint,
+            },
+            "settings": {
+                **settings.retriever.model_dump(mode="json"),
+                "abstention_threshold": THRESHOLD,
+                "model": llm.model if llm.configured else None,
+                "seed": llm.seed,
+                "temperature": llm.temperature,
+            },
+            "filters": {
+                "years": [filters.years.low, filters.years.high] if filters.years else None,
+                "lang": filters.lang,
+                "journal": filters.journal,
+            },
+            **result.as_record(),
+            "model_calls": calls.records,
+            "answer": answer.as_record(),
+            "evidence": [
+                hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.hits
+            ],
+        }
+    )
+
+
+def ask(question: str, name: str, *, home: Path | None = None, filters: Filters | None = None) -> Answered:
+    """Answer a question from the index of that name; for scripts and notebooks."""
+    settings = Settings.from_environment()
+    with open_index(home or settings.indexer.home, name) as index:
+        return run(answer_question(index, question, settings, filters))
+
+
+def find(
+    question: str,
+    name: str,
+    *,
+    method: str = "shrag",
+    k: int = 10,
+    home: Path | None = None,
+    filters: Filters | None = None,
+) -> SearchResult:
+    """Search the index of that name; for scripts and notebooks."""
+    settings = Settings.from_environment()
+    request = SearchRequest(question, method=method, k=k, filters=filters or Filters())
+    with open_index(home or settings.indexer.home, name) as index:
+        return run(search(index, request, settings.retriever))
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, also where an event loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()

@@ -1,0 +1,31 @@
+"""When a call that failed is sent again: how long to wait, and what a server asks for."""
+
+import re
+import zlib
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+LONGEST_PAUSE_S = 30.0
+
+
+def pause_s(attempt: int, backoff_s: float, salt: bytes, asked_for: float | None = None) -> float:
+    """Return the seconds to wait after the attempt of that number, from 1: as asked for, or twice the last.
+
+    The salt spreads calls that failed together by up to a quarter either way, the same way each time.
+    """
+    if asked_for is not None:
+        return min(max(asked_for, 0.0), LONGEST_PAUSE_S)
+    spread = 0.75 + 0.5 * zlib.crc32(b"%d " % attempt + salt) / 0xFFFFFFFF
+    return float(min(backoff_s * 2 ** (attempt - 1) * spread, LONGEST_PAUSE_S))
+
+
+def retry_after_s(header: str, now: datetime) -> float | None:
+    """Read a Retry-After header, seconds or a date (RFC 9110, section 10.2.3); None where it says nothing."""
+    header = header.strip()
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", header):
+        return float(header)
+    try:
+        date = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())

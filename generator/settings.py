@@ -1,0 +1,102 @@
+"""Which language model writes, and how it is called: variables `SHRAG_LLM__…`, read by the front ends."""
+
+from typing import Annotated, Self
+
+from pydantic import (
+    AnyHttpUrl,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
+
+ADDRESS: TypeAdapter[AnyHttpUrl] = TypeAdapter(AnyHttpUrl)
+
+
+class LanguageModelSettings(BaseModel):
+    """One OpenAI-compatible endpoint and one of its models."""
+
+    # A complaint never shows the value: it may be a key.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    base_url: str | None = Field(
+        default=None, description="where the API begins, like http://localhost:8000/v1; none = no model"
+    )
+    model: str | None = Field(default=None, min_length=1, description="the model's name at that server")
+    api_key: SecretStr | None = Field(default=None, description="key, where the server asks for one")
+    timeout_s: Seconds = Field(default=120.0, description="seconds for one request")
+    deadline_s: Seconds = Field(
+        default=300.0, description="seconds for an answer, retries and repair included"
+    )
+    retries: int = Field(default=2, ge=0, le=10, description="further requests after one that failed")
+    backoff_s: float = Field(
+        default=0.5,
+        ge=0,
+        le=60,
+        allow_inf_nan=False,
+        description="seconds before the first retry, then doubled",
+    )
+    seed: int | None = Field(default=0, description="seed of the sampling; none = not sent")
+    temperature: float = Field(default=0.0, ge=0, le=2, description="0 = the likeliest answer")
+    max_tokens: int = Field(default=2048, ge=16, le=131_072, description="tokens of an answer, at most")
+
+    @property
+    def configured(self) -> bool:
+        """Tell whether there is a language model to call."""
+        return self.base_url is not None
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_address(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        try:
+            address = ADDRESS.validate_python(value.strip())
+        except ValidationError:
+            raise ValueError("must begin with http:// or https://, like http://localhost:8000/v1") from None
+        if address.username or address.password:
+            raise ValueError("must not hold a name or password; a key belongs into SHRAG_LLM__API_KEY")
+        if address.query or address.fragment:
+            raise ValueError("must not hold '?' or '#'")
+        return str(address).rstrip("/").removesuffix("/chat/completions")
+
+    @field_validator("api_key")
+    @classmethod
+    def _fit_for_a_header(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None:
+            return None
+        key = value.get_secret_value().strip()  # a key read from a file ends in a new line
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise ValueError("must be ASCII without white space")
+        return SecretStr(key) if key else None
+
+    @model_validator(mode="after")
+    def _name_the_model(self) -> Self:
+        if self.base_url and not self.model:
+            raise ValueError(
+                "base_url is set and model is not: set SHRAG_LLM__MODEL to one that base_url/models lists"
+            )
+        return self
+
+
+class GeneratorSettings(BaseSettings):
+    """Settings of the generator; built once at a front end and passed down."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SHRAG_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    llm: LanguageModelSettings = Field(
+        default_factory=LanguageModelSettings, description="the language model"
+    )

@@ -1,0 +1,60 @@
+"""One record of all that happened on the way of a question: printed, saved, compared."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from indexer.versions import not_written, write_durably
+
+TRACE_VERSION = 1
+# What differs from run to run without a difference in what was done.
+PASSING = frozenset({"milliseconds", "started"})
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The whole way of a question; `record` is what `--trace FILE` holds."""
+
+    record: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, path: Path) -> None:
+        """Write the trace as JSON; IndexNotWritten where the system refuses."""
+        with not_written(f"trace {path}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_durably(path, json.dumps(self.record, ensure_ascii=False, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> "Trace":
+        """Read a saved trace; ValueError, which names the file, where it holds none."""
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path} holds no JSON: {error}") from None
+        if not isinstance(record, dict) or record.get("trace") != TRACE_VERSION:
+            raise ValueError(f"{path} holds no trace of this version ({TRACE_VERSION})")
+        return cls(record)
+
+
+def differences(one: Trace, other: Trace) -> list[str]:
+    """List where two traces differ but for times: "path: value here, value there"."""
+    return list(_differ(one.record, other.record, ""))
+
+
+def _differ(one: Any, other: Any, path: str) -> list[str]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = [key for key in dict.fromkeys([*one, *other]) if key not in PASSING]
+        return [
+            line for key in keys for line in _differ(one.get(key), other.get(key), f"{path}.{key}".strip("."))
+        ]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other, strict=True))
+        return [line for place, (a, b) in pairs for line in _differ(a, b, f"{path}[{place}]")]
+    if one == other:
+        return []
+    return [f"{path}: {_short(one)} | {_short(other)}"]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:77]}…"  # noqa: PLR2004

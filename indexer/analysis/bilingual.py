@@ -1,0 +1,14 @@
+"""One chain for Korean and English in one sentence: nori's, then English stop words and stems."""
+
+from indexer.analysis.english import english_term
+from indexer.analysis.korean import Decompound, KoreanAnalyzer
+
+
+class BilingualAnalyzer(KoreanAnalyzer):
+    """The Korean chain with English stop words dropped and what remains stemmed."""
+
+    name = "bilingual"
+
+    def __init__(self, decompound: Decompound = "discard") -> None:
+        """Open the dictionary."""
+        super().__init__(decompound, english_term)

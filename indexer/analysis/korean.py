@@ -1,0 +1,203 @@
+"""Korean as Lucene's nori reads it, through the same dictionary in MeCab (mecab-ko-dic 2.1.1).
+
+The chain: nori tokenizer → parts of speech dropped → Hanja read as Hangul → lowercase.
+
+Where MeCab and nori differ, nori is followed:
+
+- Of two dictionary entries of one surface with equal context ids and cost, nori takes the first
+  (만드 → 만들, 이것 → 이거), MeCab the last.
+- Runs of characters that the dictionary does not know are grouped by script (km², ˈmæɹɪlənd), not by
+  MeCab's character classes.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, get_args
+
+import _mecab
+
+from indexer.analysis.characters import is_punctuation, split_points, unknown_run_end
+from indexer.analysis.dictionary import open_tagger
+from indexer.analysis.tokens import Token
+
+Decompound = Literal["discard", "mixed", "none"]
+DECOMPOUND_MODES: tuple[Decompound, ...] = get_args(Decompound)
+
+# Lucene's own list (KoreanPartOfSpeechStopFilter.DEFAULT_STOP_TAGS) without XPN, which would turn
+# 비선형 (nonlinear) into 선형 (linear).
+STOP_TAGS = frozenset(
+    "EP EF EC ETN ETM IC JKS JKC JKG JKO JKB JKV JKQ JX JC MAG MAJ MM "
+    "SP SSC SSO SC SE XSA XSN XSV UNA NA VSV".split()
+)
+# MeCab builds the whole lattice of a sentence in memory, so a long text goes through in pieces.
+PIECE_CHARACTERS = 10_000
+CACHED_ENTRIES = 400_000
+# MeCab skips tabs and line ends as it skips spaces, nori takes them for punctuation; here too, as a character
+# that stands on no line of MeCab's output.
+CONTROL_CHARACTERS = dict.fromkeys((0, 9, 10, 11, 12, 13), "\u2028")
+
+HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
+
+Normalize = Callable[[str], str | None]
+
+
+class Piece(NamedTuple):
+    """A token of a dictionary entry, relative to where the entry stands."""
+
+    term: str
+    position: int
+    start: int
+    end: int
+
+
+class Entry(NamedTuple):
+    """What one line of MeCab's output, surface and feature, turns into."""
+
+    surface: str
+    length: int
+    whole: str | None  # the term, where it is the only one and stands on the whole surface
+    pieces: tuple[Piece, ...]
+    positions: int
+    unknown: bool  # not in the dictionary: nori may group it otherwise
+
+
+def lowercase(term: str) -> str:
+    """Lowercase code point by code point, as Lucene does (İ becomes i): the length never changes."""
+    if term.isascii():
+        return term.lower()
+    return "".join(char.lower()[0] for char in term)
+
+
+class KoreanAnalyzer:
+    """nori's chain on MeCab; `normalize` is applied to each term and drops those it gives None for."""
+
+    name = "korean"
+
+    def __init__(self, decompound: Decompound = "discard", normalize: Normalize = lowercase) -> None:
+        """Open the dictionary (mapped, so processes share its pages)."""
+        self.decompound: str = decompound
+        self._normalize = normalize
+        self._tagger = open_tagger()
+        self._lattice = _mecab.Lattice()
+        self._lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
+        self._entries: dict[str, Entry] = {}
+
+    def analyze(self, text: str) -> list[Token]:
+        """Return the tokens of `text` in order of position, stacked ones longest first."""
+        if len(text) <= PIECE_CHARACTERS:
+            tokens: list[Token] = []
+            self._analyze_piece(text, 0, 0, tokens)
+            return tokens
+        tokens = []
+        position = 0
+        for start, end in split_points(text, PIECE_CHARACTERS):
+            position = self._analyze_piece(text[start:end], start, position, tokens)
+        return tokens
+
+    def _analyze_piece(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
+        """Append the tokens of `text`, which begins at `origin`; return the position after them."""
+        # Leading white space would change what MeCab makes of the first word.
+        origin += len(text) - len(text := text.lstrip(" ").translate(CONTROL_CHARACTERS))
+        self._lattice.set_sentence(text)
+        self._tagger.parse(self._lattice)
+        lines = self._lattice.to_string().split("\n")
+        del lines[-2:]  # EOS and what follows the last line feed
+        entry_of, find, append = self._entries.get, text.find, tokens.append
+        size = len(text)
+        end = cursor = 0  # where the last token ended, where MeCab's last word ended
+        for line in lines:
+            entry = entry_of(line)
+            if entry is None:
+                # MeCab counts in bytes, and a word from the white space before it.
+                entry = self._remember(line, len(text[:cursor].encode()))
+            surface, length, whole, pieces, positions, unknown = entry
+            start = find(surface, cursor)  # only white space lies between two words
+            cursor = start + length
+            if start < end or (unknown and not _stands_alone(surface, text[cursor : cursor + 1])):
+                start = max(start, end)
+                while start < cursor:
+                    end = unknown_run_end(text, start, size)
+                    if not is_punctuation(text[start]):
+                        term = self._normalize(text[start:end])
+                        if term is not None:
+                            append((term, position, origin + start, origin + end))
+                        position += 1
+                    start = end
+                continue
+            end = cursor
+            if whole is not None:
+                append((whole, position, origin + start, origin + end))
+            elif pieces:
+                begin = origin + start
+                for term, offset, first, last in pieces:
+                    append((term, position + offset, begin + first, begin + last))
+            position += positions
+        return position
+
+    def _remember(self, line: str, position: int) -> Entry:
+        """Read the entry behind a line of MeCab's output, and keep it by that line."""
+        surface, _, feature = line.partition("\t")
+        node = self._lattice.begin_nodes(position)
+        while not node.isbest:
+            node = node.bnext
+        unknown = node.stat == _mecab.MECAB_UNK_NODE
+        if not unknown:
+            feature = self._first_twin(node, position)
+        entry = self._entry(surface, feature.split(","), unknown)
+        if len(self._entries) >= CACHED_ENTRIES:
+            self._entries.clear()
+        self._entries[line] = entry
+        return entry
+
+    def _first_twin(self, node: _mecab.Node, position: int) -> str:
+        alike = (node.length, node.rlength, node.lc_attr, node.rc_attr, node.wcost)
+        twin = self._lattice.begin_nodes(position)
+        while (twin.length, twin.rlength, twin.lc_attr, twin.rc_attr, twin.wcost) != alike:
+            twin = twin.bnext
+        return str(twin.feature)
+
+    def _entry(self, surface: str, feature: list[str], unknown: bool) -> Entry:
+        """Apply the whole chain to one dictionary entry.
+
+        The feature's columns: part of speech, class, final consonant, reading, type, first and last part of
+        speech, expression (parts as surface/tag/class, joined by +).
+        """
+        length = len(surface)
+        if is_punctuation(surface[0]):
+            return Entry(surface, length, None, (), 0, unknown)
+        tag, expression = feature[0], feature[-1]
+        reading, kind = feature[3:5] or ("*", "*")
+        whole = reading if reading not in {"*", ""} else surface
+        first_tag = tag.partition("+")[0]
+        if unknown or kind == "*" or self.decompound == "none":
+            return self._finish(surface, [(whole, first_tag, 0, 0, length)], 1, unknown)
+        written = (part.split("/")[:2] for part in expression.split("+"))
+        parts = [(form.strip(), part_tag) for form, part_tag in written if form.strip()]
+        stacked: list[tuple[str, str, int, int, int]] = []
+        if self.decompound == "mixed":
+            stacked.append((whole, first_tag, 0, 0, length))
+        rest = sum(len(form) for form, _ in parts)
+        for offset, (form, part_tag) in enumerate(parts):
+            if kind == "Compound":  # placed from the end, so that the parts cover the surface
+                start = length - rest
+                rest -= len(form)
+                stacked.append((form, part_tag, offset, start, start + len(form)))
+            else:
+                stacked.append((form, part_tag, offset, 0, length))
+        return self._finish(surface, stacked, len(parts), unknown)
+
+    def _finish(
+        self, surface: str, stacked: list[tuple[str, str, int, int, int]], positions: int, unknown: bool
+    ) -> Entry:
+        pieces = []
+        for form, tag, offset, start, end in stacked:
+            term = None if tag in STOP_TAGS else self._normalize(form)
+            if term is not None:
+                pieces.append(Piece(term, offset, start, end))
+        length = len(surface)
+        covering = len(pieces) == 1 and pieces[0][1:] == (0, 0, length)
+        return Entry(surface, length, pieces[0].term if covering else None, tuple(pieces), positions, unknown)
+
+
+def _stands_alone(surface: str, following: str) -> bool:
+    """Tell whether nori takes just what MeCab took of an unknown word before `following`."""
+    return surface.isascii() and (following.isascii() or ord(following) in HANGUL_SYLLABLES)

@@ -1,0 +1,148 @@
+"""Analysis in several processes, results in the order of what came in."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import unicodedata
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import chain, islice
+from multiprocessing.connection import wait
+from typing import NamedTuple, TypeVar
+
+from indexer.analysis import Analyzer, Decompound, make_analyzer
+from indexer.packing import PackedTokens
+
+Item = TypeVar("Item")
+
+# What a process is handed at a time: so many items, or fewer that have so many characters together.
+BATCH = 64
+BATCH_CHARACTERS = 500_000
+# Batches handed out ahead of the one whose result is waited for, per process.
+AHEAD = 3
+
+
+class AnalysedTexts(NamedTuple):
+    """The tokens of a passage's two analysed fields."""
+
+    text: PackedTokens
+    title: PackedTokens
+
+
+class PassageAnalyzer:
+    """Analyses titles and texts as they are indexed: composed (NFC), the title before the text."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        """Take the analyzer; titles are remembered, since passages of one article share theirs."""
+        self._analyzer = analyzer
+        self._last_title = ("", PackedTokens("", b""))
+
+    def analyse(self, title: str, text: str) -> AnalysedTexts:
+        """Return the tokens of the text field (title and text) and of the title field."""
+        title = unicodedata.normalize("NFC", title)
+        text = unicodedata.normalize("NFC", text)
+        whole = f"{title} {text}" if title else text
+        if title != self._last_title[0]:
+            self._last_title = (title, PackedTokens.pack(self._analyzer.analyze(title)))
+        return AnalysedTexts(PackedTokens.pack(self._analyzer.analyze(whole)), self._last_title[1])
+
+
+def analyse_in_order(
+    items: Iterable[Item],
+    texts: Callable[[Item], tuple[str, str]],
+    *,
+    analyzer: str,
+    decompound: Decompound,
+    workers: int,
+) -> Generator[tuple[Item, AnalysedTexts], None, None]:
+    """Yield each item with the tokens of its `texts` (title, text), in order.
+
+    With fewer than two workers, or no more items than a batch, all happens in this process. A worker ends
+    when this process does, however that ends.
+
+    Raises:
+        WorkerEnded: a worker was ended from outside.
+    """
+    batches = _batches(items, texts)
+    first = next(batches, [])
+    second = next(batches, [])
+    batches = chain([first, second] if second else [first], batches)
+    if workers < 2 or not second:  # noqa: PLR2004
+        local = PassageAnalyzer(make_analyzer(analyzer, decompound))
+        for batch in batches:
+            for item in batch:
+                yield item, local.analyse(*texts(item))
+        return
+
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_start_worker, initargs=(analyzer, decompound)
+    ) as pool:
+        waiting: deque[tuple[list[Item], Future[list[AnalysedTexts]]]] = deque()
+        try:
+            while True:
+                for batch in islice(batches, workers * AHEAD - len(waiting)):
+                    with _interrupts_held_back():
+                        future = pool.submit(_analyse_batch, [texts(item) for item in batch])
+                    waiting.append((batch, future))
+                if not waiting:
+                    return
+                done, future = waiting.popleft()
+                yield from zip(done, future.result(), strict=True)
+        except BrokenProcessPool as error:
+            raise WorkerEnded(f"one of {workers} processes that analyse the texts was ended") from error
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+
+class WorkerEnded(Exception):
+    """A process of the pool was ended from outside: by a person, or by the system for lack of memory."""
+
+
+def _batches(items: Iterable[Item], texts: Callable[[Item], tuple[str, str]]) -> Iterator[list[Item]]:
+    batch: list[Item] = []
+    characters = 0
+    for item in items:
+        batch.append(item)
+        characters += sum(map(len, texts(item)))
+        if len(batch) == BATCH or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Hold back Ctrl-C while a process may be started, which inherits that: its parent ends it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_worker: PassageAnalyzer
+
+
+def _start_worker(analyzer: str, decompound: Decompound) -> None:
+    global _worker  # noqa: PLW0603 - a worker process holds one analyzer for its life
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _worker = PassageAnalyzer(make_analyzer(analyzer, decompound))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _analyse_batch(texts: list[tuple[str, str]]) -> list[AnalysedTexts]:
+    return [_worker.analyse(title, text) for title, text in texts]

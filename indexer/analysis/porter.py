@@ -1,0 +1,164 @@
+"""The Porter stemmer with the two later rules of its author, as Lucene's `PorterStemFilter` applies it.
+
+M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, with the author's own departures
+from the article: `-bli` becomes `-ble` where the article had `-abli`, `-logi` becomes `-log`, and words
+of one or two letters stay as they are. Snowball's "porter" lacks these, and importing a toolkit for
+them costs most of a second at start-up.
+"""
+
+from functools import lru_cache
+
+VOWELS = frozenset("aeiou")
+
+# (suffix, replacement) of the article's steps, longest match first within a group: of all suffixes that
+# a word ends in, only the longest is tried.
+STEP_2 = (
+    ("ational", "ate"),
+    ("ization", "ize"),
+    ("iveness", "ive"),
+    ("fulness", "ful"),
+    ("ousness", "ous"),
+    ("tional", "tion"),
+    ("biliti", "ble"),
+    ("entli", "ent"),
+    ("ousli", "ous"),
+    ("ation", "ate"),
+    ("alism", "al"),
+    ("aliti", "al"),
+    ("iviti", "ive"),
+    ("enci", "ence"),
+    ("anci", "ance"),
+    ("izer", "ize"),
+    ("alli", "al"),
+    ("ator", "ate"),
+    ("logi", "log"),
+    ("bli", "ble"),
+    ("eli", "e"),
+)
+STEP_3 = (
+    ("icate", "ic"),
+    ("ative", ""),
+    ("alize", "al"),
+    ("iciti", "ic"),
+    ("ical", "ic"),
+    ("ness", ""),
+    ("ful", ""),
+)
+STEP_4 = (
+    *("ement", "ance", "ence", "able", "ible", "ment"),
+    *("ant", "ent", "ion", "ism", "ate", "iti", "ous", "ive", "ize"),
+    *("al", "er", "ic", "ou"),
+)
+
+
+@lru_cache(maxsize=1 << 17)
+def porter_stem(word: str) -> str:
+    """Return the stem of a lowercase `word`; characters outside a–z count as consonants."""
+    if len(word) < 3:
+        return word
+    word = _step_1(word)
+    if len(word) > 2:
+        word = _replace_longest(word, STEP_2)
+        word = _replace_longest(word, STEP_3)
+        word = _step_4(word)
+        word = _step_5(word)
+    return word
+
+
+def _is_consonant(word: str, index: int) -> bool:
+    letter = word[index]
+    if letter in VOWELS:
+        return False
+    if letter == "y":
+        return index == 0 or not _is_consonant(word, index - 1)
+    return True
+
+
+def _measure(stem: str) -> int:
+    """Count the vowel–consonant sequences of `stem`: the article's m."""
+    count = 0
+    previous = True  # a leading run of consonants does not count
+    for index in range(len(stem)):
+        consonant = _is_consonant(stem, index)
+        count += consonant and not previous
+        previous = consonant
+    return count
+
+
+def _has_vowel(stem: str) -> bool:
+    return any(not _is_consonant(stem, index) for index in range(len(stem)))
+
+
+def _ends_double_consonant(word: str) -> bool:
+    return len(word) > 1 and word[-1] == word[-2] and _is_consonant(word, len(word) - 1)
+
+
+def _ends_cvc(word: str) -> bool:
+    """Tell whether `word` ends consonant, vowel, consonant, the last not w, x or y."""
+    last = len(word) - 1
+    return (
+        last >= 2
+        and _is_consonant(word, last)
+        and not _is_consonant(word, last - 1)
+        and _is_consonant(word, last - 2)
+        and word[-1] not in "wxy"
+    )
+
+
+def _step_1(word: str) -> str:
+    if word.endswith(("sses", "ies")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+
+    if word.endswith("eed"):
+        if _measure(word[:-3]) > 0:
+            word = word[:-1]
+    else:
+        for suffix in ("ed", "ing"):
+            if word.endswith(suffix):
+                if _has_vowel(stem := word[: -len(suffix)]):
+                    word = _after_ed_or_ing(stem)
+                break
+
+    if word.endswith("y") and _has_vowel(word[:-1]):
+        word = word[:-1] + "i"
+    return word
+
+
+def _after_ed_or_ing(stem: str) -> str:
+    if stem.endswith(("at", "bl", "iz")):
+        return stem + "e"
+    if _ends_double_consonant(stem):
+        return stem if stem[-1] in "lsz" else stem[:-1]
+    if _measure(stem) == 1 and _ends_cvc(stem):
+        return stem + "e"
+    return stem
+
+
+def _replace_longest(word: str, rules: tuple[tuple[str, str], ...]) -> str:
+    for suffix, replacement in rules:
+        if word.endswith(suffix):
+            stem = word[: -len(suffix)]
+            return stem + replacement if _measure(stem) > 0 else word
+    return word
+
+
+def _step_4(word: str) -> str:
+    for suffix in STEP_4:
+        if word.endswith(suffix):
+            stem = word[: -len(suffix)]
+            allowed = suffix != "ion" or stem.endswith(("s", "t"))
+            return stem if allowed and _measure(stem) > 1 else word
+    return word
+
+
+def _step_5(word: str) -> str:
+    if word.endswith("e"):
+        stem = word[:-1]
+        size = _measure(stem)
+        if size > 1 or (size == 1 and not _ends_cvc(stem)):
+            word = stem
+    if word.endswith("ll") and _measure(word) > 1:
+        word = word[:-1]
+    return word

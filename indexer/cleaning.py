@@ -1,0 +1,135 @@
+"""Full text without what disturbs retrieval: reference lists, acknowledgements, appendices, URLs.
+
+The rules are those of paper-qa's preprocessing (section 1.I). Only `body` is cleaned, never an abstract.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["kept", "dropped", "to the end", "appendix"]
+
+URL_MARK = "[URL]"
+# Up to the last character that is no punctuation: the full stop after an address belongs to the sentence.
+URL = re.compile(r"(?:https?://|ftp://|www\.)[!#-;=?-~]*[A-Za-z0-9/=&_~#%+-]", re.IGNORECASE)
+
+HEADING_CHARACTERS = 100
+HEADING_WORDS = 10
+NUMBER = r"(?:제?\s*\d{1,2}\s*[장절]\.?|\d{1,2}(?:\.\d{1,2})*[.)]?|[IVXivx]{1,5}[.)]?|[Ⅰ-Ⅻ][.)]?|[A-Z][.)])"
+HEADING = re.compile(
+    rf"\s*(?P<marks>#{{1,6}}(?=\s))?\s*(?P<bold>\*\*|__)?\s*(?P<number>{NUMBER}\s+)?"
+    r"(?P<name>\S.*?)\s*(?:\*\*|__)?\s*[:：]?\s*#*\s*"
+)
+
+KEPT = re.compile(
+    r"abstract|summary|introduction|background|motivation|(?:related|previous) works?|literature review"
+    r"|(?:materials?|patients|subjects) and methods?|methods? and materials?|methods?|methodology|theory"
+    r"|experiments?|experimental (?:setup|results|methods?)|evaluation|results?|results? and discussions?"
+    r"|discussions?|discussions? and conclusions?|limitations?|future works?|conclusions?|concluding remarks"
+    r"|conclusions? and future works?"
+    r"|초록|요약|서론|머리말|들어가며|배경|이론적 ?배경|관련 ?연구|선행 ?연구|본론"
+    r"|(?:연구 ?|실험 ?)?방법|재료 ?및 ?방법|실험|(?:연구 ?|실험 ?)?결과|결과 ?및 ?(?:고찰|논의)"
+    r"|고찰|논의|논의 ?및 ?결론|결론|결론 ?및 ?제언|맺음말|나가며|제언"
+)
+DROPPED = re.compile(
+    r"acknowledge?ments?|funding|funding (?:statement|information|sources?)|financial support"
+    r"|(?:declarations? of )?(?:conflicts? of interests?|competing interests?)(?: statement| disclosure)?"
+    r"|disclosures?"
+    r"|authors?['’]? contributions?(?: statement)?|credit authors?(?:ship)? contribution statement"
+    r"|data availability(?: statement)?|ethics (?:statement|approval)|about the authors?"
+    r"|감사의 ?(?:글|말씀?)|사사|이해 ?(?:관계 ?)?상충(?: ?선언)?|저자 ?기여(?:도)?|연구비 ?지원|저자 ?소개"
+)
+TO_THE_END = re.compile(
+    r"references?(?: cited| and notes)?|bibliography|literature cited|works cited|참고 ?문헌|인용 ?문헌"
+)
+APPENDIX = re.compile(
+    r"(?:appendix|appendices|부록|별첨|supplementary (?:materials?|information|data)|supporting information)"
+    r"(?: [a-z0-9]{1,3})?(?: ?[.:：\-–—] ?.*[^.?!다])?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading as it stands in the text ('' before the first one) and what follows it."""
+
+    heading: str
+    text: str
+
+
+def clean_body(text: str) -> str:
+    """Drop the sections that are no argument of the paper and write `[URL]` for every address.
+
+    A dropped section goes on to the next heading of a kept one; references go on to a heading known by its
+    words alone (their entries are numbered like headings), an appendix to the end of the text.
+    """
+    kept: list[str] = []
+    last: Kind = "kept"
+    for section in split_sections(text):
+        last = _kind_after(last, section.heading)
+        if last == "kept":
+            kept.append("\n".join(filter(None, (section.heading, section.text))))
+    return URL.sub(URL_MARK, "\n\n".join(filter(None, kept)))
+
+
+def split_sections(text: str) -> list[Section]:
+    """Split at headings: lines of their own that are known by their words, numbered, or marked with `#`."""
+    sections: list[Section] = []
+    heading = ""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if _kind_of(line) is None:
+            lines.append(line)
+            continue
+        sections.append(Section(heading, "\n".join(lines).strip()))
+        heading, lines = line.strip(), []
+    sections.append(Section(heading, "\n".join(lines).strip()))
+    return [section for section in sections if section.heading or section.text]
+
+
+def _kind_of(line: str) -> Kind | None:
+    """Tell what kind of section a line is the heading of, None if it is no heading."""
+    if len(line) > HEADING_CHARACTERS:
+        return None
+    found = HEADING.fullmatch(line)
+    if not found:
+        return None
+    if (known := _kind_by_words(found["name"])) is not None:
+        return known
+    marked = found["marks"] or (found["bold"] and line.rstrip(" \t:：").endswith(found["bold"]))
+    # A letter or Roman numeral without a point may be a word: "I Robot".
+    number = (found["number"] or "").strip()
+    numbered = number and (number[-1] in ".)" or not number.isascii() or number[-1].isdecimal())
+    numbered = numbered and _reads_like_heading(found["name"])
+    return "kept" if marked or numbered else None
+
+
+def _kind_by_words(name: str) -> Kind | None:
+    words = " ".join(name.casefold().split())
+    if TO_THE_END.fullmatch(words):
+        return "to the end"
+    if APPENDIX.fullmatch(words):
+        return "appendix"
+    if DROPPED.fullmatch(words):
+        return "dropped"
+    return "kept" if KEPT.fullmatch(words) else None
+
+
+def _reads_like_heading(name: str) -> bool:
+    """Tell a heading from a numbered sentence or the entry of a list: no stop, no comma, a word first."""
+    return (
+        name[0].isalpha()
+        and not name[0].islower()
+        and name[-1] not in ".,;?!다"
+        and len(name.split()) <= HEADING_WORDS
+    )
+
+
+def _kind_after(last: Kind, heading: str) -> Kind:
+    """Tell the kind of the section under `heading` by what came before it."""
+    if not heading:
+        return "kept"
+    found = HEADING.fullmatch(heading)
+    known = _kind_by_words(found["name"]) if found else None
+    if last == "appendix" or (last == "to the end" and known is None):
+        return last
+    return known or "kept"

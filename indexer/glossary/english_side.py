@@ -1,0 +1,115 @@
+"""Where the English term in front of a Korean bracket begins: Asian dust (황사), LLM(대규모 언어 모델)."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from indexer.analysis.tokens import Analyzer
+from indexer.glossary.english_forms import english_words, is_abbreviation, is_english_term
+from indexer.glossary.korean_side import LETTERS_PER_SYLLABLE, fits_initials
+from indexer.glossary.pairs import HANGUL
+
+WINDOW = 120
+LONGEST_INSIDE = 60
+MOST_KOREAN_WORDS = 6
+MOST_ENGLISH_WORDS = 8
+# A word or two is believed whatever the Korean's length.
+FEWEST_WORDS = 2
+# Of the expected length, if a preposition stands before the term and may have cut it: struggle for existence.
+COMPLETE = 0.7
+JOINING = frozenset("of for from in to".split())
+KOREAN_TERM = re.compile(r"[가-힣A-Za-z0-9][가-힣A-Za-z0-9 -]*[가-힣]|[가-힣]")
+NO_TERM_ENDING = re.compile(
+    ".*(?:다|요|음|함|는|를|을|에서|으로|에게|까지|부터|하여|하고|같은|등|및|약|의|년|월|일|명|개|원)"
+)
+RUN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9'’&. –-]*$")
+NAME_LINKS = frozenset("of the and for in de la von van der".split())
+BORDER_WORDS = frozenset(
+    "a an the of for and or in on to with by at from as into over under among between through during than "
+    "that which who is are was were be been has have had called named term terms word words its their his "
+    "her our this these those two three four five six seven eight nine ten many some most all each every "
+    "both other such like via per not we they it he she also only one using used about against after "
+    "before".split()
+)
+VERB_LIKE = re.compile(r".{2,}(?:ed|ly)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class EnglishSide:
+    """A Korean term in a bracket and the English in front; `sure` if one paper is enough to believe it."""
+
+    korean: str
+    english: str
+    sure: bool
+
+
+def english_side(before: str, inside: str, analyzer: Analyzer) -> EnglishSide | None:
+    """Find the English term in front of a bracket with its Korean in it."""
+    korean = inside[: LONGEST_INSIDE + 1].partition(",")[0].strip(" '\"‘’“”")
+    if len(korean) > LONGEST_INSIDE or not _is_korean_term(korean):
+        return None
+    window = before[-WINDOW:].rstrip()
+    run = RUN.search(window)
+    words = run.group().split() if run else []
+    if len(before) > WINDOW and run and run.start() == 0:
+        words = words[1:]
+    if not words or words[-1].lower() in BORDER_WORDS:
+        return None
+    sure = True
+    if is_abbreviation(words[-1]) and HANGUL.search(before):
+        taken = words[-1:]
+        sure = "의 " not in korean and fits_initials(len(korean.replace(" ", "")), words[-1])
+    else:
+        taken = _name(words)
+    if not taken:
+        taken, sure = _phrase(words, korean, analyzer)
+    english = " ".join(taken).strip(" .")
+    return EnglishSide(korean, english, sure) if is_english_term(english) else None
+
+
+def _is_korean_term(korean: str) -> bool:
+    words = korean.split()
+    return (
+        0 < len(words) <= MOST_KOREAN_WORDS
+        and KOREAN_TERM.fullmatch(korean) is not None
+        and NO_TERM_ENDING.fullmatch(words[-1]) is None
+        and not words[0][0].isdecimal()
+    )
+
+
+def _phrase(words: list[str], korean: str, analyzer: Analyzer) -> tuple[list[str], bool]:
+    """Take the words back to the last border; of too many, those that are about as long as the Korean."""
+    span: list[str] = []
+    border = ""
+    for word in reversed(words):
+        if word.lower() in BORDER_WORDS or word[0].isdecimal() or (span and VERB_LIKE.fullmatch(word)):
+            border = word.lower()
+            break
+        span.insert(0, word)
+    expected = sum(len(word) for word in korean.split()) * LETTERS_PER_SYLLABLE
+    morphemes = len({token[1] for token in analyzer.analyze(korean)})
+    if len(english_words(" ".join(span))) <= max(FEWEST_WORDS, morphemes):
+        return span, border not in JOINING or _letters(span) >= COMPLETE * expected
+    starts = range(len(span))
+    best = min(starts, key=lambda start: abs(math.log((_letters(span[start:]) + 1) / (expected + 1))))
+    return span[best:], False
+
+
+def _letters(words: list[str]) -> int:
+    return sum(letter.isalpha() for word in words for letter in word)
+
+
+def _name(words: list[str]) -> list[str]:
+    """Return the capitalised words at the end, with the small ones between them."""
+    taken: list[str] = []
+    pending: list[str] = []
+    for word in reversed(words):
+        if word[0].isupper() and word.lower() not in BORDER_WORDS:
+            taken = [word, *pending, *taken]
+            pending = []
+        elif taken and word.lower() in NAME_LINKS:
+            pending.insert(0, word)
+        else:
+            break
+    begins_sentence = len(taken) == 1 and len(words) == 1
+    return [] if begins_sentence or len(taken) > MOST_ENGLISH_WORDS else taken

@@ -1,0 +1,47 @@
+"""What was seen in a corpus, with the papers it was seen in."""
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from indexer.glossary.pairs import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """An English term with the Korean it may belong to, the likeliest first."""
+
+    english: str
+    candidates: tuple[str, ...]
+    source: Source
+    sure: bool
+
+
+class Sightings:
+    """All that was seen, with the papers it was seen in; bounded."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._papers: dict[Sighting, array[int]] = {}
+
+    def add(self, sighting: Sighting, paper: int) -> None:
+        """Count a sighting once a paper; a paper's are added in a row."""
+        papers = self._papers.get(sighting)
+        if papers is None:
+            if len(self._papers) >= self._most:
+                self._drop_rare()
+            self._papers[sighting] = array("I", [paper])
+        elif papers[-1] != paper:
+            papers.append(paper)
+
+    def _drop_rare(self) -> None:
+        """Keep the half that was seen in most papers, of equals the later."""
+        ranked = sorted(
+            enumerate(self._papers.items()), key=lambda item: (len(item[1][1]), item[0]), reverse=True
+        )
+        kept = sorted(ranked[: self._most // 2])
+        self._papers = dict(item for _, item in kept)
+
+    def items(self) -> "Iterator[tuple[Sighting, array[int]]]":
+        """Iterate in the order of the first paper."""
+        return iter(self._papers.items())

@@ -1,0 +1,53 @@
+"""Which format a corpus file has, told by its ending and its first record."""
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from indexer.errors import UnknownFormat
+from indexer.readers.folders import JSON_ENDINGS, TABLE_ENDINGS, XML_ENDINGS
+from indexer.readers.jsonl import ARRAY, NoRecord, parse_record, record_lines
+from indexer.readers.lines import BYTE_ORDER_MARK
+from indexer.readers.streams import Damaged, Stream
+
+FORMAT_OF_KEY = {"docid": "miracl", "_id": "beir", "CN": "scienceon"}
+OWN_FORMAT = "jsonl"
+LINES_LOOKED_AT = 1000
+
+
+def format_of_record(record: Mapping[str, Any]) -> str:
+    """Name the format that has records of these keys."""
+    return next((name for key, name in FORMAT_OF_KEY.items() if key in record), OWN_FORMAT)
+
+
+def format_of(stream: Stream) -> str | None:
+    """Name the format of a file, None where none of its first 1,000 lines is a record.
+
+    Raises `UnknownFormat` for a file that neither its ending nor its beginning makes one of ours.
+    """
+    if stream.ending in XML_ENDINGS:
+        return "scienceon"
+    if stream.ending in TABLE_ENDINGS:
+        return "csv"
+    try:
+        begins = stream.peek().removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
+    except Damaged:
+        return None
+    if stream.ending not in JSON_ENDINGS and begins == b"<":
+        return "scienceon"
+    if stream.ending == ".json" and begins == b"[":
+        raise UnknownFormat(f"{stream.name} is {ARRAY}")
+    if stream.ending not in JSON_ENDINGS and begins not in (b"{", b""):
+        raise UnknownFormat(
+            f"{stream.name}: its format cannot be recognised. A corpus is .jsonl, .json, .ndjson, .xml, "
+            ".csv or .tsv, each also as .gz, or a .zip or folder of these; --format says how to read "
+            "any other file."
+        )
+    for _, line, problem in islice(record_lines(stream), LINES_LOOKED_AT):
+        if problem:
+            continue
+        try:
+            return format_of_record(parse_record(line))
+        except NoRecord:
+            continue
+    return None

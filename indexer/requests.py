@@ -1,0 +1,27 @@
+"""What `shrag index` is asked to do, and how it tells how far it is."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from indexer.analysis import Decompound
+
+# (stage, done, total): total is 0 where it is not known.
+Progress = Callable[[str, int, int], None]
+
+
+def no_progress(_stage: str, _done: int, _total: int) -> None:
+    """Show nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """What `shrag index` was asked to do."""
+
+    name: str
+    paths: Sequence[str]
+    format: str | None = None
+    columns: Mapping[str, str] | None = None
+    analyzer: str = "bilingual"
+    decompound: Decompound = "discard"
+    rebuild: bool = False
+    strict: bool = False

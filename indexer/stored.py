@@ -1,0 +1,99 @@
+"""Passages as an index stores them: made from papers, read back in corpus order."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+
+import tantivy
+
+from indexer.chunking import passages_of
+from indexer.errors import IndexDamaged
+from indexer.papers import Paper, Unit
+from indexer.schema import StoredPassage, tantivy_schema
+
+PASSAGES_AT_A_TIME = 50_000  # about; each time costs one look at all sequence numbers
+
+
+def stored_passages(paper: Paper, unit: Unit) -> list[StoredPassage]:
+    """Return the passages of a paper; the first carries the paper's record."""
+    passages = passages_of(paper, unit)
+    incomplete = not any(passage.text.strip() for passage in passages)
+    return [
+        StoredPassage(
+            passage_id=passage.passage_id,
+            doc_id=passage.doc_id,
+            title=passage.title,
+            text=passage.text,
+            lang=passage.lang,
+            part=passage.part,
+            year=paper.year,
+            journal=paper.journal,
+            incomplete=incomplete,
+            paper=_paper_record(paper) if order == 0 else None,
+        )
+        for order, passage in enumerate(passages)
+    ]
+
+
+def _paper_record(paper: Paper) -> dict[str, object]:
+    """Return the record without the texts that the passages hold."""
+    record = paper.record()
+    record.pop("title", None)
+    record.pop("abstract", None)
+    return record
+
+
+def key_field(unit: Unit) -> str:
+    """Name the field that holds a record's id: MIRACL's records are passages."""
+    return "passage_id" if unit == "passage" else "doc_id"
+
+
+def key_of(passage: StoredPassage, unit: Unit) -> str:
+    """Return the id of the record that a passage was made from."""
+    return passage.passage_id if unit == "passage" else passage.doc_id
+
+
+def read_stored(searcher: tantivy.Searcher) -> Iterator[StoredPassage]:
+    """Yield every stored passage in corpus order, some at a time."""
+    everything = tantivy.Query.all_query()
+    newest = searcher.search(everything, 1, count=False, order_by_field="sequence").hits
+    if not newest:
+        return
+    end = int(newest[0][0]) + 1
+    step = max(1, end * PASSAGES_AT_A_TIME // searcher.num_docs)
+    for low in range(0, end, step):
+        for _, record in groupby(_addresses(searcher, low, low + step), key=itemgetter(0)):
+            yield from sorted((read_passage(searcher, address) for _, address in record), key=_place)
+
+
+def _addresses(searcher: tantivy.Searcher, low: int, high: int) -> list[tuple[int, tantivy.DocAddress]]:
+    """Return (sequence, address) of the passages of records `low` up to `high`, by sequence."""
+    records = tantivy.Query.range_query(
+        tantivy_schema(), "sequence", tantivy.FieldType.Unsigned, low, high, include_upper=False
+    )
+    count = searcher.search(records, 1, count=True).count  # type: ignore[attr-defined]  # not in its stub
+    return searcher.search(
+        records, max(1, count), count=False, order_by_field="sequence", order=tantivy.Order.Asc
+    ).hits
+
+
+def _place(passage: StoredPassage) -> tuple[bool, int]:
+    """Return a passage's place in its paper: the one with the record, the other language's, the chunks."""
+    number = passage.passage_id.removeprefix(passage.doc_id).removeprefix("#")
+    return passage.paper is None, int(number) if number.isdecimal() else 0
+
+
+def holds(searcher: tantivy.Searcher, field: str, value: str) -> bool:
+    """Tell whether a passage that is not deleted has that value in an exact field."""
+    if not searcher.doc_freq(field, value):  # counts deleted ones too
+        return False
+    query = tantivy.Query.term_query(tantivy_schema(), field, value, index_option="basic")
+    return bool(searcher.search(query, 1, count=False).hits)
+
+
+def read_passage(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> StoredPassage:
+    """Read the stored passage at an address."""
+    record = searcher.doc(address).get_first("record")
+    if record is None:
+        raise IndexDamaged("a passage without its record; build the index again (shrag index … --rebuild)")
+    return StoredPassage.from_json(bytes(record))

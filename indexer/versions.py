@@ -1,0 +1,325 @@
+"""Versions of an index side by side, and the pointer that says which one answers.
+
+| below HOME/NAME | what |
+|---|---|
+| CURRENT | the number of the version that answers, replaced atomically |
+| versions/000001/ | one published version, never changed again |
+| versions/000001/manifest.json | what it says of itself |
+| versions/000001/plan.json | there only between the move to this place and the move of the pointer |
+| building/ | the version being built, or a build that broke off |
+| building/plan.json | what it is built from |
+| dead-letters/000001.jsonl | what could not be read |
+| writer.lock | held while a version is built |
+"""
+
+import errno
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from indexer.analysis import Decompound
+from indexer.errors import (
+    IndexBusy,
+    IndexDamaged,
+    IndexMismatch,
+    IndexNotWritten,
+    InvalidCall,
+    UnknownIndex,
+)
+from indexer.fingerprint import Fingerprint, differences, lexical_fingerprint
+from indexer.papers import Unit
+
+ENGINE = "tantivy"
+GLOSSARY = "glossary.sqlite"
+PLAN = "plan.json"
+DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
+
+NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a published version says of itself; `manifest.json` holds it."""
+
+    name: str
+    version: int
+    engine: str
+    analyzer: str
+    decompound: Decompound
+    unit: Unit
+    papers: int
+    passages: int
+    published: str
+    fingerprint: Fingerprint
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Write `manifest.json` into `folder`."""
+        text = json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
+        write_durably(folder / "manifest.json", text)
+
+    @classmethod
+    def read(cls, folder: Path) -> "Manifest":
+        """Read `manifest.json` of `folder`; IndexDamaged where it is missing or broken."""
+        try:
+            return cls(**json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise IndexDamaged(
+                f"the manifest of {folder} cannot be read ({error}); "
+                "build the index again (shrag index … --rebuild) or go back (shrag indexes rollback)"
+            ) from error
+
+
+def check_analysis(manifest: Manifest) -> None:
+    """Raise IndexMismatch where a version was built by another analysis, schema or library version."""
+    changed = differences(manifest.fingerprint, lexical_fingerprint(manifest.analyzer, manifest.decompound))
+    if changed:
+        raise IndexMismatch(
+            f"index {manifest.name!r} was built otherwise ({'; '.join(changed)}); "
+            f"build it again: shrag index PATH --name {manifest.name} --rebuild"
+        )
+
+
+class IndexFolder:
+    """The folder of one index."""
+
+    def __init__(self, home: Path, name: str) -> None:
+        """Name the folder; nothing is made or read yet. InvalidCall for a name that is no plain word."""
+        if not NAME.fullmatch(name):
+            raise InvalidCall(
+                f"{name!r} cannot name an index: letters, digits, '.', '_' and '-', at most 64, "
+                "the first a letter or digit"
+            )
+        self.name = name
+        self.path = home / name
+        self.versions_path = self.path / "versions"
+        self.building = self.path / "building"
+        self.dead_letters = self.path / "dead-letters"
+
+    def current(self) -> int | None:
+        """Return the number of the version that answers, None before the first."""
+        try:
+            return int((self.path / "CURRENT").read_text(encoding="ascii"))
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise IndexDamaged(f"{self.path / 'CURRENT'} holds no version number") from error
+
+    def require_current(self) -> int:
+        """Return the version that answers, or raise UnknownIndex with the next step."""
+        version = self.current()
+        if version is None:
+            raise UnknownIndex(
+                f"no index {self.name!r} in {self.path.parent}; "
+                f"make it with: shrag index PATH --name {self.name}"
+            )
+        return version
+
+    def versions(self) -> list[int]:
+        """List the published versions in order."""
+        current = self.current()
+        return [
+            version
+            for version in self._numbered()
+            if version == current or not (self.version_path(version) / PLAN).exists()
+        ]
+
+    def _numbered(self) -> list[int]:
+        if not self.versions_path.is_dir():
+            return []
+        return sorted(int(path.name) for path in self.versions_path.iterdir() if path.name.isdigit())
+
+    def version_path(self, version: int) -> Path:
+        """Return the folder of a version."""
+        return self.versions_path / f"{version:06}"
+
+    def dead_letter_path(self, version: int) -> Path:
+        """Return the file of a version's dead letters."""
+        return self.dead_letters / f"{version:06}.jsonl"
+
+    def next_version(self) -> int:
+        """Return the number after the highest ever published here."""
+        return max([0, self.current() or 0, *self._numbered()]) + 1
+
+    def is_broken_off(self) -> bool:
+        """Tell whether a build lies there that is unfinished, or running."""
+        return (self.building / PLAN).exists()
+
+    def manifest(self) -> Manifest:
+        """Read the manifest of the version that answers.
+
+        A version may be cleared away between the look at the pointer and the look at the folder; then the
+        pointer has moved, and the new one is read.
+        """
+        while True:
+            version = self.require_current()
+            try:
+                return Manifest.read(self.version_path(version))
+            except IndexDamaged:
+                if self.current() == version:
+                    raise
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the index for writing; IndexBusy at once where another process does.
+
+        The hold ends with the process, however that ends. What a process left half done that ended while it
+        published is put right first.
+        """
+        with not_written(self.name):
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.path / "writer.lock")
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                raise IndexBusy(
+                    f"another process is writing to index {self.name!r}; wait for it, then try again"
+                ) from None
+        try:
+            with not_written(self.name):
+                self._put_right()
+            yield
+        finally:
+            lock.release()
+
+    def _put_right(self) -> None:
+        """Finish, or take back, what was under way when a process ended in `publish` or `_clear_away`."""
+        current = self.current()
+        for version in self._numbered():
+            path = self.version_path(version)
+            if version == current:
+                (path / PLAN).unlink(missing_ok=True)
+            elif (path / PLAN).exists():
+                shutil.rmtree(self.building, ignore_errors=True)
+                path.rename(self.building)
+        for path in self.versions_path.glob(".*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def publish(self, version: int, *, keep: int) -> None:
+        """Make the finished build a version, let it answer, and clear away all but the last `keep`.
+
+        Versions that were rolled back from are cleared away too: the one before this is the one that
+        answered before.
+        """
+        self.versions_path.mkdir(exist_ok=True)
+        self._move_dead_letters(version)
+        for path in [*self.building.rglob("*"), self.building]:
+            _sync(path)
+        before = self.current() or 0
+        target = self.version_path(version)
+        self.building.rename(target)
+        _sync(self.versions_path)
+        _sync(self.path)
+        self.point_to(version)
+        (target / PLAN).unlink(missing_ok=True)
+        abandoned = [one for one in self.versions() if before < one < version]
+        earlier = [one for one in self.versions() if one <= before]
+        for one in abandoned + earlier[: max(0, len(earlier) + 1 - keep)]:
+            self._clear_away(one)
+
+    def _move_dead_letters(self, version: int) -> None:
+        written, place = self.building / DEAD_LETTERS, self.dead_letter_path(version)
+        place.unlink(missing_ok=True)
+        if written.exists():
+            place.parent.mkdir(exist_ok=True)
+            _sync(written)
+            written.rename(place)
+            _sync(place.parent)
+
+    def _clear_away(self, version: int) -> None:
+        """Remove a version, in one step for whoever is about to open it."""
+        path = self.version_path(version)
+        passing = path.with_name(f".{path.name}")
+        shutil.rmtree(passing, ignore_errors=True)
+        path.rename(passing)
+        shutil.rmtree(passing, ignore_errors=True)
+        self.dead_letter_path(version).unlink(missing_ok=True)
+
+    def discard_building(self) -> None:
+        """Remove the unfinished build, and the folder with it where nothing was ever published."""
+        shutil.rmtree(self.building, ignore_errors=True)
+        if self.current() is None and not self._numbered():
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def point_to(self, version: int) -> None:
+        """Let `version` answer from now on."""
+        write_durably(self.path / "CURRENT", f"{version}\n")
+
+    def rollback(self) -> int:
+        """Go back to the version before the one that answers; return its number."""
+        self.require_current()
+        with self.writing(), not_written(self.name):
+            current = self.require_current()
+            earlier = [version for version in self.versions() if version < current]
+            if not earlier:
+                raise InvalidCall(f"index {self.name!r} has no version before {current} to go back to")
+            self.point_to(earlier[-1])
+        return earlier[-1]
+
+    def delete(self) -> None:
+        """Remove the index with all of its versions, or what was built of it before the first."""
+        if not self.is_broken_off():
+            self.require_current()
+        with self.writing(), not_written(self.name):
+            passing = self.path.with_name(f".deleted-{self.name}-{os.getpid()}")
+            self.path.rename(passing)  # in one step for whoever is about to open it
+        for left in self.path.parent.glob(".deleted-*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def list_indexes(home: Path) -> list[IndexFolder]:
+    """List the indexes of `home` that have a published version, by name."""
+    if not home.is_dir():
+        return []
+    names = sorted(path.name for path in home.iterdir() if path.is_dir() and NAME.fullmatch(path.name))
+    return [folder for name in names if (folder := IndexFolder(home, name)).current() is not None]
+
+
+@contextmanager
+def not_written(name: str) -> Iterator[None]:
+    """Turn what the system refuses while an index is written into IndexNotWritten with the next step."""
+    try:
+        yield
+    except OSError as error:
+        causes = {
+            errno.ENOSPC: "the disk is full",
+            errno.EDQUOT: "the disk quota is used up",
+            errno.EFBIG: "a file grew over the allowed size",
+            errno.EACCES: "no permission",
+            errno.EROFS: "the file system is read-only",
+        }
+        cause = causes.get(error.errno or 0, error.strerror or str(error))
+        where = f" ({error.filename})" if error.filename else ""
+        raise IndexNotWritten(
+            f"index {name!r} was not written: {cause}{where}. What was published before still answers; "
+            "mend the cause and give the same command again, it goes on where it stopped"
+        ) from error
+
+
+def write_durably(path: Path, text: str) -> None:
+    """Replace the file at `path` so that a reader, or a crash, finds the old text or the new one whole."""
+    passing = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with passing.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        passing.replace(path)
+    finally:
+        passing.unlink(missing_ok=True)
+    _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Writers: analysed passages into an engine's index."""

@@ -1,0 +1,155 @@
+"""The embedded engine's writer: one thread, corpus order, so that two builds rank alike."""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Self
+
+import tantivy
+
+from indexer.packing import PackedTokens
+from indexer.schema import StoredPassage, tantivy_schema
+from indexer.stored import read_passage
+
+# What tantivy makes anew by writing and renaming; everything else in an index is written once.
+CHANGING_FILES = ("meta.json", ".managed.json")
+# Less free space is a full disk: what a broken-off write took is given back by the time one asks.
+LITTLE_SPACE = 64_000_000
+PROBE_BYTES = 4_000_000
+
+
+class TantivyWriter:
+    """An index being written; a context manager that gives the files free at the end."""
+
+    def __init__(self, folder: Path, *, memory_mb: int) -> None:
+        """Open or make the index in `folder`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._memory = memory_mb * 1_000_000
+        with _as_os_errors(self._folder):
+            self._index = tantivy.Index(tantivy_schema(), str(folder))
+            self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the files free; what was not committed is lost."""
+        self._writer = None
+
+    @property
+    def _open(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            raise ValueError("the writer is closed")
+        return self._writer
+
+    def add(self, passage: StoredPassage, text: PackedTokens, title: PackedTokens, sequence: int) -> None:
+        """Add one passage with its tokens; `sequence` is its record's place in the corpus."""
+        document = tantivy.Document()
+        document.add_pre_tokenized_text("text", tantivy.PreTokenizedString("", _tokens(text)))
+        document.add_pre_tokenized_text("title", tantivy.PreTokenizedString("", _tokens(title)))
+        document.add_text("passage_id", passage.passage_id)
+        document.add_text("doc_id", passage.doc_id)
+        document.add_text("lang", passage.lang)
+        document.add_text("part", passage.part)
+        if passage.journal:
+            document.add_text("journal", passage.journal)
+        if passage.year is not None:
+            document.add_unsigned("year", passage.year)
+        document.add_boolean("incomplete", passage.incomplete)
+        document.add_unsigned("sequence", sequence)
+        document.add_bytes("record", passage.to_json())
+        with _as_os_errors(self._folder):
+            self._open.add_document(document)
+
+    def delete(self, field: str, value: str) -> None:
+        """Delete every passage whose exact field (doc_id or passage_id) has that value."""
+        with _as_os_errors(self._folder):
+            self._open.delete_documents_by_term(field, value)
+
+    def commit(self) -> None:
+        """Make what was added last, in one step, and wait until segments are merged.
+
+        Deleted passages count in BM25's statistics until their segment is merged. Because no merge runs
+        beside the writing, what is merged depends on what was written, not on the machine or on what was
+        killed.
+        """
+        with _as_os_errors(self._folder):
+            self._open.commit()
+            self._open.wait_merging_threads()
+            self._writer = None  # waiting uses it up
+            self._writer = self._index.writer(self._memory, 1)
+
+    def finish(self) -> None:
+        """Commit, drop files that are no longer used, and close."""
+        self.commit()
+        with _as_os_errors(self._folder):
+            self._open.garbage_collect_files()
+        self._writer = None
+        readable = self._folder.stat().st_mode & 0o666  # tantivy keeps what it rewrites for its owner only
+        for name in CHANGING_FILES:
+            (self._folder / name).chmod(readable)
+
+    def searcher(self) -> tantivy.Searcher:
+        """Look at what is committed."""
+        self._index.reload()
+        return self._index.searcher()
+
+    def last_written(self) -> tuple[int, StoredPassage | None]:
+        """Return the highest sequence committed and a passage of that record; -1 in an empty index."""
+        searcher = self.searcher()
+        hits = searcher.search(tantivy.Query.all_query(), 1, count=False, order_by_field="sequence").hits
+        if not hits:
+            return -1, None
+        sequence, address = hits[0]
+        return int(sequence), read_passage(searcher, address)
+
+
+def _tokens(packed: PackedTokens) -> list[tantivy.Token]:
+    return [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
+
+
+def link_index(source: Path, target: Path) -> None:
+    """Start `target` from the files of `source` by hard links (copies where the system has none)."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(source.iterdir()):
+        if path.suffix == ".lock":
+            continue
+        if path.name in CHANGING_FILES:
+            shutil.copy2(path, target / path.name)
+            continue
+        try:
+            os.link(path, target / path.name)
+        except OSError:
+            shutil.copy2(path, target / path.name)
+
+
+@contextmanager
+def _as_os_errors(folder: Path) -> Iterator[None]:
+    """Make an OSError of what tantivy says in a ValueError's text, and of what it leaves unsaid."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        codes = {"No space left": errno.ENOSPC, "File too large": errno.EFBIG, "Permission": errno.EACCES}
+        for words, code in codes.items():
+            if words in text:
+                raise OSError(code, text) from error
+        if "killed" in text:  # its thread met an error, and kept to itself which
+            _write_a_little(folder)
+        if "error" in text.lower() or "killed" in text:
+            raise OSError(errno.EIO, text) from error
+        raise
+
+
+def _write_a_little(folder: Path) -> None:
+    """Raise the OSError that writing in this folder meets, if it does."""
+    if shutil.disk_usage(folder).free < LITTLE_SPACE:
+        raise OSError(errno.ENOSPC, "no space left on device", str(folder))
+    with TemporaryFile(dir=folder) as file:
+        file.write(bytes(PROBE_BYTES))

@@ -1,0 +1,1 @@
+"""Questions to hits, without a language model."""

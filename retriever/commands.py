@@ -1,0 +1,154 @@
+"""The commands that search: `search` and `explain`."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from indexer.commands import json_option, name_option
+from indexer.settings import IndexerSettings
+from retriever.hits import SearchResult
+
+METHOD_NAMES = ("or", "paper", "shrag", "boolean")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+method_option = click.option(
+    "--method",
+    type=click.Choice(METHOD_NAMES),
+    default="shrag",
+    show_default=True,
+    help="one OR query, the paper's ten queries, the tuned default, or the expert language.",
+)
+
+
+def filter_options(command: Command) -> Command:
+    """Add --year, --lang and --journal."""
+    options = (
+        click.option(
+            "--year", metavar="Y|Y..Y", help="Year of publication: 2019, 2019..2024, ..2024, 2019.."
+        ),
+        click.option("--lang", metavar="LANG", help="Language of the passage: ko, en or other."),
+        click.option("--journal", help="The journal's name, exactly."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("question")
+@name_option
+@method_option
+@click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Papers to find.")
+@filter_options
+@json_option
+def search(
+    question: str,
+    name: str,
+    method: str,
+    k: int,
+    year: str | None,
+    lang: str | None,
+    journal: str | None,
+    as_json: bool,
+) -> None:
+    """Find the papers that answer QUESTION, in Korean or English.
+
+    With --method boolean QUESTION is an expression:
+    제목:"지식 그래프" AND (retrieval OR 검색) NOT survey year:2019..2024
+    """
+    from retriever.filters import make_filters
+    from retriever.index import open_index
+    from retriever.search import SearchRequest
+    from retriever.search import search as run
+
+    request = SearchRequest(question, method=method, k=k, filters=make_filters(year, lang, journal))
+    with open_index(IndexerSettings().home, name) as index:
+        result = asyncio.run(run(index, request))
+    if as_json:
+        click.echo(json.dumps(result.as_record(), ensure_ascii=False))
+        return
+    show_search(result)
+
+
+@click.command()
+@click.argument("question")
+@click.argument("passage_id")
+@name_option
+@method_option
+@json_option
+def explain(question: str, passage_id: str, name: str, method: str, as_json: bool) -> None:
+    """Say, term by term, why PASSAGE_ID scores what it scores for QUESTION."""
+    from retriever.explaining import explain as run
+    from retriever.index import open_index
+    from retriever.search import SearchRequest
+
+    with open_index(IndexerSettings().home, name) as index:
+        account = asyncio.run(run(index, SearchRequest(question, method=method), passage_id))
+    if as_json:
+        click.echo(json.dumps(account.as_record(), ensure_ascii=False))
+        return
+    from rich.table import Table
+
+    from indexer.progress import console
+
+    screen = console()
+    screen.print(f"{passage_id} [{method}]  {account.title}")
+    table = Table("term", "field", "tf", "df", "idf", "weight", "score", box=None)
+    for term in account.explanation.terms:
+        row = (f"{term.frequency:g}", str(term.document_frequency), f"{term.idf:.3f}", f"{term.weight:g}")
+        table.add_row(term.token, term.field, *row, f"{term.score:.4f}")
+    table.add_row("BM25", "", "", "", "", "", f"{account.explanation.score:.4f}")
+    screen.print(table)
+    if account.features:
+        features = Table("feature", "value", "weight", "score", box=None)
+        for name_, (value, weight) in account.features.items():
+            features.add_row(name_, f"{value:.4f}", f"{weight:g}", f"{value * weight:.4f}")
+        screen.print(features)
+    screen.print(account.summary)
+
+
+def show_search(result: SearchResult) -> None:
+    """Print keywords, queries and hits for a person."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from indexer.progress import console
+
+    screen = console()
+    show_trace(result)
+    if not result.hits:
+        click.echo(result.notes[0] if result.notes else "no hits")
+        return
+    table = Table("", "score", "passage", "year", "title and text", box=None, padding=(0, 1))
+    for hit in result.hits:
+        text = Text(hit.passage.title or "(no title)", style="bold")
+        if hit.snippet:
+            text.append(f"\n{hit.snippet}", style="not bold dim")
+        year = str(hit.passage.year or "")
+        table.add_row(str(hit.rank), f"{hit.score:.4f}", hit.passage_id, year, text)
+    screen.print(table)
+    left_out = ", ".join(f"{count} {kind}" for kind, count in result.filtered.items() if count)
+    click.echo(f"ordered by {result.order}" + (f"; left out: {left_out}" if left_out else ""), err=True)
+    click.echo(f"{result.milliseconds['total']:.0f} ms", err=True)
+
+
+def show_trace(result: SearchResult) -> None:
+    """Print the keywords, the queries and what they found."""
+    from rich.table import Table
+
+    from indexer.progress import console
+
+    screen = console()
+    if result.keywords:
+        shown = ", ".join(f"{one.text} ({one.weight:.2f})" for one in result.keywords)
+        screen.print(f"[bold]keywords[/bold]  {shown}", markup=True)
+    table = Table("query", "hits", box=None)
+    for query in result.queries:
+        table.add_row(query.query, str(query.hits))
+    if result.queries:
+        screen.print(table)
+    for note in result.notes:
+        click.echo(f"note: {note}", err=True)

@@ -1,0 +1,48 @@
+"""Different records of one paper among hits: the same DOI, or title with year or author in common."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from retriever.hits import Hit
+
+NOT_A_LETTER = re.compile(r"[\W_]+")
+SHORTEST_TITLE = 8  # letters; "Editorial" and its like stand over many papers
+DOI_PREFIX = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:)", re.IGNORECASE)
+
+
+def without_duplicates(hits: Sequence[Hit]) -> list[Hit]:
+    """Keep the best hit of every paper that stands under several ids.
+
+    Passages of one record never count as duplicates of each other.
+    """
+    kept: list[Hit] = []
+    for hit in hits:
+        if not any(other.doc_id != hit.doc_id and same_paper(other, hit) for other in kept):
+            kept.append(hit)
+    return kept
+
+
+def same_paper(one: Hit, other: Hit) -> bool:
+    """Tell whether two records are of one paper."""
+    if one.paper.get("doi") and normal_doi(one.paper["doi"]) == normal_doi(other.paper.get("doi", "")):
+        return True
+    title = normal_title(one.passage.title)
+    if len(title) < SHORTEST_TITLE or title != normal_title(other.passage.title):
+        return False
+    same_year = one.passage.year is not None and one.passage.year == other.passage.year
+    return same_year or bool(_names(one.paper.get("authors", ())) & _names(other.paper.get("authors", ())))
+
+
+def normal_title(title: str) -> str:
+    """Return the title's letters and digits alone, in one case."""
+    return NOT_A_LETTER.sub("", unicodedata.normalize("NFKC", title).casefold())
+
+
+def normal_doi(doi: str) -> str:
+    """Return a DOI without resolver and in one case."""
+    return DOI_PREFIX.sub("", doi.strip()).casefold()
+
+
+def _names(authors: Iterable[str]) -> set[str]:
+    return {normal_title(author) for author in authors} - {""}

@@ -1,0 +1,81 @@
+"""Engines: what answers queries. Whoever holds one cannot tell which."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from indexer.schema import StoredPassage
+from retriever.queries import Filters, Query
+
+
+@dataclass(frozen=True, slots=True)
+class EngineHit:
+    """A passage that a query matched, with its score."""
+
+    passage_id: str
+    doc_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class TermScore:
+    """What one token of a query adds to the score of a passage (BM25)."""
+
+    token: str
+    field: str
+    weight: float
+    frequency: float
+    document_frequency: int
+    idf: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a passage scores what it scores, token by token, highest first."""
+
+    passage_id: str
+    score: float
+    terms: tuple[TermScore, ...]
+
+
+class Engine(Protocol):
+    """The embedded engine's protocol, and every other's."""
+
+    async def search(
+        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool
+    ) -> list[list[EngineHit]]:
+        """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id.
+
+        With `collapse` a paper stands once, by its best passage.
+        """
+        ...
+
+    async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return the stored passages of these ids; ids that are not there are left out."""
+        ...
+
+    async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return each paper's first passage, which carries the paper's record."""
+        ...
+
+    async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
+        """Return in how many passages each token stands."""
+        ...
+
+    async def terms_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Return (term, document frequency) of the text's terms that begin so, at most `limit`."""
+        ...
+
+    async def term_frequencies(self, token: str, sample: int) -> list[int]:
+        """Return how often the token stands in each of at most `sample` passages that hold it."""
+        ...
+
+    async def explain(self, query: Query, passage_id: str) -> Explanation:
+        """Say what each token of a query adds to the score of one passage."""
+        ...
+
+    @property
+    def passage_count(self) -> int:
+        """How many passages the index holds."""
+        ...

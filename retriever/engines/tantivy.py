@@ -1,0 +1,305 @@
+"""The embedded engine: tantivy's inverted index, read in threads, no server."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import tantivy
+from tantivy import Occur
+
+from indexer.errors import IndexDamaged
+from indexer.schema import StoredPassage, tantivy_schema
+from indexer.stored import read_passage
+from retriever.engines import EngineHit, Explanation, TermScore
+from retriever.errors import UnknownPassage
+from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+
+# Scores are single-precision sums whose order of addition the engine chooses; beyond four decimals they
+# say nothing, and ties are ties.
+SCORE_DECIMALS = 4
+# Hits read beyond k at first, so that most ties and passages of one paper need no second look.
+MARGIN = 8
+REMEMBERED_IDS = 200_000
+
+
+class TantivyEngine:
+    """One published version, open for reading; what is published later does not show."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the index in `folder`. FileNotFoundError where it is gone, IndexDamaged where it is broken."""
+        if not (folder / "meta.json").exists():
+            raise FileNotFoundError(folder / "meta.json")
+        try:
+            self._index = tantivy.Index(tantivy_schema(), str(folder))
+            self._searcher = self._index.searcher()
+        except (ValueError, OSError) as error:
+            if not folder.exists():
+                raise FileNotFoundError(folder) from error
+            raise IndexDamaged(
+                f"the index in {folder} cannot be opened ({error}); "
+                "build it again (shrag index … --rebuild) or go back (shrag indexes rollback)"
+            ) from error
+        self._schema = tantivy_schema()
+        self._ids: dict[tuple[int, int], tuple[str, str]] = {}
+
+    @property
+    def passage_count(self) -> int:
+        """How many passages the index holds."""
+        return int(self._searcher.num_docs)
+
+    async def search(
+        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool
+    ) -> list[list[EngineHit]]:
+        """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
+        return await asyncio.to_thread(self._search_all, queries, filters, collapse)
+
+    async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return the stored passages of these ids; ids that are not there are left out."""
+        found = await asyncio.to_thread(self._stored, "passage_id", list(passage_ids))
+        return {passage.passage_id: passage for passage in found}
+
+    async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return each paper's first passage, which carries the paper's record."""
+        found = await asyncio.to_thread(self._stored, "doc_id", list(doc_ids))
+        return {passage.doc_id: passage for passage in found if passage.paper is not None}
+
+    async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
+        """Return in how many passages each token stands."""
+        return {token: int(self._searcher.doc_freq("text", token)) for token in tokens}
+
+    async def terms_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Return (term, document frequency) of the text's terms that begin so, at most `limit`."""
+        found = await asyncio.to_thread(self._searcher.terms_with_prefix, "text", prefix, None, limit)
+        return [(str(term), int(frequency)) for term, frequency in found]
+
+    async def term_frequencies(self, token: str, sample: int) -> list[int]:
+        """Return how often the token stands in each of the first `sample` passages that hold it."""
+        return await asyncio.to_thread(self._term_frequencies, token, sample)
+
+    async def explain(self, query: Query, passage_id: str) -> Explanation:
+        """Say what each token of a query adds to the score of one passage."""
+        return await asyncio.to_thread(self._explain, query, passage_id)
+
+    def _search_all(
+        self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool
+    ) -> list[list[EngineHit]]:
+        return [self._search(self._filtered(query, filters), k, collapse) for query, k in queries]
+
+    def _search(self, query: tantivy.Query, k: int, collapse: bool) -> list[EngineHit]:
+        """Read on until the tie at k ends, and until k papers are found."""
+        if k <= 0:
+            return []
+        limit = k + MARGIN
+        while True:
+            found = self._searcher.search(query, limit, count=False).hits
+            if found and found[0][0] == 0 and len(found) == limit:  # only filters: all tie
+                found = self._in_id_order(query, limit)
+            hits = [self._hit(score, address) for score, address in found]
+            hits.sort(key=lambda hit: (-hit.score, hit.passage_id))
+            whole = len(found) < limit
+            kept = _best_of_each_paper(hits) if collapse else hits
+            # Hits that tie with the last one read may have fallen outside: they are sure only behind a gap.
+            by_id = hits and hits[0].score == 0
+            sure = kept if whole or by_id else [hit for hit in kept if hit.score > hits[-1].score]
+            if whole or len(sure) >= k:
+                return sure[:k]
+            limit *= 4
+
+    def _in_id_order(self, query: tantivy.Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
+        hits = self._searcher.search(
+            query, limit, count=False, order_by_field="passage_id", order=tantivy.Order.Asc
+        ).hits
+        return [(0.0, address) for _, address in hits]
+
+    def _hit(self, score: float, address: tantivy.DocAddress) -> EngineHit:
+        key = (address.segment_ord, address.doc)
+        ids = self._ids.get(key)
+        if ids is None:
+            passage = read_passage(self._searcher, address)
+            ids = (passage.passage_id, passage.doc_id)
+            if len(self._ids) >= REMEMBERED_IDS:
+                self._ids.clear()
+            self._ids[key] = ids
+        return EngineHit(*ids, round(score, SCORE_DECIMALS))
+
+    def _stored(self, field: str, values: list[str]) -> list[StoredPassage]:
+        if not values:
+            return []
+        query = tantivy.Query.term_set_query(self._schema, field, values)
+        hits = self._searcher.search(query, max(1, self.passage_count), count=False).hits
+        return [read_passage(self._searcher, address) for _, address in hits]
+
+    def _term_frequencies(self, token: str, sample: int) -> list[int]:
+        term = Term(token, (token,))
+        hits = self._searcher.search(self._compile(term), sample, count=False, order_by_field="sequence").hits
+        return [int(score.frequency) for _, address in hits for score in self._term_scores(term, address)]
+
+    def _explain(self, query: Query, passage_id: str) -> Explanation:
+        target = tantivy.Query.term_query(self._schema, "passage_id", passage_id, index_option="basic")
+        hits = self._searcher.search(target, 1, count=False).hits
+        if not hits:
+            raise UnknownPassage(
+                f"no passage {passage_id!r} in this index; take a passage_id from the hits of a search"
+            )
+        address = hits[0][1]
+        whole = self._explained(self._compile(query), address)
+        if whole is None:
+            return Explanation(passage_id, 0.0, ())
+        terms = [term for term in self._contributions(query, address) or [] if term.score]
+        terms.sort(key=lambda term: (-term.score, term.field, term.token))
+        return Explanation(passage_id, round(float(whole["value"]), SCORE_DECIMALS), tuple(terms))
+
+    def _contributions(self, query: Query, address: tantivy.DocAddress) -> list[TermScore] | None:
+        """Return what each token adds to the score of the passage, None where the query does not match it.
+
+        tantivy's own tree does not name the words of a phrase, so each token and phrase is explained alone.
+        """
+        match query:
+            case Term() | Phrase():
+                return self._term_scores(query, address) or None
+            case Range() | Exact():
+                return None if self._explained(self._compile(query), address) is None else []
+            case Not(clause=clause):
+                return [] if self._contributions(clause, address) is None else None
+            case And(clauses=clauses):
+                sides = [self._contributions(clause, address) for clause in clauses]
+                return None if None in sides else _joined(sides)
+            case Or(clauses=clauses):
+                # As in the engine, a Not beside other clauses holds for all of them.
+                wanted = [clause for clause in clauses if not isinstance(clause, Not)]
+                unwanted = [clause for clause in clauses if isinstance(clause, Not)]
+                if unwanted and self._contributions(And(tuple(unwanted)), address) is None:
+                    return None
+                if unwanted and not wanted:
+                    return []
+                return _joined([self._contributions(clause, address) for clause in wanted])
+
+    def _term_scores(self, query: Term | Phrase, address: tantivy.DocAddress) -> list[TermScore]:
+        """Explain the tokens of a word, or a phrase as one; what the passage does not hold is left out.
+
+        The document frequency of a phrase is the number of passages that hold it; its idf is the sum of its
+        tokens', as tantivy scores it.
+        """
+        if isinstance(query, Phrase) and len(query.tokens) > 1:
+            parts = [(" ".join(token for _, token in query.tokens), self._compile(query))]
+        else:
+            tokens = query.tokens if isinstance(query, Term) else [token for _, token in query.tokens]
+            parts = [(token, self._any_token(query.field, (token,), query.weight)) for token in tokens]
+        scores = []
+        for token, compiled in parts:
+            explained = self._explained(compiled, address)
+            if explained is None:
+                continue
+            document_frequency = _value(explained, "n, number of docs")
+            if document_frequency is None:
+                counted = self._searcher.search(compiled, 1, count=True)
+                document_frequency = counted.count  # type: ignore[attr-defined]  # not in its stub
+            scores.append(
+                TermScore(
+                    token=token,
+                    field=query.field,
+                    weight=query.weight,
+                    frequency=_value(explained, "freq, occurrences") or 0.0,
+                    document_frequency=int(document_frequency),
+                    idf=_value(explained, "idf") or 0.0,
+                    score=float(explained["value"]),
+                )
+            )
+        return scores
+
+    def _explained(self, query: tantivy.Query, address: tantivy.DocAddress) -> dict[str, Any] | None:
+        """Return tantivy's tree of value, description and details; None where the passage does not match."""
+        try:
+            explanation: dict[str, Any] = json.loads(query.explain(self._searcher, address).to_json())
+        except ValueError as error:
+            if "does not match" in str(error):
+                return None
+            raise
+        return explanation
+
+    def _filtered(self, query: Query, filters: Filters) -> tantivy.Query:
+        compiled = self._compile(query)
+        clauses = [self._compile(clause) for clause in filters.clauses()]
+        if filters.complete_only:
+            clauses.append(
+                tantivy.Query.term_query(self._schema, "incomplete", False, index_option="basic")  # noqa: FBT003
+            )
+        if not clauses:
+            return compiled
+        silent = [(Occur.Must, tantivy.Query.const_score_query(clause, 0.0)) for clause in clauses]
+        return tantivy.Query.boolean_query([(Occur.Must, compiled), *silent])
+
+    def _compile(self, query: Query) -> tantivy.Query:
+        """Turn a query into tantivy's; what only filters scores 0."""
+        match query:
+            case Term(tokens=tokens, field=field, weight=weight):
+                return self._any_token(field, tokens, weight)
+            case Phrase(tokens=tokens, field=field, weight=weight, slop=slop):
+                if len(tokens) < 2:  # noqa: PLR2004 - a phrase of one word is that word
+                    return self._any_token(field, tuple(token for _, token in tokens), weight)
+                phrase = tantivy.Query.phrase_query(self._schema, field, list(tokens), slop=slop)
+                return _boosted(phrase, weight)
+            case Range(low=low, high=high, field=field):
+                years = tantivy.Query.range_query(self._schema, field, tantivy.FieldType.Unsigned, low, high)
+                return tantivy.Query.const_score_query(years, 0.0)
+            case Exact(field=field, values=values):
+                terms = tantivy.Query.term_set_query(self._schema, field, list(values))
+                return tantivy.Query.const_score_query(terms, 0.0)
+            case Or(clauses=clauses):
+                return self._boolean(clauses, Occur.Should)
+            case And(clauses=clauses):
+                return self._boolean(clauses, Occur.Must)
+            case Not():
+                return self._boolean((query,), Occur.Must)
+
+    def _any_token(self, field: str, tokens: tuple[str, ...], weight: float) -> tantivy.Query:
+        terms = [
+            _boosted(tantivy.Query.term_query(self._schema, field, token, index_option="freq"), weight)
+            for token in tokens
+        ]
+        if len(terms) == 1:
+            return terms[0]
+        return tantivy.Query.boolean_query([(Occur.Should, term) for term in terms])
+
+    def _boolean(self, clauses: tuple[Query, ...], occur: Occur) -> tantivy.Query:
+        compiled: list[tuple[Occur, tantivy.Query]] = []
+        for clause in clauses:
+            if isinstance(clause, Not):
+                compiled.append((Occur.MustNot, self._compile(clause.clause)))
+            elif isinstance(clause, Term) and occur == Occur.Should:  # one flat union is searched fastest
+                compiled += [
+                    (occur, self._any_token(clause.field, (token,), clause.weight)) for token in clause.tokens
+                ]
+            else:
+                compiled.append((occur, self._compile(clause)))
+        if compiled and all(kind == Occur.MustNot for kind, _ in compiled):
+            everything = tantivy.Query.const_score_query(tantivy.Query.all_query(), 0.0)
+            compiled.append((Occur.Must, everything))
+        return tantivy.Query.boolean_query(compiled)
+
+
+def _boosted(query: tantivy.Query, weight: float) -> tantivy.Query:
+    return query if weight == 1 else tantivy.Query.boost_query(query, weight)
+
+
+def _best_of_each_paper(hits: list[EngineHit]) -> list[EngineHit]:
+    best: dict[str, EngineHit] = {}
+    for hit in hits:
+        best.setdefault(hit.doc_id, hit)
+    return list(best.values())
+
+
+def _joined(sides: Iterable[list[TermScore] | None]) -> list[TermScore] | None:
+    """Put together what the clauses that match add; None where none does."""
+    matching = [side for side in sides if side is not None]
+    return [term for side in matching for term in side] if matching else None
+
+
+def _value(explanation: dict[str, Any], description: str) -> float | None:
+    """Return the first value in the tree whose description begins so."""
+    if explanation["description"].startswith(description):
+        return float(explanation["value"])
+    found = (_value(detail, description) for detail in explanation.get("details", ()))
+    return next((value for value in found if value is not None), None)

@@ -1,0 +1,61 @@
+"""What can go wrong between a question and its hits.
+
+RetrieverError
+├── BadQuestion     empty, or longer than the limit
+├── BadExpression   the expert language: unbalanced quotes or brackets, an unknown field; marks the place
+├── BadFilter       a year range, language or method that does not exist
+└── UnknownPassage  no passage of that id in the index
+"""
+
+import unicodedata
+
+# Of a long expression only this much is shown before and behind the marked place.
+SHOWN_BEFORE = 60
+SHOWN_BEHIND = 40
+CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
+NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
+# Vowels and final consonants of decomposed Hangul are drawn into the syllable before them.
+JAMO_BEHIND_INITIAL = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
+
+
+class RetrieverError(Exception):
+    """Base of all; the message says what happened, to what, and what to do next."""
+
+
+class BadQuestion(RetrieverError):
+    """A question that cannot be searched for."""
+
+
+class BadFilter(RetrieverError):
+    """A filter or method that does not exist."""
+
+
+class UnknownPassage(RetrieverError):
+    """No passage of that id in the index."""
+
+
+class BadExpression(RetrieverError):
+    """An expression of the expert language that cannot be read; `position` counts characters from 0."""
+
+    def __init__(self, reason: str, expression: str, position: int) -> None:
+        """Say what is wrong and mark the place under the expression, as wide characters are drawn."""
+        self.reason = reason
+        self.expression = expression
+        self.position = position
+        first, last = max(0, position - SHOWN_BEFORE), position + SHOWN_BEHIND
+        before = ("…" if first else "") + _on_one_line(expression[first:position])
+        behind = _on_one_line(expression[position:last]) + ("…" if last < len(expression) else "")
+        super().__init__(f"{reason}\n  {before}{behind}\n  {' ' * sum(map(_columns, before))}^")
+
+
+def _on_one_line(text: str) -> str:
+    return "".join(" " if unicodedata.category(character) in CONTROL else character for character in text)
+
+
+def _columns(character: str) -> int:
+    """Return how many columns of a terminal a character takes (UAX #11)."""
+    if unicodedata.category(character) in NO_WIDTH:
+        return 0
+    if any(ord(character) in jamo for jamo in JAMO_BEHIND_INITIAL):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,236 @@
+"""What a passage has in common with a question beyond BM25: features for the lexical order of candidates.
+
+A question is taken as concepts: each word of it with its spelling variants and its counterparts in the other
+language. A passage covers a concept by any of these. All features lie between 0 and about 1.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
+
+from rapidfuzz.distance import OSA
+
+from indexer.analysis import Token
+
+K1, B = 1.2, 0.75
+WINDOW = 25  # positions: about a sentence and a half
+NEAR = 8  # positions within which two words are near each other
+FEEDBACK_PASSAGES, FEEDBACK_TERMS = 10, 40
+LEAST_SIMILAR = 0.6  # of a title's word to a word of the question, by letters
+TITLE_WORD = re.compile(r"[^\s()\[\]{}<>〈〉《》「」『』,.:;·\"'“”‘’!?]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A word of the question: its text, and all tokens that stand for it with their weights (idf)."""
+
+    text: str
+    tokens: Mapping[str, float]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage with its tokens (title and text); `score` is the engine's over what is attainable."""
+
+    passage_id: str
+    title: str
+    tokens: Sequence[Token]
+    title_tokens: Sequence[Token]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """The features of one candidate."""
+
+    base: float  # the engine's score over the attainable
+    coverage: float  # share of the question's weight that the passage holds
+    window: float  # the same within the best window of the text
+    near: float  # adjacent words of the question that stand near each other
+    numbers: float  # numbers of the question that stand beside the same word
+    feedback: float  # terms of the best passages (RM3's, without its second search)
+    title: float  # similarity of the title's words to the question's, by letters
+    brevity: float  # share of the title's tokens that the question names
+    lead: float  # coverage of the first words
+
+    def values(self) -> tuple[float, ...]:
+        """Return the features in order."""
+        return tuple(getattr(self, name) for name in FEATURES)
+
+
+FEATURES = tuple(field.name for field in fields(Features))
+
+
+def features(
+    question: Sequence[Token],
+    concepts: Sequence[Concept],
+    candidates: Sequence[Candidate],
+    rarity: Mapping[str, float],
+) -> list[Features]:
+    """Compute the features of candidates, which come in the order of their score.
+
+    `rarity` holds the idf of the best passages' terms (see `feedback_tokens`); terms that stand in one
+    passage alone are best left out of it.
+    """
+    if not candidates:
+        return []
+    weights: dict[str, float] = {}
+    for concept in concepts:
+        for token, weight in concept.tokens.items():
+            weights[token] = max(weight, weights.get(token, 0.0))
+    total = sum(concept.weight for concept in concepts) or 1.0
+    average = sum(len(candidate.tokens) for candidate in candidates) / len(candidates) or 1.0
+    pairs = _pairs(question, weights)
+    expansion = _feedback_terms(candidates, rarity)
+    letters = [(_letters(concept.text), concept.weight) for concept in concepts]
+    titles: dict[str, float] = {}
+
+    found = []
+    for candidate in candidates:
+        places = _places(candidate.tokens, weights)
+        saturation = K1 * (1 - B + B * len(candidate.tokens) / average)
+        if candidate.title not in titles:
+            titles[candidate.title] = _title_similarity(candidate.title, letters, total)
+        title_tokens = {token[0] for token in candidate.title_tokens}
+        lead = len(candidate.title_tokens) + 15
+        found.append(
+            Features(
+                base=candidate.score,
+                coverage=_covered(concepts, places.keys()) / total,
+                window=_best_window(concepts, places) / total,
+                near=_near(pairs, places, saturation),
+                numbers=_numbers(pairs, places),
+                feedback=_feedback(expansion, candidate.tokens, saturation),
+                title=titles[candidate.title],
+                brevity=len(title_tokens & weights.keys()) / (len(title_tokens) or 1),
+                lead=_covered(concepts, [token for token, at in places.items() if at[0] <= lead]) / total,
+            )
+        )
+    return found
+
+
+def _places(tokens: Sequence[Token], weights: Mapping[str, float]) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = defaultdict(list)
+    for token in tokens:
+        if token[0] in weights:
+            places[token[0]].append(token[1])
+    return dict(places)
+
+
+def _covered(concepts: Sequence[Concept], tokens: Iterable[str]) -> float:
+    """Sum the weight of what is there; a concept counts by its tokens, its own or its counterparts'."""
+    held = set(tokens)
+    return sum(
+        min(concept.weight, sum(weight for token, weight in concept.tokens.items() if token in held))
+        for concept in concepts
+    )
+
+
+def _best_window(concepts: Sequence[Concept], places: Mapping[str, list[int]]) -> float:
+    """Return the highest coverage of any window of the text."""
+    events = sorted((position, token) for token, at in places.items() for position in at)
+    inside: Counter[str] = Counter()
+    best, first = 0.0, 0
+    seen: dict[frozenset[str], float] = {}
+    for position, token in events:
+        inside[token] += 1
+        while events[first][0] < position - WINDOW:
+            left = events[first][1]
+            inside[left] -= 1
+            if not inside[left]:
+                del inside[left]
+            first += 1
+        held = frozenset(inside)
+        if held not in seen:
+            seen[held] = _covered(concepts, held)
+            best = max(best, seen[held])
+    return best
+
+
+def _pairs(question: Sequence[Token], weights: Mapping[str, float]) -> list[tuple[str, str, int, float]]:
+    """List the question's neighbouring words as (first, second, gap, weight)."""
+    known = [token for token in question if token[0] in weights]
+    return [
+        (one[0], other[0], other[1] - one[1], (weights[one[0]] + weights[other[0]]) / 2)
+        for one, other in pairwise(known)
+        if one[0] != other[0] and other[1] - one[1] <= 2  # noqa: PLR2004 - one dropped word between them
+    ]
+
+
+def _near(
+    pairs: Sequence[tuple[str, str, int, float]], places: Mapping[str, list[int]], saturation: float
+) -> float:
+    total = sum(weight for *_, weight in pairs)
+    score = 0.0
+    for one, other, _, weight in pairs:
+        if one in places and other in places:
+            count = sum(_any_within(places[other], position) for position in places[one])
+            score += weight * count / (count + saturation)
+    return score / total if total else 0.0
+
+
+def _any_within(positions: Sequence[int], position: int) -> bool:
+    index = bisect_left(positions, position - NEAR)
+    return index < len(positions) and positions[index] <= position + NEAR
+
+
+def _numbers(pairs: Sequence[tuple[str, str, int, float]], places: Mapping[str, list[int]]) -> float:
+    """Return the share of the question's number-and-word pairs that stand together in the passage."""
+    counted = [
+        (one, other) for one, other, gap, _ in pairs if gap == 1 and (one.isdecimal() or other.isdecimal())
+    ]
+    held = sum(
+        any(position + 1 in places.get(other, ()) for position in places.get(one, ()))
+        for one, other in counted
+    )
+    return held / len(counted) if counted else 0.0
+
+
+def feedback_tokens(candidates: Sequence[Candidate]) -> set[str]:
+    """Return the terms of the best passages, whose rarity `features` wants to know."""
+    return {token[0] for candidate in candidates[:FEEDBACK_PASSAGES] for token in candidate.tokens}
+
+
+def _feedback_terms(candidates: Sequence[Candidate], rarity: Mapping[str, float]) -> dict[str, float]:
+    """Weigh the terms of the best passages by their share of the scores (relevance model 1) and rarity."""
+    best = candidates[:FEEDBACK_PASSAGES]
+    mass = sum(candidate.score for candidate in best) or 1.0
+    weighed: dict[str, float] = defaultdict(float)
+    for candidate in best:
+        share = candidate.score / mass / (len(candidate.tokens) or 1)
+        for token, count in Counter(token[0] for token in candidate.tokens).items():
+            weighed[token] += share * count * rarity.get(token, 0.0)
+    ranked = sorted(weighed.items(), key=lambda item: (-item[1], item[0]))[:FEEDBACK_TERMS]
+    strengths = {token: value * rarity.get(token, 0.0) for token, value in ranked}
+    total = sum(strengths.values()) or 1.0
+    return {token: value / total for token, value in strengths.items()}
+
+
+def _feedback(expansion: Mapping[str, float], tokens: Sequence[Token], saturation: float) -> float:
+    counts = Counter(token[0] for token in tokens if token[0] in expansion)
+    return sum(expansion[token] * count / (count + saturation) for token, count in counts.items())
+
+
+def _title_similarity(title: str, words: Sequence[tuple[str, float]], total: float) -> float:
+    parts = TITLE_WORD.findall(title)
+    spelled = [_letters(part) for part in (*parts, "".join(parts))]
+    return (
+        sum(
+            weight
+            * max(
+                (OSA.normalized_similarity(word, part, score_cutoff=LEAST_SIMILAR) for part in spelled),
+                default=0.0,
+            )
+            for word, weight in words
+        )
+        / total
+    )
+
+
+def _letters(text: str) -> str:
+    return unicodedata.normalize("NFD", text.lower())

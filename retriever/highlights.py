@@ -1,0 +1,244 @@
+"""Where a stored text holds what was searched for, and the piece of it worth showing.
+
+Of a long text only the beginning is analysed; for tokens that are not there, the rest is looked through for
+their letters, and what stands around the first place of each is analysed too.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import fsum
+from typing import TypeAlias
+
+import regex
+
+from indexer.analysis import Analyzer
+from indexer.chunking import split_sentences
+
+# Of a text, this much from its beginning is analysed whole,
+HEAD_CHARACTERS = 8_000
+# the characters behind it are looked through up to here,
+SEARCHED_CHARACTERS = 200_000
+# for so many tokens, the weightiest first,
+SEARCHED_TOKENS = 32
+# with so much around each place.
+AROUND_CHARACTERS = 500
+
+SHORTEST_SNIPPET = 20
+# How much of a piece of a sentence may stand before the first token found.
+LEAD_SHARE = 0.25
+# How far back a cut looks for white space, where no other bound is given.
+BACK_TO_SPACE = 50
+
+# What composes together: a character with the marks and the vowels and consonants of decomposed Hangul behind
+# it (NFC_Quick_Check=Maybe), and the four marks that Unicode counts as none before they are taken apart.
+CONTINUES = r"[\p{NFC_QC=Maybe}\P{ccc=0}\u0344\u0f73\u0f75\u0f81]"
+SEQUENCE = regex.compile(f".{CONTINUES}*", flags=regex.DOTALL)
+NO_BORDER = regex.compile(rf"{CONTINUES}|\p{{M}}|\u200d")
+WHITE_SPACE = re.compile(r"\s+")
+
+Span: TypeAlias = tuple[int, int]
+Weights: TypeAlias = Collection[str] | Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A token that was searched for, where it stands in the text as given."""
+
+    start: int
+    end: int
+    token: str
+
+
+def highlight(text: str, tokens: Collection[str], analyzer: Analyzer) -> list[Span]:
+    """Return where `text` holds one of the tokens, in code points of the text as given, in order.
+
+    Spans that touch or overlap are one. Of a text longer than 8,000 characters the rest is looked at only
+    around the first place of each token that its beginning does not hold.
+    """
+    return _merged(place for _, places in _read(text, tokens, analyzer) for place in places)
+
+
+def snippet(
+    text: str, tokens: Weights, analyzer: Analyzer, *, length: int = 200, marks: tuple[str, str] = ("", "")
+) -> str:
+    """Return the sentences of `text`, or the piece of one, that hold the most distinct tokens.
+
+    With weights for the tokens, the most weight; the first of equals. At most `length` characters (20 at
+    least) without the marks, white space as single spaces, cut between words where there are any, with …
+    where a sentence was cut. Marks stand around the tokens found; nothing is escaped: for HTML, mark with
+    characters that no text holds, escape, and replace them.
+    """
+    length = max(length, SHORTEST_SNIPPET)
+    best: _Window | None = None
+    best_weight, best_places = -1.0, list[Place]()
+    for region, places in _read(text, tokens, analyzer):
+        for window in _windows(text, region, places, length):
+            first = bisect_left(places, window.start, key=_start)
+            last = bisect_left(places, window.end, key=_start)
+            inside = [place for place in places[first:last] if place.end <= window.end]
+            # Summed exactly, in whatever order a set comes.
+            weight = fsum(_weight(token, tokens) for token in {place.token for place in inside})
+            if weight > best_weight:
+                best, best_weight, best_places = window, weight, inside
+    return _shown(text, best, _merged(best_places), marks) if best else ""
+
+
+def _start(place: Place) -> int:
+    return place.start
+
+
+def _weight(token: str, tokens: Weights) -> float:
+    return tokens[token] if isinstance(tokens, Mapping) else 1.0
+
+
+def _merged(places: Iterable[Place]) -> list[Span]:
+    spans: list[Span] = []
+    for start, end in sorted((place.start, place.end) for place in places):
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], end))
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _read(text: str, tokens: Weights, analyzer: Analyzer) -> list[tuple[Span, list[Place]]]:
+    """Return the regions of the text that were analysed, in order and apart, each with the tokens found."""
+    head = (0, _cut(text, 0, HEAD_CHARACTERS))
+    read = [(head, _places(text, head, tokens, analyzer))]
+    if head[1] == len(text):
+        return read
+    missing = set(tokens).difference(place.token for place in read[0][1])
+    behind = _regions_behind(text, head[1], missing, tokens)
+    return read + [(region, _places(text, region, tokens, analyzer)) for region in behind]
+
+
+def _regions_behind(text: str, start: int, missing: set[str], tokens: Weights) -> list[Span]:
+    """Return what stands around the first place behind `start` of each token, as far as letters tell."""
+    ranked = sorted(missing, key=lambda token: (-_weight(token, tokens), token))[:SEARCHED_TOKENS]
+    found = (_letters(token).search(text, start, SEARCHED_CHARACTERS) for token in ranked if token)
+    regions: list[Span] = []
+    for place in sorted(match.start() for match in found if match):
+        first = _cut(text, start, place - AROUND_CHARACTERS)
+        last = _cut(text, place, place + AROUND_CHARACTERS)
+        if regions and first <= regions[-1][1]:
+            regions[-1] = (regions[-1][0], max(regions[-1][1], last))
+        else:
+            regions.append((first, last))
+    return regions
+
+
+@lru_cache(maxsize=256)
+def _letters(token: str) -> re.Pattern[str]:
+    """Match what a token looks like in a text: the beginning of an English word, any place in Korean."""
+    if token.isascii():
+        stem = re.escape(token[:-1]) + "[iy]" if token.endswith("i") else re.escape(token)
+        return re.compile(rf"(?<![A-Za-z]){stem}", re.IGNORECASE)
+    forms = dict.fromkeys((token, unicodedata.normalize("NFD", token)))
+    return re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
+
+
+def _places(text: str, region: Span, tokens: Collection[str], analyzer: Analyzer) -> list[Place]:
+    """Analyse a region composed, as it was indexed; return where the tokens asked for stand, in order."""
+    origin = region[0]
+    given = "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text[slice(*region)])
+    composed, sources = _composed(given)
+    places = [
+        Place(origin + sources[start][0], origin + sources[end - 1][1], term)
+        if sources
+        else Place(origin + start, origin + end, term)
+        for term, _, start, end in analyzer.analyze(composed)
+        if term in tokens and start < end
+    ]
+    return sorted(places, key=_start)
+
+
+def _composed(text: str) -> tuple[str, list[Span]]:
+    """Compose (NFC), and give for each character the span it was made of; none where nothing changed."""
+    if unicodedata.is_normalized("NFC", text):
+        return text, []
+    composed: list[str] = []
+    sources: list[Span] = []
+    for sequence in SEQUENCE.finditer(text):
+        piece = unicodedata.normalize("NFC", sequence.group())
+        composed.append(piece)
+        sources += [sequence.span()] * len(piece)
+    return "".join(composed), sources
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A piece of the text that a snippet may show; cut where it is not a whole sentence's border."""
+
+    start: int
+    end: int
+    cut_before: bool = False
+    cut_behind: bool = False
+
+
+def _windows(text: str, region: Span, places: list[Place], length: int) -> Iterator[_Window]:
+    """Yield runs of whole sentences of at most `length` characters, and pieces of the longer ones."""
+    origin, end = region
+    sentences = [(origin + first, origin + last) for first, last in split_sentences(text[origin:end])]
+    room = length - 2  # for … on both sides
+    longest = length if (origin, end) == (0, len(text)) else room
+    for index, (first, last) in enumerate(sentences):
+        cut_before = index == 0 and origin > 0
+        if last - first > longest:
+            yield from _pieces(text, _Window(first, last, cut_before), places, room)
+            continue
+        until = index
+        while until + 1 < len(sentences) and sentences[until + 1][1] - first <= longest:
+            until += 1
+        cut_behind = until + 1 == len(sentences) and end < len(text)
+        yield _Window(first, sentences[until][1], cut_before, cut_behind)
+
+
+def _pieces(text: str, sentence: _Window, places: list[Place], room: int) -> Iterator[_Window]:
+    """Yield the beginning of a sentence that is too long, and a piece around each token in it."""
+    yield _piece(text, sentence, sentence.start, room)
+    for place in places:
+        if not sentence.start <= place.start <= place.end <= sentence.end:
+            continue
+        # What would be left empty behind the sentence's end is filled before the token.
+        lead = max(int(room * LEAD_SHARE), room - (sentence.end - place.start))
+        wanted = max(sentence.start, place.start - lead)
+        space = WHITE_SPACE.search(text, wanted - 1, place.start) if wanted > sentence.start else None
+        begin = space.end() if space else sentence.start if wanted == sentence.start else place.start
+        window = _piece(text, sentence, begin, room)
+        yield window if place.end <= window.end else _piece(text, sentence, place.start, room)
+
+
+def _piece(text: str, sentence: _Window, begin: int, room: int) -> _Window:
+    end = sentence.end
+    if end - begin > room:
+        end = _cut(text, begin, begin + room, back=room)
+    return _Window(begin, end, sentence.cut_before or begin > sentence.start, end < sentence.end)
+
+
+def _cut(text: str, begin: int, limit: int, *, back: int = BACK_TO_SPACE) -> int:
+    """Return the last place in (begin, limit] between words, else between characters as they are drawn."""
+    if limit >= len(text) or limit <= begin:
+        return min(max(limit, begin), len(text))
+    earliest = max(begin, limit - back)
+    for place in range(limit, earliest, -1):
+        if text[place].isspace():
+            return place
+    for place in range(limit, earliest, -1):
+        if not NO_BORDER.match(text[place]):
+            return place
+    return limit
+
+
+def _shown(text: str, window: _Window, spans: list[Span], marks: tuple[str, str]) -> str:
+    pieces: list[str] = []
+    place = window.start
+    for start, end in spans:
+        pieces += [text[place:start], marks[0], text[start:end], marks[1]]
+        place = end
+    pieces.append(text[place : window.end].rstrip())
+    shown = "".join(WHITE_SPACE.sub(" ", piece) for piece in pieces)
+    return ("…" if window.cut_before else "") + shown + ("…" if window.cut_behind else "")

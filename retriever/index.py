@@ -1,0 +1,85 @@
+"""An index opened for searching: engine, analyzer and glossary of one published version."""
+
+import unicodedata
+from collections import OrderedDict
+from pathlib import Path
+from typing import Self
+
+from indexer.analysis import Analyzer, Token, make_analyzer
+from indexer.errors import IndexDamaged, IndexMismatch
+from indexer.fingerprint import differences, lexical_fingerprint
+from indexer.glossary import Glossary
+from indexer.ingest import ENGINE, GLOSSARY
+from indexer.schema import StoredPassage
+from indexer.versions import IndexFolder, Manifest
+from retriever.engines import Engine
+from retriever.engines.tantivy import TantivyEngine
+
+REMEMBERED_PASSAGES = 2_000
+
+
+class SearchIndex:
+    """One published version of an index. What is published while it is open does not show."""
+
+    def __init__(self, manifest: Manifest, engine: Engine, analyzer: Analyzer, glossary: Glossary) -> None:
+        """Hold what `open_index` opened."""
+        self.manifest = manifest
+        self.engine = engine
+        self.analyzer = analyzer
+        self.glossary = glossary
+        self._tokens: OrderedDict[str, tuple[list[Token], list[Token]]] = OrderedDict()
+
+    def tokens_of(self, passage: StoredPassage) -> tuple[list[Token], list[Token]]:
+        """Return the tokens of a stored passage as it was indexed (title and text) and of its title.
+
+        The last passages asked for are remembered.
+        """
+        known = self._tokens.get(passage.passage_id)
+        if known is None:
+            title = unicodedata.normalize("NFC", passage.title)
+            text = unicodedata.normalize("NFC", passage.text)
+            whole = f"{title} {text}" if title else text
+            known = (self.analyzer.analyze(whole), self.analyzer.analyze(title))
+            self._tokens[passage.passage_id] = known
+            if len(self._tokens) > REMEMBERED_PASSAGES:
+                self._tokens.popitem(last=False)
+        return known
+
+    def __enter__(self) -> Self:
+        """Return the index."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the glossary; the engine's files are let go with it."""
+        self.glossary.close()
+
+
+def open_index(home: Path, name: str) -> SearchIndex:
+    """Open the version of the index that answers now.
+
+    Raises:
+        UnknownIndex: no index of that name.
+        IndexMismatch: it was built with another analysis, schema or library version.
+        IndexDamaged: files are missing or broken.
+    """
+    folder = IndexFolder(home, name)
+    while True:
+        manifest = folder.manifest()
+        path = folder.version_path(manifest.version)
+        current = lexical_fingerprint(manifest.analyzer, manifest.decompound)
+        if changed := differences(manifest.fingerprint, current):
+            raise IndexMismatch(
+                f"index {name!r} was built otherwise ({'; '.join(changed)}); "
+                f"build it again: shrag index PATH --name {name} --rebuild"
+            )
+        try:
+            engine = TantivyEngine(path / ENGINE)
+            glossary = Glossary.open(path / GLOSSARY)
+        except FileNotFoundError as error:
+            if folder.current() != manifest.version:
+                continue  # cleared away between the look at the pointer and the opening
+            raise IndexDamaged(
+                f"index {name!r}, version {manifest.version}: {error.filename} is missing; "
+                f"go back (shrag indexes rollback {name}) or build it again (--rebuild)"
+            ) from error
+        return SearchIndex(manifest, engine, make_analyzer(manifest.analyzer, manifest.decompound), glossary)

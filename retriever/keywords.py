@@ -1,0 +1,133 @@
+"""Keywords from statistics: a question's words, rarest first, and their counterparts in the other language.
+
+A keyword taken from the question keeps the tokens that one analysis of the whole question gave it: a word
+alone is often read otherwise than in its sentence.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from indexer.analysis import Analyzer, Token
+from indexer.glossary import Glossary
+from indexer.papers import Language, language_of
+from retriever.queries import Term
+
+KEYWORDS = 10  # k1 … k10 (SHRAG, section 3.1)
+TRANSLATIONS = 5  # of the other language, at most
+
+Ranking = Literal["tf-idf", "entropy"]
+
+WORD = re.compile(
+    r"[^\s()\[\]{}<>〈〉《》「」『』〔〕,.:;·\"'“”‘’!?…~/|]+"
+    r"(?:['’.\-+#/&][^\s()\[\]{}<>,.:;\"'“”!?]+)*"
+)
+# What a question asks with, not about. Korean stems stand for all their forms (무엇인가요, 누구였는가).
+QUESTION_WORDS = frozenset(
+    "무엇 뭐 뭣 누구 언제 어디 어느 어떤 어떠 어떻 어떻게 왜 몇 얼마 얼마나 무슨 "
+    "what who whom whose when where which how why do doe did done is are wa were ha have had can could "
+    "should would may mai might mani much".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A word to search for: as shown, its tokens, and its importance for the question."""
+
+    text: str
+    language: Language
+    tokens: tuple[str, ...]
+    weight: float = 0.0
+
+    def term(self) -> Term:
+        """Make the clause that looks for it."""
+        return Term(self.text, self.tokens)
+
+
+def question_tokens(question: str, analyzer: Analyzer) -> list[Token]:
+    """Analyse a question as what is indexed was analysed: composed first."""
+    return analyzer.analyze(unicodedata.normalize("NFC", question))
+
+
+def words_of(question: str, tokens: Sequence[Token]) -> list[Keyword]:
+    """Cut a question into words with the tokens of its one analysis; words without tokens fall away."""
+    question = unicodedata.normalize("NFC", question)
+    words = []
+    for match in WORD.finditer(question):
+        inside = [token for token in tokens if match.start() <= token[2] and token[3] <= match.end()]
+        if not inside:
+            continue
+        text = question[inside[0][2] : max(token[3] for token in inside)]
+        distinct = tuple(dict.fromkeys(token[0] for token in inside))
+        words.append(Keyword(text, language_of(text), distinct))
+    return words
+
+
+def content_words(words: Iterable[Keyword]) -> list[Keyword]:
+    """Leave out what a question asks with, and words that stand twice."""
+    kept: dict[tuple[str, ...], Keyword] = {}
+    for word in words:
+        tokens = tuple(token for token in word.tokens if token not in QUESTION_WORDS)
+        if tokens:
+            kept.setdefault(tokens, replace(word, tokens=tokens))
+    return list(kept.values())
+
+
+def inverse_document_frequency(document_frequency: int, passages: int) -> float:
+    """Return BM25's ln(1 + (N − df + .5) / (df + .5)), which is never negative."""
+    return math.log(1 + (passages - document_frequency + 0.5) / (document_frequency + 0.5))
+
+
+def term_entropy(frequencies: Sequence[int]) -> float:
+    """Return the entropy, in nats, of a term over the passages that hold it; low is specific."""
+    total = sum(frequencies)
+    return -sum(tf / total * math.log(tf / total) for tf in frequencies if tf) if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Counterpart:
+    """What the glossary gives for tokens of the question: words of the other language."""
+
+    source: frozenset[str]
+    words: tuple[Keyword, ...]
+
+
+def counterparts(tokens: Sequence[Token], glossary: Glossary) -> list[Counterpart]:
+    """Look the question's words up in the corpus's glossary; a compound comes as its words (section 3.1)."""
+    found = []
+    terms = [token[0] for token in tokens]
+    for match in glossary.translations(terms):
+        pair, target = match.pair, match.target
+        text, own = (
+            (pair.english, pair.english_tokens) if target == "en" else (pair.korean, pair.korean_tokens)
+        )
+        words = tuple(split_compound(text, own, target))
+        found.append(Counterpart(frozenset(terms[match.start : match.end]), words))
+    return found
+
+
+def split_compound(text: str, tokens: tuple[str, ...], language: Language) -> list[Keyword]:
+    """Split a keyword of several words at its spaces, where each word has one token; else leave it whole."""
+    words = text.split()
+    if len(words) == len(tokens) > 1:
+        return [Keyword(word, language, (token,)) for word, token in zip(words, tokens, strict=True)]
+    return [Keyword(text, language, tokens)]
+
+
+def merge(own: Sequence[Keyword], other: Sequence[Keyword]) -> list[Keyword]:
+    """Merge two ranked lists in turn, the question's language first; what stands in both comes once."""
+    merged: dict[tuple[str, ...], Keyword] = {}
+    for index in range(max(len(own), len(other))):
+        for ranked in (own, other):
+            if index < len(ranked):
+                merged.setdefault(ranked[index].tokens, ranked[index])
+    return list(merged.values())
+
+
+def weigh(keywords: Iterable[Keyword], weights: Mapping[str, float]) -> list[Keyword]:
+    """Give each keyword the sum of its tokens' weights, and order by it, the order given deciding ties."""
+    weighed = [replace(one, weight=sum(weights[token] for token in one.tokens)) for one in keywords]
+    return sorted(weighed, key=lambda one: -one.weight)

@@ -1,0 +1,142 @@
+"""Queries as values: what an engine is asked, whoever asks.
+
+A Term holds analysed tokens, so analysis happens once, where a question or an expression enters. How each
+kind is scored: the score of an Or is the sum over the clauses that match, of an And the sum over all, a Not
+adds nothing, a Range and an Exact only filter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+AnalysedField = Literal["text", "title"]
+ExactField = Literal["lang", "journal", "passage_id", "doc_id", "part"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word, as written and as tokens; several tokens are the OR of them."""
+
+    text: str
+    tokens: tuple[str, ...]
+    field: AnalysedField = "text"
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that stand together in this order: (position, token), gaps where a word was dropped."""
+
+    text: str
+    tokens: tuple[tuple[int, str], ...]
+    field: AnalysedField = "text"
+    weight: float = 1.0
+    slop: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Years from `low` to `high`, both included; None is open."""
+
+    low: int | None
+    high: int | None
+    field: Literal["year"] = "year"
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A field that has one of these values as they are."""
+
+    field: ExactField
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Any of the clauses."""
+
+    clauses: tuple["Query", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of the clauses."""
+
+    clauses: tuple["Query", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Not what the clause matches; only beside something that does match."""
+
+    clause: "Query"
+
+
+Query: TypeAlias = Term | Phrase | Range | Exact | Or | And | Not
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What every hit must satisfy, without a bearing on its score."""
+
+    years: Range | None = None
+    lang: str | None = None
+    journal: str | None = None
+    without: tuple[str, ...] = ()  # passage_ids that must not be found
+    complete_only: bool = False
+
+    def clauses(self) -> tuple[Query, ...]:
+        """Return the filters as clauses; `complete_only` is left to the engine."""
+        found: list[Query] = []
+        if self.lang:
+            found.append(Exact("lang", (self.lang,)))
+        if self.journal:
+            found.append(Exact("journal", (self.journal,)))
+        if self.years:
+            found.append(self.years)
+        if self.without:
+            found.append(Not(Exact("passage_id", self.without)))
+        return tuple(found)
+
+
+def or_query(terms: Sequence[Term], *, title_weight: float = 0.0) -> Or:
+    """Make one OR of terms, each once more on the title where `title_weight` is above 0."""
+    clauses: list[Query] = list(terms)
+    if title_weight > 0:
+        clauses += [Term(term.text, term.tokens, "title", term.weight * title_weight) for term in terms]
+    return Or(tuple(clauses))
+
+
+def progressive_or(keywords: Sequence[Term], *, title_weight: float = 0.0) -> list[Or]:
+    """Make SQn = k1 ∨ … ∨ kn for n from all keywords down to 1 (SHRAG, section 3.2).
+
+    The keywords come most important first, so each query drops the least important of the one before.
+    """
+    return [or_query(keywords[:n], title_weight=title_weight) for n in range(len(keywords), 0, -1)]
+
+
+def describe(query: Query) -> str:
+    """Write a query as a person would type it in the expert language."""
+    match query:
+        case Term(text=text, field=field, weight=weight):
+            name = "" if field == "text" else f"{field}:"
+            return f"{name}{text}" + ("" if weight == 1 else f"^{weight:g}")
+        case Phrase(text=text, field=field, weight=weight, slop=slop):
+            name = "" if field == "text" else f"{field}:"
+            near = f"~{slop}" if slop else ""
+            return f'{name}"{text}"{near}' + ("" if weight == 1 else f"^{weight:g}")
+        case Range(low=low, high=high):
+            return f"year:{low or ''}..{high or ''}"
+        case Exact(field=field, values=values):
+            return " OR ".join(f'{field}:"{value}"' for value in values)
+        case Or(clauses=clauses):
+            return " OR ".join(_bracketed(clause, (And, Not)) for clause in clauses)
+        case And(clauses=clauses):
+            return " AND ".join(_bracketed(clause, (Or,)) for clause in clauses)
+        case Not(clause=clause):
+            return f"NOT {_bracketed(clause, (Or, And))}"
+
+
+def _bracketed(clause: Query, kinds: tuple[type, ...]) -> str:
+    text = describe(clause)
+    return f"({text})" if isinstance(clause, kinds) else text

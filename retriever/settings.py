@@ -1,0 +1,22 @@
+"""How questions are searched for: environment variables `SHRAG_…`, read by the front ends."""
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from retriever.keywords import Ranking
+
+
+class RetrieverSettings(BaseSettings):
+    """Settings of the retriever; built once at a front end and passed down."""
+
+    model_config = SettingsConfigDict(env_prefix="SHRAG_", frozen=True)
+
+    title_weight: float = Field(
+        default=0.35, ge=0, le=10, description="in `or`, of the title clause beside the text's"
+    )
+    count_repeats: bool = Field(
+        default=False,
+        description="in `or`, a word that stands twice in the question weighs twice (Lucene's match)",
+    )
+    ranking: Ranking = Field(default="tf-idf", description="importance of keywords: tf-idf or entropy")
+    drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")

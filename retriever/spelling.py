@@ -1,0 +1,45 @@
+"""Near spellings of a token that the index does not hold: typing errors, transliterations, accents."""
+
+import unicodedata
+
+from rapidfuzz.distance import OSA
+
+from retriever.engines import Engine
+
+# Terms looked through for one token; they share its first letter or syllable.
+LOOKED_THROUGH = 50_000
+MOST_VARIANTS = 3
+SHORTEST_LATIN, SHORTEST_HANGUL = 4, 3
+LONG_LATIN = 8  # letters from which two errors are allowed
+LEAST_SIMILARITY = 0.8  # of the letters (Hangul: jamo)
+HANGUL = range(0xAC00, 0xD7A4)
+
+
+async def near_spellings(token: str, engine: Engine) -> list[str]:
+    """Return the index's terms nearest to `token` by letters (Hangul by jamo), the nearest class only.
+
+    Empty for numbers and for words too short to tell an error from another word.
+    """
+    letters = spelled(token)
+    hangul = ord(token[0]) in HANGUL
+    if not any(map(str.isalpha, token)) or len(token) < (SHORTEST_HANGUL if hangul else SHORTEST_LATIN):
+        return []
+    errors = 2 if hangul or len(letters) >= LONG_LATIN else 1
+    found: list[tuple[int, int, str]] = []
+    for term, frequency in await engine.terms_with_prefix(token[0], LOOKED_THROUGH):
+        other = spelled(term)
+        distance = OSA.distance(letters, other, score_cutoff=errors)
+        if term != token and distance <= errors and _similar(distance, letters, other):
+            found.append((distance, -frequency, term))
+    found.sort()
+    return [term for distance, _, term in found[:MOST_VARIANTS] if distance == found[0][0]]
+
+
+def spelled(term: str) -> str:
+    """Write a term in letters: Hangul as jamo, Latin without accents."""
+    decomposed = unicodedata.normalize("NFD", term)
+    return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
+
+
+def _similar(distance: int, one: str, other: str) -> bool:
+    return distance == 0 or 1 - distance / max(len(one), len(other)) >= LEAST_SIMILARITY

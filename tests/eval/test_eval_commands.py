@@ -1,0 +1,307 @@
+"""The commands, from an index of the project's own sample to scores."""
+
+import hashlib
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from eval.commands import METHODS, evaluate
+from eval.errors import BadMeasure, BadTopics, NotWritten
+from generator.errors import ModelNotConfigured
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
+
+SAMPLE = Path(__file__).resolve().parents[2] / "sample"
+
+
+@pytest.fixture(scope="module")
+def sample_home(tmp_path_factory):
+    home = tmp_path_factory.mktemp("sample-home")
+    request = IngestRequest(name="sample", paths=[str(SAMPLE / "papers.jsonl")])
+    build_index(request, IndexerSettings(home=home, workers=1))
+    return home
+
+
+@pytest.fixture
+def call(sample_home, monkeypatch):
+    monkeypatch.setenv("SHRAG_HOME", str(sample_home))
+
+    def invoke(*arguments):
+        return CliRunner().invoke(evaluate, [str(one) for one in arguments], catch_exceptions=True)
+
+    return invoke
+
+
+@pytest.fixture
+def sample_run(call, tmp_path):
+    out = tmp_path / "or.trec"
+    result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--method", "or", "--out", out)
+    assert result.exit_code == 0, result.output
+    return out
+
+
+def write_lines(path, *lines):
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_methods_are_those_of_the_search():
+    from retriever import search
+
+    assert METHODS == search.METHODS
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_holds_papers_of_every_question(call, tmp_path, method):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\tmethane rice", "q2\t간호사 이직")
+    out = tmp_path / "runs" / "run.trec"
+
+    result = call("run", topics, "--name", "sample", "--method", method, "-k", 5, "--out", out, "--json")
+
+    assert result.exit_code == 0, result.output
+    lines = [line.split(" ") for line in out.read_text().splitlines()]
+    assert {line[0] for line in lines} == {"q1", "q2"}
+    assert all(line[2].startswith("SAMPLE-") and "@" not in line[2] for line in lines)
+    assert json.loads(result.stdout)["hits"] == len(lines) <= 10
+
+
+def test_the_unit_can_be_changed_to_passages(call, tmp_path):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\tmethane emission from rice paddies")
+
+    call("run", topics, "--name", "sample", "--method", "or", "--unit", "passage", "--out", tmp_path / "run")
+
+    assert any("@" in line.split()[2] for line in (tmp_path / "run").read_text().splitlines())
+
+
+def test_two_runs_of_the_same_are_byte_equal_and_their_manifests_differ_in_time_only(
+    call, sample_run, tmp_path
+):
+    again = tmp_path / "again" / "or.trec"
+    call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--method", "or", "--out", again)
+
+    assert sample_run.read_bytes() == again.read_bytes()
+    first, second = (
+        json.loads(path.with_name("or.trec.manifest.json").read_text(encoding="utf-8"))
+        for path in (sample_run, again)
+    )
+    for manifest in (first, second):
+        del manifest["started"], manifest["seconds"], manifest["run"]["path"]
+    assert first == second
+
+
+def test_the_manifest_says_what_the_run_was_made_with(sample_run):
+    manifest = json.loads(sample_run.with_name("or.trec.manifest.json").read_text(encoding="utf-8"))
+
+    assert (manifest["method"], manifest["k"], manifest["unit"]) == ("or", 100, "paper")
+    assert manifest["keywords"] == {"source": "statistics"}
+    assert manifest["index"]["name"] == "sample"
+    assert manifest["index"]["fingerprint"]["analyzer"] == "bilingual"
+    assert manifest["topics"] == {
+        "path": str(SAMPLE / "topics.jsonl"),
+        "sha256": hashlib.sha256((SAMPLE / "topics.jsonl").read_bytes()).hexdigest(),
+        "questions": 40,
+    }
+    assert manifest["run"]["sha256"] == hashlib.sha256(sample_run.read_bytes()).hexdigest()
+
+
+def test_the_title_weight_asked_for_stands_in_the_manifest(call, tmp_path):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+
+    call(
+        "run",
+        topics,
+        "--name",
+        "sample",
+        "--method",
+        "or",
+        "--title-weight",
+        "0.25",
+        "--out",
+        tmp_path / "run",
+    )
+
+    manifest = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))
+    assert manifest["settings"]["title_weight"] == 0.25
+
+
+def test_a_question_without_hits_is_told_and_the_others_go_on(call, tmp_path):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\tthe of and", "q2\t" + "x" * 20_001, "q3\trice")
+    out = tmp_path / "run"
+
+    result = call("run", topics, "--name", "sample", "--method", "or", "--out", out)
+
+    assert result.exit_code == 0, result.output
+    assert {line.split()[0] for line in out.read_text().splitlines()} == {"q3"}
+    assert "2 questions have no hits" in result.stderr
+    assert "q1: nothing found" in result.stderr
+    assert "q2: the question has 20,001 characters" in result.stderr
+
+
+def test_an_expression_that_cannot_be_read_is_told_and_the_others_go_on(call, tmp_path):
+    topics = write_lines(tmp_path / "topics.tsv", 'q1\t(rice AND "methane', "q2\trice AND methane")
+
+    result = call(
+        "run", topics, "--name", "sample", "--method", "boolean", "--out", tmp_path / "run", "--json"
+    )
+
+    assert result.exit_code == 0, result.output
+    assert list(json.loads(result.stdout)["without_hits"]) == ["q1"]
+
+
+def test_keywords_of_a_model_need_one(call, tmp_path):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+
+    result = call("run", topics, "--name", "sample", "--keywords", "model", "--out", tmp_path / "run")
+
+    assert isinstance(result.exception, ModelNotConfigured)
+    assert not (tmp_path / "run").exists()
+
+
+class KeywordModel(BaseHTTPRequestHandler):
+    """Answers every call with the same two keywords a language."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        content = json.dumps({"korean": ["논", "메탄"], "english": ["methane", "paddy"]})
+        message = {"role": "assistant", "content": content}
+        body = json.dumps({"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}]})
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_keywords_of_a_model_stand_in_the_manifest(call, tmp_path, monkeypatch):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\tHow much methane do paddies emit?")
+    out = tmp_path / "run"
+
+    with HTTPServer(("127.0.0.1", 0), KeywordModel) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        monkeypatch.setenv("SHRAG_LLM__BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        monkeypatch.setenv("SHRAG_LLM__MODEL", "small")
+        result = call(
+            "run", topics, "--name", "sample", "--method", "paper", "--keywords", "model", "--out", out
+        )
+        server.shutdown()
+        thread.join()
+
+    assert result.exit_code == 0, result.output
+    keywords = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))["keywords"]
+    assert (keywords["source"], keywords["models"]) == ("model", ["small-1"])
+    assert keywords["texts"] == {"q1": ["methane", "논", "paddy", "메탄"]}
+    assert out.read_text().startswith("q1 Q0 SAMPLE-")
+
+
+def test_topics_that_cannot_be_read_are_told_before_anything_is_written(call, tmp_path):
+    topics = write_lines(tmp_path / "topics.tsv", "q1 rice")
+
+    result = call("run", topics, "--name", "sample", "--out", tmp_path / "run")
+
+    assert isinstance(result.exception, BadTopics)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_work(call, tmp_path):
+    (tmp_path / "file").write_text("")
+
+    result = call("run", SAMPLE / "topics.jsonl", "--name", "absent", "--out", tmp_path / "file" / "run")
+
+    assert isinstance(result.exception, NotWritten)
+
+
+@pytest.mark.parametrize("arguments", [["--method", "best"], ["-k", "0"], ["--unit", "book"]])
+def test_wrong_options_are_calls_that_are_wrong(call, tmp_path, arguments):
+    result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--out", tmp_path / "run", *arguments)
+
+    assert result.exit_code == 2
+
+
+def test_score_gives_one_json_object(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
+    run = write_lines(tmp_path / "run", "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t", "q2 Q0 b 1 1.0 t")
+
+    result = call("score", qrels, run, "--measures", "RR R@100", "--json")
+
+    assert json.loads(result.stdout) == {"RR": (1 / 2 + 1) / 2, "R@100": 1.0}
+
+
+def test_score_has_usual_measures_and_tells_what_is_missing(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1", "q3 0 c 0")
+    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t", "q4 Q0 a 1 2.0 t")
+
+    result = call("score", qrels, run)
+
+    assert result.stdout.split() == "nDCG@10 0.5000 R@100 0.5000 Success@5 0.5000 Success@15 0.5000".split()
+    assert "1 judged questions are not in it and count 0 (q2)" in result.stderr
+    assert "1 questions have nothing relevant judged and do not count (q3)" in result.stderr
+    assert "1 questions of it are not judged and do not count (q4)" in result.stderr
+
+
+def test_score_gives_each_question_where_asked(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
+    run = write_lines(tmp_path / "run", "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t", "q2 Q0 b 1 1.0 t")
+
+    result = call("score", qrels, run, "--measures", "RR", "--per-query", "--json")
+
+    assert json.loads(result.stdout)["per_query"] == {"q1": {"RR": 0.5}, "q2": {"RR": 1.0}}
+    assert "q1  RR 0.5000" in call("score", qrels, run, "--measures", "RR", "--per-query").stdout
+
+
+def test_an_unknown_measure_is_told(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1")
+    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t")
+
+    assert isinstance(call("score", qrels, run, "--measures", "Foo").exception, BadMeasure)
+
+
+def test_compare_says_what_the_second_gains(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1", "q3 0 c 1")
+    first = write_lines(tmp_path / "first", *(f"q{n} Q0 x 1 2.0 t" for n in (1, 2, 3)))
+    second = write_lines(
+        tmp_path / "second", *(f"q{n} Q0 {found} 1 2.0 t" for n, found in enumerate("abc", 1))
+    )
+
+    result = call("compare", qrels, first, second, "--measures", "RR", "--json")
+
+    assert json.loads(result.stdout) == {
+        "questions": 3,
+        "measures": {
+            "RR": {
+                "a": 0.0,
+                "b": 1.0,
+                "difference": 1.0,
+                "p_value": 2 / 8,
+                "interval": [1.0, 1.0],
+                "wins": 3,
+                "ties": 0,
+                "losses": 0,
+            }
+        },
+        "overlap@10": 0.0,
+        "rank_biased_overlap": 0.0,
+    }
+
+
+def test_compare_prints_a_table(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1")
+    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t")
+
+    lines = call("compare", qrels, run, run, "--measures", "RR").stdout.splitlines()
+
+    assert lines[1].split("  ")[0] == "RR"
+    assert "1.0000  1.0000  +0.0000  +0.0000 … +0.0000  1.0000" in lines[1]
+    assert lines[-1] == "first 10 in common 1.000, rank-biased overlap (p = .9) 1.000"
+
+
+def test_the_sample_is_found(call, sample_run):
+    result = call("score", SAMPLE / "qrels.txt", sample_run, "--json")
+
+    assert json.loads(result.stdout)["Success@5"] > 0.8

@@ -1,0 +1,118 @@
+from math import log2
+
+import pytest
+
+from eval.errors import BadMeasure, NothingJudged
+from eval.measures import evaluate, score
+
+QRELS = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1}}
+RUN = {"q1": [("b", 3.0), ("x", 2.0), ("a", 1.0)], "q2": [("x", 2.0), ("d", 1.0)]}
+
+
+def test_ndcg_discounts_each_gain_by_the_logarithm_of_its_rank():
+    first = (1 / log2(2) + 2 / log2(4)) / (2 / log2(2) + 1 / log2(3))
+    second = (1 / log2(3)) / (1 / log2(2))
+
+    assert score(QRELS, RUN, "nDCG@10") == {"nDCG@10": pytest.approx((first + second) / 2)}
+
+
+def test_each_measure_keeps_the_name_it_was_asked_for_with():
+    # q1: precision 1/1 at b, 2/3 at a; q2: 1/2 at d.
+    assert score(QRELS, RUN, "RR MAP, R@2") == {
+        "RR": pytest.approx((1 + 1 / 2) / 2),
+        "MAP": pytest.approx(((1 + 2 / 3) / 2 + 1 / 2) / 2),
+        "R@2": pytest.approx((1 / 2 + 1) / 2),
+    }
+
+
+def test_success_asks_for_one_relevant_among_the_first():
+    assert score(QRELS, RUN, ["Success@1", "Success@5"]) == {"Success@1": 0.5, "Success@5": 1.0}
+
+
+def test_brackets_keep_a_measure_together():
+    assert score(QRELS, RUN, "P(rel=2, judged_only=False)@3 RR") == {
+        "P(rel=2, judged_only=False)@3": pytest.approx((1 / 3 + 0) / 2),
+        "RR": 0.75,
+    }
+
+
+def test_a_judged_question_that_is_not_in_the_run_counts_zero():
+    scores = evaluate(QRELS, {"q2": RUN["q2"]}, "RR")
+
+    assert scores.means == {"RR": pytest.approx((0 + 1 / 2) / 2)}
+    assert scores.per_query == {"RR": {"q1": 0.0, "q2": 0.5}}
+    assert scores.missing == ("q1",)
+
+
+def test_an_empty_ranking_counts_zero():
+    assert score(QRELS, {"q1": [], "q2": RUN["q2"]}, "RR") == {"RR": 0.25}
+
+
+def test_an_empty_run_scores_zero():
+    assert score(QRELS, {}, "nDCG@10 R@100") == {"nDCG@10": 0.0, "R@100": 0.0}
+
+
+def test_questions_without_judgement_or_without_anything_relevant_do_not_count():
+    scores = evaluate(QRELS | {"q3": {"x": 0}}, RUN | {"q3": [("x", 1.0)], "q4": [("a", 1.0)]}, "RR")
+
+    assert scores.means == {"RR": 0.75}
+    assert scores.without_relevant == ("q3",)
+    assert scores.unjudged == ("q4",)
+
+
+def test_ties_count_as_trec_eval_breaks_them_by_the_last_id():
+    assert score({"q1": {"a": 1}}, {"q1": [("a", 1.0), ("b", 1.0)]}, "RR") == {"RR": 0.5}
+
+
+@pytest.mark.parametrize(
+    "measures",
+    [
+        "Foo@10",
+        "nDCG@",
+        "nDCG@0",
+        "nDCG@ten",
+        "nDCG(gains={1:99999999999})@10",
+        "R",
+        "P_10",
+        "P@True",
+        "P(rel=0)@5",
+        "RR@0",
+        "Judged@0",
+        "AP(rel=99999999999)",
+        "ERR@20",
+        "__import__('os')",
+        "",
+        " , ",
+    ],
+)
+def test_what_is_no_measure_here_is_refused_with_examples(measures):
+    with pytest.raises(BadMeasure, match=r"nDCG@10|between 1 and 1,000,000"):
+        score(QRELS, RUN, measures)
+
+
+def test_judgements_without_anything_relevant_are_refused():
+    with pytest.raises(NothingJudged, match="nothing relevant"):
+        score({"q1": {"a": 0}}, RUN, "RR")
+
+
+def test_a_run_of_other_topics_is_refused():
+    with pytest.raises(NothingJudged, match=r"none of the run's 1 questions \(z9, …\) is judged"):
+        score(QRELS, {"z9": [("a", 1.0)]}, "RR")
+
+
+@pytest.mark.parametrize(
+    ("collection", "qrels", "expected"),
+    [
+        ("tydi-ko-dev", "tydi-goldp/miracl-v1.0-ko/qrels/qrels.miracl-v1.0-ko-dev.tsv", (0.8312, 0.9783)),
+        ("tydi-en-dev", "tydi-goldp/miracl-v1.0-en/qrels/qrels.miracl-v1.0-en-dev.tsv", (0.8618, 0.9773)),
+        ("scifact-test", "scifact/qrels.test.txt", (0.6933, 0.9360)),
+    ],
+)
+def test_the_recorded_runs_score_what_was_measured(shared_data, shared_golden, collection, qrels, expected):
+    from eval.qrels import read_qrels
+    from eval.runs import read_run
+
+    run = read_run(shared_golden / "runs" / f"{collection}.bilingual-discard.trec.gz")
+    scores = score(read_qrels(shared_data / qrels), run, "nDCG@10 R@100")
+
+    assert tuple(round(mean, 4) for mean in scores.values()) == expected

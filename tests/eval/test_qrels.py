@@ -1,0 +1,69 @@
+import pytest
+
+from eval.errors import BadQrels
+from eval.qrels import read_qrels
+
+
+def qrels_file(tmp_path, content):
+    path = tmp_path / "qrels"
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_trecs_four_columns_stand_apart_by_any_white_space(tmp_path):
+    path = qrels_file(tmp_path, "q1 0 d1 2\nq1\tQ0\td2\t0\nq2   0  d1\t 1\r\n")
+
+    assert read_qrels(path) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
+
+
+def test_beirs_three_columns_have_a_header(tmp_path):
+    path = qrels_file(tmp_path, "query-id\tcorpus-id\tscore\n1\t31715818\t1\n3\t14717500\t1\n")
+
+    assert read_qrels(path) == {"1": {"31715818": 1}, "3": {"14717500": 1}}
+
+
+def test_three_columns_without_a_header_lose_no_line(tmp_path):
+    assert read_qrels(qrels_file(tmp_path, "1\td1\t1\n")) == {"1": {"d1": 1}}
+
+
+def test_grades_below_zero_are_read(tmp_path):
+    assert read_qrels(qrels_file(tmp_path, "q1 0 spam -2\nq1 0 d1 +1\n")) == {"q1": {"spam": -2, "d1": 1}}
+
+
+def test_the_same_judgement_twice_is_one(tmp_path):
+    assert read_qrels(qrels_file(tmp_path, "q1 0 d1 1\nq1 0 d1 1\n")) == {"q1": {"d1": 1}}
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ("q1 0 d1 1\nq1 0 d2\n", 2, "3 columns, the lines before have 4"),
+        ("q1 d1\n", 1, "2 columns"),
+        ("q1 0 d1 1.0\n", 1, "'1.0' is no grade"),
+        ("q1 0 d1 high\n", 1, "'high' is no grade"),
+        ("q1 0 d1 ²\n", 1, "'²' is no grade"),
+        ("q1 0 d1 99999999999\n", 1, "no grade"),
+        ("q1 0 d1 1\nq1 0 d1 0\n", 2, "d1 is judged 0 for q1, and 1 before"),
+        ("query-id\tcorpus-id\tscore\nquery-id\tcorpus-id\tscore\n", 2, "'score' is no grade"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_file_and_line(tmp_path, content, line, reason):
+    path = qrels_file(tmp_path, content)
+
+    with pytest.raises(BadQrels) as error:
+        read_qrels(path)
+
+    assert str(error.value).startswith(f"{path}:{line}: ")
+    assert reason in str(error.value)
+
+
+@pytest.mark.parametrize("content", ["", "\n", "query-id\tcorpus-id\tscore\n"])
+def test_a_file_without_a_judgement_is_refused(tmp_path, content):
+    with pytest.raises(BadQrels, match="there is no judgement in it"):
+        read_qrels(qrels_file(tmp_path, content))
+
+
+def test_the_real_judgements_are_read(shared_data):
+    qrels = read_qrels(shared_data / "miracl-topics-qrels/qrels.miracl-v1.0-ko-dev.tsv")
+
+    assert (len(qrels), sum(map(len, qrels.values()))) == (213, 3057)

@@ -1,0 +1,136 @@
+import gzip
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval.errors import BadRun, NotWritten
+from eval.runs import as_written, read_run, write_run
+
+IDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Z"]), min_size=1, max_size=12)
+RANKINGS = st.lists(
+    st.tuples(IDS, st.floats(-1e6, 1e6) | st.sampled_from([0.0, 1.0, 12.5])),
+    unique_by=lambda hit: hit[0],
+    max_size=20,
+)
+RUNS = st.dictionaries(IDS, RANKINGS, max_size=5)
+
+
+def ids(run):
+    return {query_id: [found for found, _ in ranking] for query_id, ranking in run.items() if ranking}
+
+
+def test_a_run_has_trecs_six_columns(tmp_path):
+    write_run(tmp_path / "run", {"q1": [("d2", 3.5), ("d1", 1.25)], "q2": [("d1", 0.5)]}, "papers-or")
+
+    assert (tmp_path / "run").read_text() == (
+        "q1 Q0 d2 1 3.5 papers-or\nq1 Q0 d1 2 1.25 papers-or\nq2 Q0 d1 1 0.5 papers-or\n"
+    )
+
+
+def test_what_ties_is_written_a_small_step_lower():
+    assert as_written([("a", 1.0), ("b", 1.0), ("c", 1.0), ("d", 0.5)]) == [
+        ("a", 1.0),
+        ("b", 0.999999),
+        ("c", 0.999998),
+        ("d", 0.5),
+    ]
+
+
+def test_a_tie_of_large_scores_takes_the_next_single_precision_number():
+    # 2^20 = 1048576; the numbers just below are 2^-4 apart, those above 2^-3.
+    assert as_written([("a", 1048576.0), ("b", 1048576.0)]) == [("a", 1048576.0), ("b", 1048575.9)]
+    assert np.float32(1048575.9) == 1048575.875
+
+
+def test_a_score_above_the_one_before_it_follows_the_rank():
+    assert as_written([("a", 1.0), ("b", 2.0)]) == [("a", 1.0), ("b", 0.999999)]
+
+
+@given(RUNS)
+def test_reading_back_gives_the_same_order(tmp_path_factory, run):
+    path = tmp_path_factory.mktemp("runs") / "run"
+
+    write_run(path, run, "tag")
+
+    assert ids(read_run(path)) == ids(run)
+
+
+@given(RUNS)
+def test_what_was_read_is_written_byte_for_byte_again(tmp_path_factory, run):
+    folder = tmp_path_factory.mktemp("runs")
+
+    write_run(folder / "first", run, "tag")
+    write_run(folder / "second", read_run(folder / "first"), "tag")
+
+    assert (folder / "first").read_bytes() == (folder / "second").read_bytes()
+
+
+@given(RANKINGS)
+def test_written_scores_fall_strictly_in_single_precision(ranking):
+    scores = [np.float32(score) for _, score in as_written(ranking)]
+
+    assert all(above > below for above, below in pairwise(scores))
+
+
+def test_a_foreign_run_is_read_by_score_then_rank(tmp_path):
+    path = tmp_path / "run"
+    path.write_bytes(gzip.compress(b"q1 Q0 b 2 1.5 x\nq1 Q0 c 3 7e0 x\nq1\tQ0\ta\t1\t1.5\tx\n"))
+
+    assert read_run(path) == {"q1": [("c", 7.0), ("a", 1.5), ("b", 1.5)]}
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ("q1 Q0 d1 1 1.5\n", 1, "5 columns"),
+        ("q1 Q0 d1 1 1.5 x\nq1 Q0 d1 2 1.0 x\n", 2, "d1 stands a second time for q1"),
+        ("q1 Q0 d1 1 high x\n", 1, "the score 'high' is no number"),
+        ("q1 Q0 d1 1 nan x\n", 1, "the score 'nan' is no number"),
+        ("q1 Q0 d1 first 1.5 x\n", 1, "the rank 'first' is no whole number"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_file_and_line(tmp_path, content, line, reason):
+    path = tmp_path / "run"
+    path.write_text(content)
+
+    with pytest.raises(BadRun) as error:
+        read_run(path)
+
+    assert str(error.value).startswith(f"{path}:{line}: ")
+    assert reason in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("run", "reason"),
+    [
+        ({"q1": [("d 1", 1.0)]}, "'d 1' cannot stand in a run"),
+        ({"": [("d1", 1.0)]}, "'' cannot stand in a run"),
+        ({"q1": [("d1", 1.0), ("d1", 0.5)]}, "d1 stands twice in the ranking of q1"),
+        ({"q1": [("d1", float("nan"))]}, "d1 has the score nan"),
+        ({"q1": [("d1", float("inf"))]}, "d1 has the score inf"),
+    ],
+)
+def test_what_no_run_file_can_hold_is_refused_and_the_old_file_stands(tmp_path, run, reason):
+    path = tmp_path / "run"
+    path.write_text("old\n")
+
+    with pytest.raises(BadRun, match=reason):
+        write_run(path, run, "tag")
+
+    assert path.read_text() == "old\n"
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(NotWritten, match="was not written"):
+        write_run(tmp_path / "file" / "run", {"q1": [("d1", 1.0)]}, "tag")
+
+
+def test_the_folder_is_made_and_nothing_else_is_left_in_it(tmp_path):
+    write_run(tmp_path / "runs" / "or.trec", {"q1": [("d1", 1.0)]}, "tag")
+
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["or.trec"]

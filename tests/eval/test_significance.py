@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval.significance import bootstrap_interval, compare, paired_randomization
+
+VALUES = st.floats(0, 1).map(lambda value: round(value, 3))
+PAIRS = st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=40)
+
+
+def test_three_equal_gains_come_about_by_chance_in_two_of_eight_swappings():
+    assert paired_randomization([0, 0, 0], [0.5, 0.5, 0.5]) == 2 / 8
+
+
+def test_unequal_gains_are_counted_one_by_one():
+    # |±1 ±2 ±3 ±4| ≥ |1 + 2 + 3 − 4| = 2 in all but the two that give 0: 1 − 2 − 3 + 4 and its reverse.
+    assert paired_randomization([0, 0, 0, 4], [1, 2, 3, 0]) == 14 / 16
+
+
+def test_pairs_that_do_not_differ_change_nothing():
+    assert paired_randomization([0, 0, 0, 0.3, 1], [0.5, 0.5, 0.5, 0.3, 1]) == 2 / 8
+
+
+def test_equal_runs_have_p_one():
+    assert paired_randomization([0.2, 0.4], [0.2, 0.4]) == 1.0
+
+
+def test_many_pairs_are_estimated_and_never_zero():
+    assert paired_randomization([0.0] * 60, [1.0] * 60, trials=999) == 1 / 1000
+
+
+def test_the_estimate_is_close_to_what_enumeration_gives():
+    generator = np.random.default_rng(7)
+    a, b = generator.random(14).tolist(), generator.random(14).tolist()
+    exact = paired_randomization(a, b)
+    # Three differences too small to matter make 17 pairs, too many to enumerate.
+    estimated = paired_randomization(a + [0.0] * 3, b + [1e-12] * 3, trials=50_000)
+
+    assert estimated == pytest.approx(exact, abs=0.01)
+
+
+@given(PAIRS)
+def test_the_test_does_not_care_which_run_is_first(pairs):
+    a, b = [one for one, _ in pairs], [other for _, other in pairs]
+
+    assert paired_randomization(a, b, trials=500) == paired_randomization(b, a, trials=500)
+
+
+@given(PAIRS)
+def test_p_lies_between_zero_and_one_and_is_the_same_each_time(pairs):
+    a, b = [one for one, _ in pairs], [other for _, other in pairs]
+    p = paired_randomization(a, b, trials=500)
+
+    assert 0 < p <= 1
+    assert p == paired_randomization(a, b, trials=500)
+
+
+@given(PAIRS)
+def test_the_interval_turns_round_with_the_runs(pairs):
+    a, b = [one for one, _ in pairs], [other for _, other in pairs]
+    low, high = bootstrap_interval(a, b, resamples=300)
+
+    assert bootstrap_interval(b, a, resamples=300) == pytest.approx((-high, -low), abs=1e-9)
+
+
+def test_equal_gains_have_an_interval_of_one_point():
+    assert bootstrap_interval([0.25, 0.5], [0.5, 0.75]) == (0.25, 0.25)
+
+
+def test_the_interval_of_a_mean_is_about_two_standard_errors_to_each_side():
+    # 100 gains of 1 and 100 of 0: mean .5, standard error √(.25 / 200) = .0354.
+    low, high = bootstrap_interval([0.0] * 200, [1.0, 0.0] * 100)
+
+    assert low == pytest.approx(0.5 - 1.96 * 0.0354, abs=0.01)
+    assert high == pytest.approx(0.5 + 1.96 * 0.0354, abs=0.01)
+
+
+def test_a_comparison_counts_what_the_second_gains():
+    found = compare([0.0, 0.5, 1.0, 0.0], [0.5, 0.5, 0.5, 1.0])
+
+    assert (found.mean_a, found.mean_b, found.difference) == (0.375, 0.625, 0.25)
+    assert (found.wins, found.ties, found.losses) == (2, 1, 1)
+    # ±.5 ±.5 ±1: six of the eight sums are at least 1 from 0.
+    assert found.p_value == 6 / 8
+
+
+@pytest.mark.parametrize(("a", "b"), [([], []), ([1.0], [1.0, 2.0])])
+def test_what_is_not_paired_is_refused(a, b):
+    with pytest.raises(ValueError, match="pairs are needed"):
+        paired_randomization(a, b)

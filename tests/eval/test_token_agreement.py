@@ -1,0 +1,87 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from eval.experiments.tokens import Agreement, compare_texts, increments, main
+
+
+class Fixed:
+    name = "fixed"
+    decompound = "discard"
+
+    def __init__(self, tokens):
+        self.tokens = tokens
+
+    def analyze(self, text):
+        return self.tokens
+
+
+def compared(recorded, ours):
+    return compare_texts("fixed", Fixed(ours), [{"source": "s", "text": "one two three", "tokens": recorded}])
+
+
+def test_f1_is_twice_the_matching_tokens_by_those_of_both_sides():
+    found = compared(
+        [["one", 0, 0, 3], ["two", 1, 4, 7], ["three", 2, 8, 13]], [("one", 0, 0, 3), ("three", 2, 8, 13)]
+    )
+
+    assert found.f1 == 2 * 2 / (3 + 2)
+
+
+def test_offsets_positions_and_increments_are_shares_of_the_matching_tokens():
+    # two is missed: three keeps its position, but stands two after the token before it instead of one.
+    found = compared(
+        [["one", 0, 0, 3], ["two", 1, 4, 7], ["three", 2, 8, 13]], [("one", 0, 0, 2), ("three", 2, 8, 13)]
+    )
+
+    assert found.share(found.same_offsets) == 1 / 2
+    assert found.share(found.same_positions) == 1.0
+    assert found.share(found.same_increments) == 1 / 2
+
+
+def test_a_shift_of_all_positions_costs_one_increment():
+    found = compared([["one", 0, 0, 3], ["two", 1, 4, 7]], [("one", 1, 0, 3), ("two", 2, 4, 7)])
+
+    assert (found.same_positions, found.same_increments) == (0, 1)
+
+
+def test_order_counts():
+    assert compared([["a", 0, 0, 1], ["b", 1, 2, 3]], [("b", 0, 0, 1), ("a", 1, 2, 3)]).matching == 1
+
+
+def test_the_first_token_stands_after_minus_one():
+    assert increments([("a", 2, 0, 1), ("b", 2, 0, 1), ("c", 5, 2, 3)]) == [3, 0, 3]
+
+
+def test_a_difference_is_shown_in_its_context():
+    (difference,) = compared([["one", 0, 0, 3], ["two", 1, 4, 7]], [("one", 0, 0, 3)]).differences
+
+    assert difference.context == "one ⟦two⟧ three"
+    assert (difference.recorded, difference.ours) == (("two@4-7+1",), ())
+
+
+def test_no_tokens_at_all_agree():
+    assert Agreement("none").f1 == 1.0
+
+
+def test_a_folder_without_recordings_is_told(tmp_path):
+    result = CliRunner().invoke(main, ["--golden", str(tmp_path / "nowhere")])
+
+    assert result.exit_code == 2
+    assert "no recorded tokens" in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("option", [["--json"], ["--json", "--list"]])
+def test_one_json_object_has_a_row_an_analyzer(tmp_path, option):
+    import gzip
+
+    record = {"source": "made", "text": "The cats", "tokens": [["cat", 1, 4, 8]]}
+    with gzip.open(tmp_path / "analysis-english.jsonl.gz", "wt") as file:
+        file.write(json.dumps(record) + "\n")
+
+    (row,) = json.loads(CliRunner().invoke(main, ["--golden", str(tmp_path), *option]).stdout)["analyzers"]
+
+    assert (row["analyzer"], row["texts"], row["f1"]) == ("english", 1, 1.0)
+    assert row.get("differences", []) == []

@@ -1,0 +1,68 @@
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from eval.keywords import ask_for_keywords
+from generator.errors import ModelUnreachable
+from generator.llm import LanguageModel
+from generator.settings import LanguageModelSettings
+from indexer.analysis import make_analyzer
+
+SETTINGS = LanguageModelSettings(base_url="http://model.test/v1", model="small", retries=0)
+TOPICS = {"q1": "논에서 나오는 메탄", "q2": "Which practice schedule?"}
+
+
+def asked(transport):
+    async def ask():
+        async with LanguageModel(SETTINGS, transport=transport) as model:
+            return await ask_for_keywords(TOPICS, model, make_analyzer("bilingual"))
+
+    return asyncio.run(ask())
+
+
+def answering(answer_to):
+    """Return a server that answers each request with what `answer_to` makes of its text."""
+
+    def respond(request):
+        content = answer_to(json.loads(request.content)["messages"][0]["content"])
+        message = {"role": "assistant", "content": content}
+        return httpx.Response(
+            200, json={"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}]}
+        )
+
+    return httpx.MockTransport(respond)
+
+
+GOOD = json.dumps({"korean": ["논", "메탄"], "english": ["methane", "paddy"]}, ensure_ascii=False)
+
+
+def test_every_topic_has_the_models_keywords():
+    found = asked(answering(lambda _: GOOD))
+
+    assert [one.text for one in found.keywords["q1"]] == ["논", "methane", "메탄", "paddy"]
+    assert [one.text for one in found.keywords["q2"]] == ["methane", "논", "paddy", "메탄"]
+
+
+def test_the_record_says_which_model_and_what_it_said():
+    record = asked(answering(lambda _: GOOD)).record
+
+    assert (record["source"], record["models"], record["seed"]) == ("model", ["small-1"], 0)
+    assert record["texts"]["q1"] == ["논", "methane", "메탄", "paddy"]
+    assert record["unusable"] == []
+
+
+def test_a_question_without_a_usable_answer_is_named_and_the_others_go_on():
+    found = asked(answering(lambda prompt: "no idea" if "practice" in prompt else GOOD))
+
+    assert list(found.keywords) == ["q1"]
+    assert found.record["unusable"] == ["q2"]
+
+
+def test_a_model_that_cannot_be_reached_ends_it():
+    def refuse(request):
+        raise httpx.ConnectError("refused", request=request)
+
+    with pytest.raises(ModelUnreachable):
+        asked(httpx.MockTransport(refuse))

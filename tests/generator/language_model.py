@@ -1,0 +1,143 @@
+"""Language models for tests, at the HTTP seam: scripted answers in process, and a real local server."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+
+from generator.settings import LanguageModelSettings
+
+BASE_URL = "http://model.test/v1"
+
+
+def settings(**changed: Any) -> LanguageModelSettings:
+    """Return settings of a model that is retried without waiting."""
+    given = {"base_url": BASE_URL, "model": "tiny-writer", "backoff_s": 0, "timeout_s": 5} | changed
+    return LanguageModelSettings.model_validate(given)
+
+
+def completion(content: Any, *, finish_reason: str = "stop", **message: Any) -> dict[str, Any]:
+    """Return the body of a chat completion; content that is no text is written as JSON."""
+    text = content if content is None or isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": "tiny-writer-7b",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text, **message},
+                "finish_reason": finish_reason,
+            }
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    }
+
+
+def says(content: Any, **fields: Any) -> httpx.Response:
+    """Return a response that holds a chat completion."""
+    return httpx.Response(200, json=completion(content, **fields))
+
+
+@dataclass
+class Scripted:
+    """A transport that gives its answers in turn and keeps what it was asked; an exception is raised."""
+
+    answers: Sequence[httpx.Response | Exception]
+    requests: list[httpx.Request] = field(default_factory=list)
+
+    @property
+    def transport(self) -> httpx.MockTransport:
+        """Return what stands in for the network."""
+        return httpx.MockTransport(self._answer)
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """Return what was asked, in order."""
+        return [json.loads(request.content) for request in self.requests]
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        answer = self.answers[len(self.requests) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+Behaviour = Callable[[BaseHTTPRequestHandler], None]
+
+
+@dataclass
+class Served:
+    """A running server: where it is, and the bodies that it was sent."""
+
+    base_url: str
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+
+
+@contextmanager
+def served(*behaviours: Behaviour) -> Iterator[Served]:
+    """Run a server that meets each request with the next behaviour, the last one from then on."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            model.bodies.append(asked)
+            behaviours[min(len(model.bodies), len(behaviours)) - 1](self)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            """Keep the output of tests clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    model = Served(f"http://127.0.0.1:{server.server_address[1]}/v1")
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def answers_with(content: Any, *, status: int = 200) -> Behaviour:
+    """Answer as a working server does."""
+
+    def behave(handler: BaseHTTPRequestHandler) -> None:
+        body = json.dumps(completion(content)).encode()
+        handler.send_response(status)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return behave
+
+
+def breaks_off(handler: BaseHTTPRequestHandler) -> None:
+    """Promise more than is sent, and close."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"choices": [{"mess')
+    handler.wfile.flush()
+    handler.close_connection = True
+
+
+def drips(handler: BaseHTTPRequestHandler) -> None:
+    """Send a space every hundredth of a second, as a proxy does to keep a connection alive."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "100")
+    handler.end_headers()
+    for _ in range(100):
+        try:
+            handler.wfile.write(b" ")
+        except OSError:  # the client has gone
+            break
+        time.sleep(0.01)
+    handler.close_connection = True

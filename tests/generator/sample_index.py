@@ -1,0 +1,75 @@
+"""A real index of the sample corpus, built once a session; `pytest_plugins` names this module where it is used.
+
+It is imported for its questions too, before it is a plugin: PYTEST_DONT_REWRITE.
+"""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from generator.settings import GeneratorSettings
+from indexer.schema import StoredPassage
+from indexer.settings import IndexerSettings
+from retriever.hits import Hit, SearchResult
+from retriever.index import open_index
+from retriever.search import EVIDENCE, SearchRequest, search
+from retriever.settings import RetrieverSettings
+from tests.indexer.corpora import ROOT, build
+
+NAME = "sample"
+# Of sample/topics.jsonl: S03, S18, S25 (evidence in Korean only), S37 and S40 (no evidence).
+KOREAN = "갓 입사한 간호사의 회복탄력성은 이직하려는 마음과 어떤 경로로 연결되어 있는가?"
+ENGLISH = "How can the spread of thermal runaway from cell to cell in a battery pack be slowed?"
+ENGLISH_OF_KOREAN = (
+    "How does the carbonization temperature of hard carbon change the capacity of sodium-ion battery anodes?"
+)
+UNANSWERABLE_KOREAN = "고려청자의 비색은 유약의 철 함량과 소성 온도에 따라 어떻게 달라지는가?"
+UNANSWERABLE_ENGLISH = "What dose of psilocybin relieves treatment-resistant depression, and for how long?"
+
+
+@pytest.fixture(scope="session")
+def sample_home(tmp_path_factory):
+    """Build the index `sample`, and return the folder that holds it."""
+    home = tmp_path_factory.mktemp("sample")
+    build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
+    return home
+
+
+@pytest.fixture(scope="session")
+def sample(sample_home):
+    """Open the index."""
+    with open_index(sample_home, NAME) as index:
+        yield index
+
+
+def found(index, question, **request):
+    """Search for the evidence as `ask` does."""
+    return asyncio.run(search(index, SearchRequest(question, k=EVIDENCE, **request)))
+
+
+def result_of(*passages, question, keywords=(), evidence_score=1.0):
+    """Make a result that holds these passages, best first."""
+    hits = tuple(Hit(rank, one, score=1.0 / rank) for rank, one in enumerate(passages, 1))
+    return SearchResult(
+        question=question,
+        method="shrag",
+        keywords=tuple(keywords),
+        queries=(),
+        hits=hits,
+        filtered={},
+        milliseconds={},
+        evidence_score=evidence_score,
+    )
+
+
+def passage(passage_id, text, *, lang="en", title=""):
+    """Make a stored passage that is a paper of its own."""
+    return StoredPassage(passage_id, passage_id, title=title, text=text, lang=lang, part="abstract")
+
+
+def settings_of(home: Path, **llm):
+    """Make the settings of all stages, with a language model where one is given."""
+    from generator.pipeline import Settings
+
+    return Settings(IndexerSettings(home=home), RetrieverSettings(), GeneratorSettings(**llm))

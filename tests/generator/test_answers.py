@@ -1,0 +1,114 @@
+"""An answer as a record and as text."""
+
+from generator.answers import Answer, Sentence, no_answer
+
+ENGLISH = Answer(
+    title="Slowing thermal runaway",
+    sentences=(
+        Sentence("Aerogel slows the spread.", "introduction", ("B1", "B2"), "supported", "en"),
+        Sentence("It took 14 minutes.", "body", ("B1",), "supported", "en"),
+        Sentence("It took 99 minutes.", "body", ("B2",), "unsupported", "en"),
+        Sentence("확산이 느려졌다.", "body", ("B3",), "not checkable", "ko"),
+        Sentence("Nobody knows more.", "conclusion", (), "unsupported", "en"),
+    ),
+    language="en",
+    written_by="tiny-writer",
+    abstained=False,
+)
+KOREAN = Answer(
+    title="열폭주의 지연",
+    sentences=(
+        Sentence("에어로겔이 전파를 늦춘다.", "introduction", ("B1",), "supported", "ko"),
+        Sentence("99분이 걸렸다.", "body", ("B1",), "unsupported", "ko"),
+        Sentence("느려졌다.", "conclusion", ("B1",), "not checkable", "ko"),
+    ),
+    language="ko",
+    written_by="extractive",
+    abstained=False,
+)
+
+
+def test_the_record_has_the_contract_s_keys_and_sections_as_text():
+    record = ENGLISH.as_record()
+    assert list(record) == [
+        "title",
+        "introduction",
+        "body",
+        "conclusion",
+        "language",
+        "written_by",
+        "abstained",
+        "sentences",
+    ]
+    assert record["introduction"] == "Aerogel slows the spread."
+    assert record["body"] == "It took 14 minutes. It took 99 minutes. 확산이 느려졌다."
+    assert record["conclusion"] == "Nobody knows more."
+    assert (record["language"], record["written_by"], record["abstained"]) == ("en", "tiny-writer", False)
+    assert record["sentences"][2] == {
+        "text": "It took 99 minutes.",
+        "section": "body",
+        "citations": ["B2"],
+        "check": "unsupported",
+    }
+
+
+def test_text_has_headings_citations_and_the_doubts_of_the_check():
+    assert ENGLISH.as_text() == (
+        "Slowing thermal runaway\n"
+        "\n"
+        "Introduction\n"
+        "Aerogel slows the spread. [B1, B2]\n"
+        "\n"
+        "Main body\n"
+        "It took 14 minutes. [B1]\n"
+        "It took 99 minutes. [B2] (unsupported)\n"
+        "확산이 느려졌다. [B3] (not checkable)\n"
+        "\n"
+        "Conclusion\n"
+        "Nobody knows more. (unsupported)"
+    )
+
+
+def test_a_korean_answer_has_korean_headings_and_doubts():
+    assert KOREAN.as_text() == (
+        "열폭주의 지연\n"
+        "\n"
+        "서론\n"
+        "에어로겔이 전파를 늦춘다. [B1]\n"
+        "\n"
+        "본론\n"
+        "99분이 걸렸다. [B1] (근거 없음)\n"
+        "\n"
+        "결론\n"
+        "느려졌다. [B1] (확인 불가)"
+    )
+
+
+def test_an_answer_that_abstains_says_so_in_the_question_s_language():
+    korean = no_answer("ko", "extractive").as_record()
+    assert korean["title"] == "답을 찾지 못함"
+    assert korean["introduction"] == "찾은 문헌에는 이 질문에 대한 답이 없습니다."
+    assert (korean["body"], korean["conclusion"], korean["sentences"]) == ("", "", [])
+    assert korean["abstained"] is True
+    english = no_answer("en", "extractive").as_record()
+    assert english["introduction"] == "The passages found do not answer this question."
+
+
+def test_a_question_in_neither_language_is_answered_in_english():
+    assert no_answer("other", "extractive").as_text() == (
+        "No answer found\n\nIntroduction\nThe passages found do not answer this question."
+    )
+
+
+def test_what_comes_close_stands_behind_the_statement_that_there_is_no_answer():
+    close = Sentence("Ketamine was tried.", "introduction", ("M1",), "supported", "en")
+    answer = no_answer("en", "tiny-writer", [close])
+    assert (
+        answer.section("introduction")
+        == "The passages found do not answer this question. Ketamine was tried."
+    )
+    assert answer.as_text().splitlines()[2:] == [
+        "Introduction",
+        "The passages found do not answer this question.",
+        "Ketamine was tried. [M1]",
+    ]

@@ -1,0 +1,81 @@
+"""Traces: saved, read again, compared."""
+
+import json
+
+import pytest
+
+from generator.trace import Trace, differences
+from indexer.errors import IndexNotWritten
+
+RECORD = {
+    "trace": 1,
+    "started": "2024-05-01T12:00:00.000+00:00",
+    "question": "강은 어디로 흐르는가?",
+    "keywords": [{"text": "강", "weight": 2.0}, {"text": "river", "weight": 1.0}],
+    "model_calls": {"answer": {"text": "바다로", "milliseconds": 12.5}},
+    "milliseconds": {"total": 40.0},
+}
+
+
+def changed(**values):
+    return Trace(RECORD | values)
+
+
+def test_a_saved_trace_is_read_as_it_was(tmp_path):
+    file = tmp_path / "new folder" / "trace.json"
+    Trace(RECORD).save(file)
+    assert Trace.load(file).record == RECORD
+    assert "강은 어디로" in file.read_text(encoding="utf-8")
+
+
+def test_times_are_no_difference():
+    later = changed(
+        started="2025-01-01T00:00:00.000+00:00",
+        milliseconds={"total": 99.0, "search": 1.0},
+        model_calls={"answer": {"text": "바다로", "milliseconds": 99.0}},
+    )
+    assert differences(Trace(RECORD), later) == []
+
+
+def test_a_difference_is_told_with_its_place_and_both_values():
+    other = changed(keywords=[{"text": "강", "weight": 2.0}, {"text": "stream", "weight": 1.0}])
+    assert differences(Trace(RECORD), other) == ['keywords[1].text: "river" | "stream"']
+
+
+def test_what_only_one_trace_holds_is_a_difference():
+    assert differences(Trace(RECORD), changed(notes="late")) == ['notes: null | "late"']
+    assert differences(changed(notes="late"), Trace(RECORD)) == ['notes: "late" | null']
+
+
+def test_lists_of_different_lengths_are_one_difference():
+    (line,) = differences(Trace(RECORD), changed(keywords=[]))
+    assert line.startswith('keywords: [{"text": "강"')
+    assert line.endswith(" | []")
+
+
+def test_long_values_are_told_in_80_characters():
+    (line,) = differences(changed(question="a" * 200), changed(question="b"))
+    assert line == f'question: "{"a" * 76}… | "b"'
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("half {", "holds no JSON"),
+        (b"\xff\xfe", "holds no JSON"),
+        (json.dumps(RECORD | {"trace": 99}), r"holds no trace of this version \(1\)"),
+        ("[]", "holds no trace of this version"),
+        ("{}", "holds no trace of this version"),
+    ],
+)
+def test_a_file_that_holds_no_trace_is_named(tmp_path, content, complaint):
+    file = tmp_path / "trace.json"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=rf"trace\.json {complaint}"):
+        Trace.load(file)
+
+
+def test_a_trace_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(IndexNotWritten, match="trace"):
+        Trace(RECORD).save(tmp_path / "file" / "trace.json")

@@ -1,0 +1,107 @@
+"""Corpora for tests of indexing, and the indexer as a process of its own."""
+
+import asyncio
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import tantivy
+
+from indexer.ingest import ENGINE, IngestRequest, build_index
+from indexer.schema import tantivy_schema
+from indexer.settings import IndexerSettings
+from indexer.stored import read_stored
+from indexer.versions import IndexFolder
+from retriever.index import open_index
+from retriever.search import SearchRequest, search
+
+ROOT = Path(__file__).resolve().parents[2]
+KOREAN = "지식 그래프 검색 질의 응답 문서 색인 평가 모델 학습 언어 번역 논문 초록 환각 근거 벡터 순위 형태소 분석".split()
+ENGLISH = (
+    "knowledge graph retrieval question answer document index ranking model language passage evidence".split()
+)
+
+
+def paper(number, *, version=0, words=30):
+    """Make a paper whose text depends on its number and version only."""
+    draw = random.Random(number * 1_000 + version)
+    text = " ".join(draw.choice(KOREAN) for _ in range(words)) + "는 연구이다. "
+    text += " ".join(draw.choice(ENGLISH) for _ in range(words))
+    record = {"id": f"P{number:05}", "title": f"{draw.choice(KOREAN)} {draw.choice(ENGLISH)} {number}"}
+    if number % 5 == 0:
+        record["title2"] = f"{draw.choice(ENGLISH)} study {number}"
+    return record | {"abstract": text, "year": 1990 + number % 30}
+
+
+def write_jsonl(path, records):
+    """Write records, or lines as they are where they are strings, a line each."""
+    lines = (one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in records)
+    text = "".join(f"{line}\n" for line in lines)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    else:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def build(home, path, name="papers", **options):
+    """Index a corpus in this process."""
+    settings = {
+        key: options.pop(key) for key in ("workers", "commit_every", "keep_versions") if key in options
+    }
+    request = IngestRequest(name=name, paths=[str(path)], **options)
+    return build_index(request, IndexerSettings(home=home, **({"workers": 1} | settings)))
+
+
+def shrag(*arguments, home, **environment):
+    """Run the command to its end."""
+    return subprocess.run(
+        command(*arguments),
+        env=environment_of(home, **environment),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def command(*arguments):
+    """Return the command line of `shrag` with these arguments."""
+    return [sys.executable, str(ROOT / "shrag.py"), *map(str, arguments)]
+
+
+def environment_of(home, **environment):
+    """Return the variables of a process that keeps its indexes in `home`."""
+    given = {f"SHRAG_{key.upper()}": str(value) for key, value in environment.items()}
+    return os.environ | {"SHRAG_HOME": str(home), "PYTHONPATH": str(ROOT)} | given
+
+
+def stored_records(home, name="papers"):
+    """Return all stored passages of the version that answers, in order, as the bytes that are stored."""
+    folder = IndexFolder(home, name)
+    path = folder.version_path(folder.require_current()) / ENGINE
+    searcher = tantivy.Index(tantivy_schema(), str(path)).searcher()
+    return [passage.to_json() for passage in read_stored(searcher)]
+
+
+QUESTIONS = ("지식 그래프 검색", "question answer retrieval", "환각 근거 evidence ranking", "1700")
+
+
+def answers(home, name="papers", questions=QUESTIONS):
+    """Return (passage_id, score) of every hit of some questions by two methods."""
+
+    async def ask(index):
+        return [
+            [
+                (hit.passage_id, hit.score)
+                for hit in (await search(index, SearchRequest(question, method))).hits
+            ]
+            for question in questions
+            for method in ("or", "shrag")
+        ]
+
+    with open_index(home, name) as index:
+        return asyncio.run(ask(index))

@@ -1,0 +1,205 @@
+"""gzip and zip, whole and damaged: what was whole is read, the rest is one dead letter."""
+
+import gzip
+import random
+import struct
+import zipfile
+import zlib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from indexer.papers import Paper
+from indexer.readers import DeadLetter, read_corpus, streams
+
+
+def items_of(corpus):
+    return list(corpus)
+
+
+def lines(count):
+    noise = random.Random(1)
+    return b"".join(
+        b'{"id": "P%d", "title": "%x"}\n' % (number, noise.getrandbits(400)) for number in range(count)
+    )
+
+
+def packed(path, members, compression=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def ids(items):
+    return [item.id for item in items if isinstance(item, Paper)]
+
+
+def dead(items):
+    return [item for item in items if isinstance(item, DeadLetter)]
+
+
+def test_of_a_truncated_gzip_the_whole_lines_are_read_and_the_rest_is_one_dead_letter(tmp_path):
+    path = tmp_path / "papers.jsonl.gz"
+    content = gzip.compress(lines(3000))
+    path.write_bytes(content[: len(content) // 2])
+
+    items = items_of(read_corpus([path]))
+
+    assert ids(items) == [f"P{number}" for number in range(len(items) - 1)]
+    assert 1000 < len(items) < 2000
+    assert dead(items) == [items[-1]]
+    assert (items[-1].line, items[-1].head[:6]) == (len(items), '{"id":')
+    assert items[-1].reason.startswith("the file breaks off here: Compressed file ended")
+
+
+def test_a_gzip_that_is_none_is_one_dead_letter(tmp_path):
+    path = tmp_path / "papers.jsonl.gz"
+    path.write_bytes(lines(3))
+
+    (letter,) = items_of(read_corpus([path]))
+
+    assert letter.reason == """the file breaks off here: Not a gzipped file (b'{"')"""
+
+
+def test_gzip_files_joined_to_one_are_read_on(tmp_path):
+    path = tmp_path / "papers.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"id": "a"}\n') + gzip.compress(b'{"id": "b"}\n'))
+
+    assert ids(read_corpus([path])) == ["a", "b"]
+
+
+def test_an_empty_gzip_holds_nothing(tmp_path):
+    (tmp_path / "a.jsonl.gz").write_bytes(b"")
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b""))
+
+    assert list(read_corpus([tmp_path])) == []
+
+
+def test_the_members_of_a_zip_are_read_in_sorted_order_under_their_names(tmp_path):
+    path = packed(
+        tmp_path / "c.zip",
+        {
+            "b/2.jsonl": '{"id": "b"}',
+            "a.jsonl": '{"id": "a"}\nno',
+            "b/.hidden.jsonl": "no",
+            "readme.txt": "no",
+        },
+    )
+
+    items = items_of(read_corpus([path]))
+
+    assert ids(items) == ["a", "b"]
+    assert [(letter.file, letter.line) for letter in dead(items)] == [(f"{path}/a.jsonl", 2)]
+
+
+@pytest.mark.parametrize(
+    "outside", ["../out.jsonl", "/out.jsonl", "a/../../out.jsonl", "C:/out.jsonl", "..\\out.jsonl"]
+)
+def test_a_member_outside_is_one_dead_letter_and_the_others_are_read(tmp_path, outside):
+    path = packed(tmp_path / "c.zip", {"a.jsonl": '{"id": "a"}', outside: '{"id": "out"}'})
+
+    letter, paper = items_of(read_corpus([path]))
+
+    assert letter == DeadLetter(f"{path}/{outside}", 0, "the path leads out of the archive", "")
+    assert paper.id == "a"
+
+
+def test_archives_in_an_archive_are_dead_letters(tmp_path):
+    path = packed(
+        tmp_path / "c.zip", {"a.jsonl": '{"id": "a"}', "b.zip": b"PK", "c.jsonl.gz": gzip.compress(b"{}")}
+    )
+
+    paper, *letters = items_of(read_corpus([path]))
+
+    assert paper.id == "a"
+    assert [letter.reason for letter in letters] == ["an archive inside an archive; unpack it first"] * 2
+
+
+def test_an_encrypted_member_is_a_dead_letter(tmp_path):
+    path = packed(tmp_path / "c.zip", {"a.jsonl": '{"id": "a"}'})
+    content = bytearray(path.read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = content.index(signature) + offset
+        content[place : place + 2] = struct.pack("<H", 1)
+    path.write_bytes(content)
+
+    (letter,) = items_of(read_corpus([path]))
+
+    assert letter.reason == "the member is encrypted"
+
+
+def test_a_zip_that_is_cut_off_is_one_dead_letter(tmp_path):
+    path = packed(tmp_path / "c.zip", {"a.jsonl": lines(100)})
+    path.write_bytes(path.read_bytes()[:-30])
+
+    (letter,) = items_of(read_corpus([path]))
+
+    assert letter == DeadLetter(str(path), 0, "the archive cannot be opened: File is not a zip file", "")
+
+
+def test_a_member_that_unpacks_to_far_more_is_refused_and_the_others_are_read(tmp_path):
+    path = packed(tmp_path / "c.zip", {"a.jsonl": '{"id": "a"}', "b.jsonl": "x"})
+    content = bytearray(path.read_bytes())
+    # What the directory says of the last member: 4 bytes of its size unpacked, 24 after the signature.
+    place = content.rindex(b"PK\x01\x02") + 24
+    content[place : place + 4] = struct.pack("<I", 300 << 20)
+    path.write_bytes(content)
+
+    paper, letter = items_of(read_corpus([path]))
+
+    assert paper.id == "a"
+    assert letter.reason == "the member unpacks to 314572800 bytes, more than 200 times its size"
+
+
+def test_many_small_members_of_repetition_are_stopped_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "BOMB_BYTES", 100_000)
+    path = packed(tmp_path / "c.zip", {f"{number:02}.jsonl": b" " * 90_000 for number in range(90)})
+
+    items = items_of(read_corpus([path]))
+
+    assert [letter.reason for letter in items] == [
+        "the archive unpacks to more than 200 times its size; reading stops here"
+    ]
+
+
+def test_a_member_of_damaged_data_is_one_dead_letter_and_the_next_is_read(tmp_path):
+    path = packed(tmp_path / "c.zip", {"a.jsonl": lines(5), "b.jsonl": '{"id": "b"}'}, zipfile.ZIP_STORED)
+    content = bytearray(path.read_bytes())
+    content[content.index(b'"title"')] ^= 1
+    path.write_bytes(content)
+
+    letter, paper = items_of(read_corpus([path]))
+
+    assert letter.reason == "the file breaks off here: Bad CRC-32 for file 'a.jsonl'"
+    assert paper.id == "b"
+
+
+def test_damage_in_the_middle_of_gzip_data_is_one_dead_letter(tmp_path):
+    path = tmp_path / "papers.jsonl.gz"
+    content = bytearray(gzip.compress(lines(3000)))
+    content[-8:-4] = struct.pack("<I", zlib.crc32(b"other"))
+    path.write_bytes(content)
+
+    *papers, letter = items_of(read_corpus([path]))
+
+    assert len(papers) == 3000
+    assert letter.reason.startswith("the file breaks off here: CRC check failed")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(st.data(), st.sampled_from(["c.zip", "c.jsonl.gz", "c.xml.gz"]))
+def test_no_damage_stops_the_reader(tmp_path, data, name):
+    path = tmp_path / name
+    if name == "c.zip":
+        packed(path, {"a.jsonl": lines(3), "b.csv": "id,title\na,b\n"})
+    else:
+        path.write_bytes(gzip.compress(lines(3)))
+    content = bytearray(path.read_bytes())
+    for place in data.draw(st.lists(st.integers(0, len(content) - 1), max_size=5)):
+        content[place] = data.draw(st.integers(0, 255))
+    path.write_bytes(content[: data.draw(st.integers(1, len(content)))])
+
+    for item in read_corpus([path], format="scienceon" if "xml" in name else "jsonl"):
+        assert isinstance(item, Paper | DeadLetter)

@@ -1,0 +1,229 @@
+"""read_corpus: which files belong to a corpus, which format they have, and how far reading has come."""
+
+import os
+
+import pytest
+
+from indexer.errors import UnknownFormat, UnknownPath
+from indexer.papers import Paper
+from indexer.readers import FORMATS, READERS, read_corpus
+from indexer.readers.folders import corpus_names
+
+
+def write(folder, **files):
+    """Write files, `__` in the names standing for the dot and `_in_` for the slash."""
+    for name, content in files.items():
+        path = folder / name.replace("_in_", "/").replace("__", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, "utf-8")
+
+
+def items_of(corpus):
+    return list(corpus)
+
+
+def names(corpus, folder):
+    return [name.removeprefix(f"{folder}/") for name in corpus.files]
+
+
+def test_the_formats_are_those_of_the_command_line():
+    assert FORMATS == ("miracl", "beir", "scienceon", "jsonl", "csv") == tuple(READERS)
+
+
+@pytest.mark.parametrize(
+    ("line", "format_", "unit"),
+    [
+        ('{"docid": "1#0", "text": "T"}', "miracl", "passage"),
+        ('{"_id": "1", "text": "T"}', "beir", "passage"),
+        ('{"CN": "1", "Title": "T"}', "scienceon", "paper"),
+        ('{"id": "1", "title": "T"}', "jsonl", "paper"),
+    ],
+)
+def test_the_first_record_tells_the_format(tmp_path, line, format_, unit):
+    (tmp_path / "a.jsonl").write_text(f"not JSON\n[]\n{line}\n")
+
+    corpus = read_corpus([tmp_path / "a.jsonl"])
+
+    assert (corpus.format, corpus.unit) == (format_, unit)
+
+
+def test_the_ending_does_not_matter_where_the_beginning_tells_the_format(tmp_path):
+    (tmp_path / "corpus.txt").write_text('{"docid": "1#0"}\n')
+
+    assert read_corpus([tmp_path / "corpus.txt"]).format == "miracl"
+
+
+def test_a_given_format_is_not_looked_for(tmp_path):
+    (tmp_path / "papers.dat").write_text("id;title\na;T\n")
+
+    assert [paper.title for paper in items_of(read_corpus([tmp_path / "papers.dat"], format="csv"))] == ["T"]
+
+
+def test_a_file_of_no_known_format_is_refused(tmp_path):
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7")
+
+    with pytest.raises(UnknownFormat, match=r"paper\.pdf: its format cannot be recognised"):
+        read_corpus([tmp_path / "paper.pdf"])
+
+
+def test_an_unknown_format_is_answered_with_those_there_are(tmp_path):
+    with pytest.raises(UnknownFormat, match=r"'bibtex'\. There are miracl, beir, scienceon, jsonl, csv"):
+        read_corpus([tmp_path], format="bibtex")
+
+
+def test_a_json_array_is_answered_with_how_to_make_lines_of_it(tmp_path):
+    (tmp_path / "a.json").write_text('[{"id": "a"}]')
+
+    with pytest.raises(UnknownFormat, match=r"jq -c '\.\[\]'"):
+        read_corpus([tmp_path / "a.json"])
+
+
+def test_two_formats_at_once_are_refused_with_a_file_of_each(tmp_path):
+    write(tmp_path, a__jsonl='{"docid": "1#0"}', b__csv="id\n1")
+
+    with pytest.raises(UnknownFormat, match=r"a\.jsonl is miracl, .*b\.csv is csv"):
+        read_corpus([tmp_path])
+
+
+def test_a_given_format_takes_only_its_files_of_a_folder(tmp_path):
+    write(tmp_path, a__jsonl='{"docid": "1#0"}', b__csv="id\n1")
+
+    assert names(read_corpus([tmp_path], format="miracl"), tmp_path) == ["a.jsonl"]
+
+
+def test_a_path_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(UnknownPath, match="there is no such file or folder"):
+        read_corpus([tmp_path / "nothing"])
+
+
+def test_what_is_neither_file_nor_folder_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+
+    with pytest.raises(UnknownPath, match="it is neither a file nor a folder"):
+        read_corpus([tmp_path / "pipe.jsonl"])
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_an_empty_file_is_a_corpus_of_nothing(tmp_path, content):
+    (tmp_path / "a.jsonl").write_text(content)
+
+    corpus = read_corpus([tmp_path / "a.jsonl"])
+
+    assert (corpus.format, list(corpus)) == ("jsonl", [])
+
+
+def test_an_empty_folder_is_a_corpus_of_nothing(tmp_path):
+    corpus = read_corpus([tmp_path])
+
+    assert (corpus.format, corpus.files, corpus.total_bytes, list(corpus)) == ("jsonl", [], 0, [])
+
+
+def test_folders_are_read_in_sorted_order_and_paths_in_the_order_given(tmp_path):
+    line = '{"id": "a"}'
+    write(tmp_path, b_in_z__jsonl=line, b_in_a_in_1__JSONL=line, b_in_b__ndjson=line, a__json=line)
+
+    assert names(read_corpus([tmp_path / "b", tmp_path / "a.json"]), tmp_path) == [
+        "b/a/1.JSONL",
+        "b/b.ndjson",
+        "b/z.jsonl",
+        "a.json",
+    ]
+
+
+def test_hidden_files_and_other_endings_are_left_out():
+    assert corpus_names(
+        [".a.jsonl", ".git/b.jsonl", "c.txt", "d.tar.gz", "e.XML.gz", "f.zip", "g.tsv.gz"]
+    ) == [
+        "e.XML.gz",
+        "f.zip",
+        "g.tsv.gz",
+    ]
+
+
+def test_topics_and_judgements_are_no_corpus():
+    listing = ["papers.jsonl", "qrels/test.tsv", "topics.dev.tsv", "questions.jsonl", "questionnaires.jsonl"]
+
+    assert corpus_names(listing) == ["papers.jsonl", "questionnaires.jsonl"]
+
+
+def test_of_a_folder_in_beirs_layout_only_the_corpus_is_read():
+    listing = ["x/corpus.jsonl", "x/queries.jsonl", "x/qrels/test.tsv", "x/more.jsonl", "y/more.jsonl"]
+
+    assert corpus_names(listing) == ["x/corpus.jsonl", "y/more.jsonl"]
+
+
+def test_a_loop_of_links_ends_and_each_folder_is_read_once(tmp_path):
+    write(tmp_path, a_in_1__jsonl='{"id": "a"}')
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "self.jsonl").symlink_to(tmp_path / "self.jsonl")
+
+    assert names(read_corpus([tmp_path]), tmp_path) == ["a/1.jsonl"]
+
+
+def test_reading_again_yields_the_same_items(tmp_path):
+    write(tmp_path, a__jsonl='{"id": "a"}\nno\n', b__jsonl='{"id": "b"}')
+    corpus = read_corpus([tmp_path])
+
+    assert list(corpus) == list(corpus)
+    assert len(list(corpus)) == 3
+
+
+def test_the_bytes_read_grow_to_those_on_disk_and_begin_anew(tmp_path):
+    write(tmp_path, a__jsonl='{"id": "a"}\n', b__jsonl='{"id": "bb"}\n')
+    corpus = read_corpus([tmp_path])
+
+    assert (corpus.total_bytes, corpus.bytes_read) == (25, 0)
+    assert [corpus.bytes_read for _ in corpus] == [12, 25]
+    assert corpus.bytes_read == 25
+    next(iter(corpus))
+    assert corpus.bytes_read == 12
+
+
+def test_a_file_that_is_gone_is_one_dead_letter(tmp_path):
+    write(tmp_path, a__jsonl='{"id": "a"}\n', b__jsonl='{"id": "b"}\n')
+    corpus = read_corpus([tmp_path])
+    (tmp_path / "a.jsonl").unlink()
+
+    dead, paper = items_of(corpus)
+
+    assert (dead.line, dead.reason) == (0, "the file cannot be read: No such file or directory")
+    assert paper.id == "b"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every file")
+def test_a_file_and_a_folder_without_permission_are_dead_letters(tmp_path):
+    write(tmp_path, a__jsonl='{"id": "a"}\n', b_in_c__jsonl="{}")
+    (tmp_path / "a.jsonl").chmod(0)
+    (tmp_path / "b").chmod(0)
+
+    reasons = [dead.reason for dead in items_of(read_corpus([tmp_path]))]
+    (tmp_path / "b").chmod(0o700)
+
+    assert reasons == [
+        "the folder cannot be read: Permission denied",
+        "the file cannot be read: Permission denied",
+    ]
+
+
+def test_a_file_name_that_is_no_utf8_is_told_in_text_that_can_be_stored(tmp_path):
+    (tmp_path / os.fsdecode(b"\xff.jsonl")).write_text("no\n")
+
+    (dead,) = items_of(read_corpus([tmp_path]))
+
+    assert dead.file == f"{tmp_path}/\\udcff.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("folder", "format_", "unit", "papers"),
+    [
+        ("tydi-goldp/miracl-corpus-v1.0-ko", "miracl", "passage", 1488),
+        ("tydi-goldp/miracl-corpus-v1.0-en", "miracl", "passage", 3858),
+        ("scifact", "jsonl", "paper", 5183),
+        ("hotpotqa-100", "jsonl", "paper", 994),
+    ],
+)
+def test_the_shared_corpora_are_read_whole(shared_data, folder, format_, unit, papers):
+    corpus = read_corpus([shared_data / folder])
+
+    assert (corpus.format, corpus.unit) == (format_, unit)
+    assert sum(isinstance(item, Paper) for item in corpus) == sum(1 for _ in corpus) == papers

@@ -1,0 +1,149 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.errors import InvalidCall, UnknownFormat
+from indexer.papers import Paper
+from indexer.readers import DeadLetter, parse_columns, read_corpus
+from indexer.readers.csv import read_csv
+from indexer.readers.streams import Stream
+
+
+class Bytes:
+    def __init__(self, content):
+        self.content = content
+
+    def read1(self, size):
+        content, self.content = self.content, b""
+        return content
+
+
+def read(text, columns=None, name="papers.csv"):
+    content = text if isinstance(text, bytes) else text.encode()
+    return list(read_csv(Stream(name, Bytes(content)), columns))
+
+
+def test_columns_called_like_our_fields_are_read_and_others_are_kept():
+    (paper,) = read(
+        "\ufeffID,Title,text,Year,authors,keywords,References,cited_by_count,Note\r\n"
+        'P1,"A ""title"", quoted","Two\r\nlines",2019,Kim; Lee,a|b,P2;P3,12,kept\r\n'
+    )
+
+    assert paper.record() == {
+        "id": "P1",
+        "title": 'A "title", quoted',
+        "abstract": "Two\r\nlines",
+        "year": 2019,
+        "authors": ["Kim", "Lee"],
+        "keywords": ["a", "b"],
+        "references": ["P2", "P3"],
+        "cited_by_count": 12,
+        "lang": "en",
+        "Note": "kept",
+    }
+
+
+def test_columns_can_be_named():
+    (paper,) = read("Number,Name,title\nP1,The name,The other\n", {"id": "Number", "title": "Name"})
+
+    assert paper.record() == {"id": "P1", "title": "The name", "lang": "en", "csv:title": "The other"}
+
+
+def test_empty_cells_are_absent_and_empty_rows_are_passed_over():
+    (paper,) = read("id,title,year\n\n,,\nP1,,\n")
+
+    assert paper.record() == {"id": "P1", "lang": "other"}
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_the_header_tells_what_separates_cells(separator):
+    (paper,) = read(separator.join(["id", "title"]) + "\n" + separator.join(["P1", "T"]))
+
+    assert (paper.id, paper.title) == ("P1", "T")
+
+
+def test_a_language_by_name_is_read_and_an_unknown_one_kept():
+    korean, other = read("id,title,language\nA,T,Korean\nB,T,일본어\n")
+
+    assert (korean.lang, other.lang, other.record()["csv:language"]) == ("ko", "en", "일본어")
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (b"P1,a,b", "3 cells under a header of 2"),
+        (b"P1", "1 cells under a header of 2"),
+        (b"P1,\xff", "invalid UTF-8"),
+        (b"P1,a\0b", "a NUL byte"),
+        (b",no id", "id: Field required"),
+        (b"P 1,a", "id: an id has no white space and no control characters"),
+    ],
+)
+def test_a_bad_row_is_one_dead_letter_and_reading_goes_on(row, reason):
+    before, dead, after = read(b"id,title\nbefore,a\n" + row + b"\nafter,b\n")
+
+    assert dead == DeadLetter("papers.csv", 3, reason, row.decode("utf-8", "backslashreplace"))
+    assert (before.id, after.id) == ("before", "after")
+
+
+def test_a_year_that_is_none_is_a_dead_letter():
+    (dead,) = read("id,year\nP1,soon\n")
+
+    assert dead.reason == "year: Input should be a valid integer"
+
+
+def test_a_row_over_several_lines_is_named_by_its_first():
+    (dead,) = read('id,title\n"P 1","one\ntwo"\n')
+
+    assert (dead.line, dead.head) == (2, '"P 1","one')
+
+
+def test_a_table_without_ids_is_one_dead_letter_with_the_next_step():
+    (dead,) = read("name,year\na,2019\nb,2020\n")
+
+    assert dead.reason == "no column for the id among name, year; name it with --columns id=COLUMN"
+
+
+def test_a_cell_of_5_mb_is_read():
+    (paper,) = read("id,abstract\nP1," + "x" * 5_000_000)
+
+    assert len(paper.abstract) == 5_000_000
+
+
+def test_pairs_of_field_and_column_are_parsed():
+    assert parse_columns("id=Doc No, text=Body=x") == {"id": "Doc No", "abstract": "Body=x"}
+
+
+@pytest.mark.parametrize("text", ["", "id", "id=", "=a", "number=a", "id=a,id=b"])
+def test_pairs_that_are_none_are_refused(text):
+    with pytest.raises(InvalidCall):
+        parse_columns(text)
+
+
+def test_the_refusal_of_a_field_names_those_there_are():
+    with pytest.raises(
+        InvalidCall, match=r"'number=a' is no FIELD=COLUMN\. The fields are id, title, abstract"
+    ):
+        parse_columns("number=a")
+
+
+def test_a_named_column_that_is_not_there_is_told_at_once(tmp_path):
+    path = tmp_path / "papers.csv"
+    path.write_text("No,Name\n1,a\n")
+
+    with pytest.raises(UnknownFormat, match=r"has no column 'Number'\. Its columns are No, Name\."):
+        read_corpus([path], columns={"id": "Number"})
+
+
+def test_columns_are_refused_for_json_lines(tmp_path):
+    path = tmp_path / "papers.jsonl"
+    path.write_text('{"id": "a"}\n')
+
+    with pytest.raises(UnknownFormat, match="this corpus is jsonl, not csv"):
+        read_corpus([path], columns={"id": "Number"})
+
+
+@given(st.binary(max_size=200), st.booleans())
+def test_no_bytes_stop_the_reader(content, with_header):
+    for item in read(b"id,title\n" * with_header + content):
+        assert isinstance(item, Paper | DeadLetter)

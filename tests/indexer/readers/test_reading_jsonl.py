@@ -1,0 +1,163 @@
+"""JSON lines in Paper's own keys, MIRACL's and BEIR's, and all that a line can be instead of a record."""
+
+import gzip
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.papers import Paper
+from indexer.readers import DeadLetter, read_corpus
+from indexer.readers.jsonl import read_jsonl
+from indexer.readers.lines import LINE_BYTES
+from indexer.readers.streams import Stream
+
+
+class Bytes:
+    """A file in memory that gives a few bytes at a time."""
+
+    def __init__(self, content, step=7):
+        self.content, self.step = content, step
+
+    def read1(self, size):
+        block, self.content = self.content[: self.step], self.content[self.step :]
+        return block
+
+
+def read(content, name="papers.jsonl"):
+    return list(read_jsonl(Stream(name, Bytes(content))))
+
+
+def items_of(corpus):
+    return list(corpus)
+
+
+def test_a_record_in_our_own_keys_is_a_paper():
+    line = {"id": "P1", "title": "제목", "abstract": "초록", "year": 2020, "grade": {"a": 1}}
+
+    (paper,) = read(json.dumps(line).encode())
+
+    assert isinstance(paper, Paper)
+    assert paper.record() == {**line, "lang": "ko"}
+
+
+def test_blank_lines_carriage_returns_and_a_byte_order_mark_are_passed_over():
+    items = read(b'\xef\xbb\xbf{"id": "a"}\r\n\r\n  \n{"id": "b"}')
+
+    assert [item.id for item in items] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{not json}", "not JSON: Expecting property name enclosed in double quotes at character 2"),
+        (b'["a"]', "not a JSON object but a list"),
+        (b"null", "not a JSON object but null"),
+        (b'{"title": "no id"}', "id: Field required"),
+        (b'{"id": ""}', "id: an id has 1 to 512 characters, this one 0"),
+        (b'{"id": "a b"}', "id: an id has no white space and no control characters"),
+        (b'{"id": "' + b"x" * 513 + b'"}', "id: an id has 1 to 512 characters, this one 513"),
+        (b'{"id": 7}', "id: Input should be a valid string"),
+        (b'{"id": "a", "year": "2020"}', "year: Input should be a valid integer"),
+        (b'{"id": "a", "title": null}', "title: Input should be a valid string"),
+        (b'{"id": "a", "title": "\\ud800"}', "title: a lone surrogate at character 0"),
+        (b'{"id": "a", "title": "\xff"}', "invalid UTF-8 at byte 23"),
+        (b'{"id": "a", "note": NaN}', "not JSON: NaN is no JSON value"),
+        (b'{"id": "a", "note": -Infinity}', "not JSON: -Infinity is no JSON value"),
+        (b'{"id": "a", "note": 1e999}', "not JSON: a number out of range: 1e999"),
+        (b'{"id": "a", "note": ' + b"[" * 500 + b"]" * 500 + b"}", "nested deeper than 100 levels"),
+    ],
+)
+def test_a_bad_line_is_one_dead_letter_and_reading_goes_on(line, reason):
+    before, dead, after = read(b'{"id": "before"}\n' + line + b'\n{"id": "after"}\n')
+
+    assert dead == DeadLetter("papers.jsonl", 2, reason, line[:200].decode("utf-8", "backslashreplace"))
+    assert (before.id, after.id) == ("before", "after")
+
+
+def test_nesting_that_the_parser_does_not_survive_is_a_dead_letter_too():
+    dead, after = read(b'{"id": "a", "x": ' + b"[" * 200_000 + b'\n{"id": "after"}', "papers.jsonl")
+
+    assert (dead.line, after.id) == (1, "after")
+
+
+def test_a_number_of_too_many_digits_is_a_dead_letter():
+    (dead,) = read(b'{"id": "a", "x": ' + b"9" * 5000 + b"}")
+
+    assert dead.reason.startswith("not JSON: Exceeds the limit")
+
+
+def test_a_line_over_64_mib_is_one_dead_letter_with_its_head():
+    class Long:
+        def __init__(self):
+            self.blocks = iter([b'{"id": "', *[b"x" * (1 << 20)] * 65, b'"}\n{"id": "after"}\n'])
+
+        def read1(self, size):
+            return next(self.blocks, b"")
+
+    dead, after = items_of(read_jsonl(Stream("papers.jsonl", Long())))
+
+    assert dead.reason == f"a line of {8 + 65 * 2**20 + 2} bytes, the limit is {LINE_BYTES}"
+    assert dead.head == '{"id": "' + "x" * 192
+    assert after.id == "after"
+
+
+def test_objects_written_over_several_lines_of_a_json_file_are_records():
+    text = json.dumps({"id": "a", "keywords": ["x"]}, indent=2) + "\n" + json.dumps({"id": "b"}, indent=2)
+
+    assert [item.id for item in read(text.encode(), "papers.json")] == ["a", "b"]
+
+
+def test_an_unfinished_object_of_a_json_file_is_a_dead_letter():
+    (dead,) = read(b'{\n"id": "a",\n', "papers.json")
+
+    assert dead == DeadLetter(
+        "papers.json",
+        1,
+        "not JSON: Expecting property name enclosed in double quotes at character 13",
+        '{\n"id": "a",',
+    )
+
+
+def test_an_array_is_one_dead_letter_that_says_how_to_make_lines_of_it():
+    (dead,) = read(b'[\n{"id": "a"},\n{"id": "b"}\n]\n', "papers.json")
+
+    assert (dead.line, dead.head) == (1, "[")
+    assert "jq -c '.[]'" in dead.reason
+
+
+def test_a_miracl_passage_is_taken_unchanged(tmp_path):
+    path = tmp_path / "docs-0.jsonl.gz"
+    path.write_bytes(
+        gzip.compress(b'{"docid": "1#0", "title": "<b>T</b>", "text": " two  spaces http://a.b "}\n')
+    )
+
+    corpus = read_corpus([path])
+    (passage,) = items_of(corpus)
+
+    assert (corpus.format, corpus.unit) == ("miracl", "passage")
+    assert (passage.id, passage.title, passage.abstract) == ("1#0", "<b>T</b>", " two  spaces http://a.b ")
+
+
+def test_a_beir_passage_keeps_its_metadata(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_text('{"_id": "4983", "title": "T", "text": "A text.", "metadata": {"url": "u"}}\n')
+
+    corpus = read_corpus([path])
+    (passage,) = items_of(corpus)
+
+    assert (corpus.format, corpus.unit) == ("beir", "passage")
+    assert passage.record() == {
+        "id": "4983",
+        "title": "T",
+        "abstract": "A text.",
+        "lang": "en",
+        "metadata": {"url": "u"},
+    }
+
+
+@given(st.binary(max_size=400), st.sampled_from(["a.jsonl", "a.json"]), st.integers(1, 50))
+def test_no_bytes_stop_the_reader(content, name, step):
+    for item in read_jsonl(Stream(name, Bytes(content, step))):
+        assert isinstance(item, Paper | DeadLetter)

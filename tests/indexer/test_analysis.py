@@ -1,0 +1,215 @@
+"""Text to tokens: what the chains make of Korean, English and both in one sentence."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from indexer.analysis import make_analyzer
+from indexer.analysis.porter import porter_stem
+from indexer.errors import InvalidCall
+
+KOREAN = make_analyzer("korean")
+BILINGUAL = make_analyzer("bilingual")
+ENGLISH = make_analyzer("english")
+MIXED = make_analyzer("korean", "mixed")
+WHOLE = make_analyzer("korean", "none")
+CHAINS = {"korean": KOREAN, "bilingual": BILINGUAL, "english": ENGLISH, "mixed": MIXED, "none": WHOLE}
+
+# Letters of many scripts, marks, digits, signs, spaces and controls; no halves of a pair.
+ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
+SCHOLARLY = st.lists(
+    st.sampled_from(
+        "지식 그래프를 비선형 만드는 三國志 十一 km² knowledge graphs' 😀 ㄱㅏ \t \n ― ١٢ é é — ﷺ".split(" ")
+    ),
+    max_size=12,
+).map("".join)
+
+
+def terms(analyzer, text):
+    return [token[0] for token in analyzer.analyze(text)]
+
+
+def test_of_two_dictionary_entries_alike_the_first_is_taken():
+    assert KOREAN.analyze("만드는 방법") == [("만들", 0, 0, 2), ("방법", 2, 4, 6)]
+    assert terms(KOREAN, "이것은") == ["이거"]
+
+
+def test_a_prefix_is_kept_as_a_token_of_its_own():
+    assert KOREAN.analyze("비선형 회귀") == [("비", 0, 0, 1), ("선형", 1, 1, 3), ("회귀", 2, 4, 6)]
+
+
+def test_hanja_is_read_as_hangul():
+    assert terms(KOREAN, "學術 論文") == terms(KOREAN, "학술 논문") == ["학술", "논문"]
+    assert KOREAN.analyze("大韓民國") == [("대한", 0, 0, 2), ("민국", 1, 2, 4)]
+
+
+def test_chinese_numerals_run_together_and_stop_before_a_known_word():
+    assert KOREAN.analyze("十一月") == [("十一", 0, 0, 2), ("월", 1, 2, 3)]
+    assert terms(KOREAN, "一三") == ["一三"]
+
+
+def test_a_unit_with_a_raised_digit_is_one_token():
+    assert KOREAN.analyze("넓이 10km² 지역") == [
+        ("넓이", 0, 0, 2),
+        ("10", 1, 3, 5),
+        ("km²", 2, 5, 8),
+        ("지역", 3, 9, 11),
+    ]
+
+
+def test_a_run_of_one_script_goes_on_over_signs_of_no_script():
+    assert terms(KOREAN, "ˈmæɹɪlənd 주") == ["ˈmæɹɪlənd", "주"]
+
+
+@pytest.mark.parametrize("letters", [24, 25, 32, 200])
+def test_a_long_word_stays_whole(letters):
+    word = ("abcdefghijklmnopqrstuvwxyz" * 8)[:letters]
+
+    assert KOREAN.analyze(f"{word} 연구") == [(word, 0, 0, letters), ("연구", 1, letters + 1, letters + 3)]
+
+
+def test_a_dropped_particle_leaves_a_gap():
+    assert KOREAN.analyze("그래프를 위한 검색") == [
+        ("그래프", 0, 0, 3),
+        ("위하", 2, 5, 7),
+        ("검색", 4, 8, 10),
+    ]
+
+
+def test_a_dropped_stop_word_leaves_a_gap():
+    assert BILINGUAL.analyze("graphs of the knowledge") == [("graph", 0, 0, 6), ("knowledg", 3, 14, 23)]
+    assert ENGLISH.analyze("graphs of the knowledge") == [("graph", 0, 0, 6), ("knowledg", 3, 14, 23)]
+
+
+@pytest.mark.parametrize("space", ["   ", "\t", "\n", " \t\r\n ", "\u3000"])
+def test_leading_white_space_only_moves_the_offsets(space):
+    plain = KOREAN.analyze("지식 그래프")
+    moved = [(term, position, start + len(space), end + len(space)) for term, position, start, end in plain]
+
+    assert plain == [("지식", 0, 0, 2), ("그래프", 1, 3, 6)]
+    assert KOREAN.analyze(f"{space}지식 그래프") == moved
+
+
+@pytest.mark.parametrize("space", ["\t", "\n", "\x00", "\x0b", "\r\n"])
+def test_controls_separate_words_and_keep_the_offsets(space):
+    behind = 2 + len(space)
+
+    assert KOREAN.analyze(f"지식{space}그래프") == [("지식", 0, 0, 2), ("그래프", 1, behind, behind + 3)]
+
+
+def test_a_long_text_has_the_tokens_of_its_sentences_with_offsets_in_the_whole():
+    sentence = "지식 그래프 검색 "
+    text = sentence * 3_000  # 30,000 characters: three pieces
+
+    tokens = KOREAN.analyze(text)
+
+    assert len(tokens) == 9_000
+    assert tokens[-1] == ("검색", 8_999, 29_997, 29_999)
+    assert all(text[start:end] == term for term, _, start, end in tokens)
+    assert [token[1] for token in tokens] == list(range(9_000))
+
+
+def test_a_long_text_without_spaces_is_read_to_its_end():
+    tokens = KOREAN.analyze("가" * 25_000)
+
+    assert tokens[-1][3] == 25_000
+
+
+@pytest.mark.parametrize(
+    ("analyzer", "tokens"),
+    [
+        (KOREAN, [("형태", 0, 0, 2), ("소", 1, 2, 3), ("분석", 2, 3, 5)]),
+        (MIXED, [("형태소", 0, 0, 3), ("형태", 0, 0, 2), ("소", 1, 2, 3), ("분석", 2, 3, 5)]),
+        (WHOLE, [("형태소", 0, 0, 3), ("분석", 1, 3, 5)]),
+    ],
+    ids=["discard", "mixed", "none"],
+)
+def test_a_compound_is_taken_apart_stacked_or_left_whole(analyzer, tokens):
+    assert analyzer.analyze("형태소분석") == tokens
+
+
+def test_emoji_are_tokens_with_offsets_in_code_points():
+    assert KOREAN.analyze("😀 그래프 😀😀") == [("😀", 0, 0, 1), ("그래프", 1, 2, 5), ("😀😀", 2, 6, 8)]
+
+
+def test_punctuation_has_no_tokens():
+    assert terms(BILINGUAL, "… — 「」 ?! ( )") == []
+    assert terms(ENGLISH, "… — 「」 ?! ( )") == []
+
+
+def test_korean_neither_stems_nor_drops_english():
+    assert terms(KOREAN, "The Running of dogs") == ["the", "running", "of", "dogs"]
+
+
+def test_bilingual_reads_both_in_one_sentence():
+    assert terms(BILINGUAL, "The knowledge graphs를 이용한 검색") == ["knowledg", "graph", "이용", "검색"]
+
+
+def test_english_drops_possessive_and_stop_words_and_stems():
+    assert ENGLISH.analyze("The cat's running of the dogs'") == [
+        ("cat", 1, 4, 9),
+        ("run", 2, 10, 17),
+        ("dog", 5, 25, 29),
+    ]
+
+
+def test_english_cuts_at_word_boundaries():
+    assert terms(ENGLISH, "don't 10.5 e-mail") == ["don't", "10.5", "e", "mail"]
+    assert [token[1:] for token in ENGLISH.analyze("x" * 300)] == [(0, 0, 255), (1, 255, 300)]
+
+
+def test_lowercase_never_changes_the_length():
+    assert KOREAN.analyze("İstanbul") == [("istanbul", 0, 0, 8)]
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("caresses", "caress"),
+        ("ponies", "poni"),
+        ("agreed", "agre"),
+        ("hopping", "hop"),
+        ("filing", "file"),
+        ("sky", "sky"),
+        ("happy", "happi"),
+        ("relational", "relat"),
+        ("vietnamization", "vietnam"),
+        ("sensibiliti", "sensibl"),
+        ("electriciti", "electr"),
+        ("replacement", "replac"),
+        ("adoption", "adopt"),
+        ("probate", "probat"),
+        ("controll", "control"),
+        ("archaeology", "archaeolog"),
+        ("possibly", "possibl"),
+        ("as", "as"),
+    ],
+)
+def test_a_word_is_stemmed_as_porter_does(word, stem):
+    assert porter_stem(word) == stem
+
+
+@pytest.mark.parametrize("name", CHAINS)
+@given(text=ANY_TEXT | SCHOLARLY)
+@example("")
+@example("\ufeff\u200d\u0301")
+@example("각" + "\u3000" + "三國" * 20)
+def test_any_text_has_tokens_within_it(name, text):
+    tokens = CHAINS[name].analyze(text)
+
+    assert all(0 <= start < end <= len(text) and term for term, _, start, end in tokens)
+    positions = [token[1] for token in tokens]
+    assert positions == sorted(positions)
+    assert all(position >= 0 for position in positions)
+
+
+@given(text=SCHOLARLY)
+def test_a_text_has_the_same_tokens_whatever_was_read_before(text):
+    assert make_analyzer("bilingual").analyze(text) == BILINGUAL.analyze(text)
+
+
+def test_an_unknown_analyzer_names_those_there_are():
+    with pytest.raises(InvalidCall, match="bilingual, korean, english"):
+        make_analyzer("nori")
+    with pytest.raises(InvalidCall, match="discard, mixed, none"):
+        make_analyzer("korean", "split")

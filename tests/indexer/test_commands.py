@@ -1,0 +1,133 @@
+"""The commands that make and keep indexes, as they are called."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from indexer.commands import analyze, index, indexes
+from indexer.errors import InvalidCall, UnknownIndex
+from tests.indexer.corpora import paper, write_jsonl
+
+
+@pytest.fixture
+def call(monkeypatch):
+    monkeypatch.setenv("SHRAG_WORKERS", "1")
+
+    def run(command, *arguments, **options):
+        result = CliRunner().invoke(command, [str(one) for one in arguments], **options)
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(1, 5)])
+
+
+def test_index_says_what_it_read(call, corpus):
+    result = call(index, corpus, "--name", "x")
+
+    assert result.output.startswith("index 'x', version 1: 4 passages of 4 papers, 4 records read in ")
+
+
+def test_index_as_json(call, corpus):
+    record = json.loads(call(index, corpus, "--name", "x", "--json").stdout)
+
+    assert {
+        key: record[key] for key in ("name", "version", "engine", "papers", "passages", "dead_letters")
+    } == {
+        "name": "x",
+        "version": 1,
+        "engine": "tantivy",
+        "papers": 4,
+        "passages": 4,
+        "dead_letters": [],
+    }
+    assert record["counts"]["records"] == 4
+
+
+def test_list_as_json_has_every_index(call, corpus):
+    assert json.loads(call(indexes, "list", "--json").stdout) == {"indexes": []}
+    for name in ("b", "a"):
+        call(index, corpus, "--name", name)
+
+    listed = json.loads(call(indexes, "list", "--json").stdout)["indexes"]
+
+    assert [(one["name"], one["version"], one["papers"], one["passages"]) for one in listed] == [
+        ("a", 1, 4, 4),
+        ("b", 1, 4, 4),
+    ]
+    assert all({"engine", "published"} <= one.keys() for one in listed)
+
+
+def test_a_damaged_index_does_not_hide_the_others(call, corpus):
+    from indexer.settings import IndexerSettings
+
+    for name in ("a", "b"):
+        call(index, corpus, "--name", name)
+    (IndexerSettings().home / "a" / "versions" / "000001" / "manifest.json").unlink()
+
+    result = call(indexes, "list", "--json")
+
+    assert [one["name"] for one in json.loads(result.stdout)["indexes"]] == ["b"]
+    assert result.stderr.startswith("IndexDamaged: the manifest of ")
+
+
+def test_show_tells_what_an_index_is_made_of(call, corpus):
+    call(index, corpus, "--name", "x")
+    call(index, corpus, "--name", "x")
+
+    shown = call(indexes, "show", "x").output
+    record = json.loads(call(indexes, "show", "x", "--json").stdout)
+
+    assert "4 papers, 4 passages; a record is a paper" in shown
+    assert "4 records read; 4 records replaced by newer ones of the same id" in shown
+    assert (record["versions"], record["analyzer"], record["unfinished"]) == ([1, 2], "bilingual", False)
+
+
+def test_remove_tells_what_was_not_there(call, corpus):
+    call(index, corpus, "--name", "x")
+
+    result = call(indexes, "remove", "x", "P00001", "none")
+
+    assert result.stdout == "index 'x', version 2: 1 records removed, 3 passages left\n"
+    assert result.stderr == "not in the index: none\n"
+
+
+def test_rollback_answers_from_the_version_before(call, corpus):
+    call(index, corpus, "--name", "x")
+    with pytest.raises(InvalidCall, match="no version before 1"):
+        call(indexes, "rollback", "x")
+    call(indexes, "remove", "x", "P00001")
+
+    assert call(indexes, "rollback", "x").output == "index 'x' answers from version 1 again\n"
+
+
+def test_delete_asks_first(call, corpus):
+    call(index, corpus, "--name", "x")
+
+    assert call(indexes, "delete", "x", input="n\n").exit_code == 1
+    assert call(indexes, "delete", "x", "--yes").output == "index 'x' is deleted\n"
+    with pytest.raises(UnknownIndex):
+        call(indexes, "show", "x")
+
+
+def test_analyze_turns_lines_into_tokens(call):
+    result = call(analyze, "--analyzer", "english", input='{"text": " The rice paddies"}\n\n{"text": ""}\n')
+
+    assert [json.loads(line) for line in result.output.splitlines()] == [
+        {"tokens": [["rice", 1, 5, 9], ["paddi", 2, 10, 17]]},
+        {"tokens": []},
+    ]
+
+
+@pytest.mark.parametrize("line", ["{", '{"txt": "a"}', '{"text": 3}', '{"text": "\\ud800"}'])
+def test_analyze_names_the_line_that_it_cannot_read(call, line):
+    result = call(analyze, input=f'{{"text": "a"}}\n{line}\n')
+
+    assert result.exit_code == 2
+    assert "line 2" in result.stderr

@@ -1,0 +1,124 @@
+"""A glossary file, and what is found in it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.errors import IndexDamaged, IndexNotWritten
+from indexer.glossary import Glossary, Match, Pair, write_glossary
+
+GRAPH = Pair("그래프", "graph", ("그래프",), ("graph",), 9, ("bracket",))
+KNOWLEDGE_GRAPH = Pair(
+    "지식 그래프", "knowledge graph", ("지식", "그래프"), ("knowledg", "graph"), 3, ("bracket", "title")
+)
+KNOWLEDGE_NET = Pair(
+    "지식 그래프", "knowledge network", ("지식", "그래프"), ("knowledg", "network"), 1, ("keywords",)
+)
+GRAPH_SEARCH = Pair("그래프 검색", "graph search", ("그래프", "검색"), ("graph", "search"), 1, ("keywords",))
+
+
+def glossary(folder, *pairs):
+    write_glossary(folder / "glossary.sqlite", pairs)
+    return Glossary.open(folder / "glossary.sqlite")
+
+
+def test_pairs_come_back_as_they_were_written(tmp_path):
+    with glossary(tmp_path, GRAPH, KNOWLEDGE_GRAPH) as found:
+        assert len(found) == 2
+        assert list(found.pairs()) == [GRAPH, KNOWLEDGE_GRAPH]
+
+
+def test_korean_is_translated_into_english_and_the_reverse(tmp_path):
+    with glossary(tmp_path, KNOWLEDGE_GRAPH) as found:
+        assert found.translations(["큰", "지식", "그래프"]) == [Match(KNOWLEDGE_GRAPH, 1, 3, "en")]
+        assert found.translations(["knowledg", "graph", "now"]) == [Match(KNOWLEDGE_GRAPH, 0, 2, "ko")]
+
+
+def test_tokens_that_do_not_stand_together_are_no_match(tmp_path):
+    with glossary(tmp_path, KNOWLEDGE_GRAPH) as found:
+        assert found.translations(["지식", "의", "그래프"]) == []
+        assert found.translations(["지식"]) == []
+        assert found.translations([]) == []
+
+
+def test_a_shorter_match_within_a_longer_is_left_out(tmp_path):
+    with glossary(tmp_path, GRAPH, KNOWLEDGE_GRAPH) as found:
+        assert found.translations(["지식", "그래프"]) == [Match(KNOWLEDGE_GRAPH, 0, 2, "en")]
+
+
+def test_the_same_term_elsewhere_stays(tmp_path):
+    with glossary(tmp_path, GRAPH, KNOWLEDGE_GRAPH) as found:
+        assert found.translations(["그래프", "지식", "그래프"]) == [
+            Match(KNOWLEDGE_GRAPH, 1, 3, "en"),
+            Match(GRAPH, 0, 1, "en"),
+        ]
+
+
+def test_all_translations_of_a_term_are_given_in_the_order_written(tmp_path):
+    with glossary(tmp_path, KNOWLEDGE_GRAPH, KNOWLEDGE_NET) as found:
+        assert found.translations(["지식", "그래프"]) == [
+            Match(KNOWLEDGE_GRAPH, 0, 2, "en"),
+            Match(KNOWLEDGE_NET, 0, 2, "en"),
+        ]
+
+
+def test_matches_of_one_length_may_overlap(tmp_path):
+    with glossary(tmp_path, KNOWLEDGE_GRAPH, GRAPH_SEARCH) as found:
+        assert found.translations(["지식", "그래프", "검색"]) == [
+            Match(KNOWLEDGE_GRAPH, 0, 2, "en"),
+            Match(GRAPH_SEARCH, 1, 3, "en"),
+        ]
+
+
+def test_a_longer_match_of_the_other_side_hides_nothing(tmp_path):
+    mixed = Pair("graph 이론", "network theory", ("graph", "이론"), ("network", "theori"), 1, ("bracket",))
+    with glossary(tmp_path, GRAPH, mixed) as found:
+        assert found.translations(["graph", "이론"]) == [Match(mixed, 0, 2, "en"), Match(GRAPH, 0, 1, "ko")]
+
+
+def test_a_missing_file_is_an_empty_glossary(tmp_path):
+    with Glossary.open(tmp_path / "none.sqlite") as found:
+        assert len(found) == 0
+        assert list(found.pairs()) == []
+        assert found.translations(["지식"]) == []
+
+
+def test_writing_replaces_what_was_there_and_leaves_nothing_else(tmp_path):
+    glossary(tmp_path, GRAPH).close()
+    with glossary(tmp_path, KNOWLEDGE_GRAPH) as found:
+        assert list(found.pairs()) == [KNOWLEDGE_GRAPH]
+    assert [path.name for path in tmp_path.iterdir()] == ["glossary.sqlite"]
+
+
+def test_two_writings_of_the_same_pairs_are_the_same_bytes(tmp_path):
+    write_glossary(tmp_path / "one", [GRAPH, KNOWLEDGE_GRAPH])
+    write_glossary(tmp_path / "two", [GRAPH, KNOWLEDGE_GRAPH])
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(IndexNotWritten, match="glossary"):
+        write_glossary(tmp_path / "none" / "glossary.sqlite", [GRAPH])
+
+
+def test_a_file_that_is_no_glossary_is_told(tmp_path):
+    (tmp_path / "glossary.sqlite").write_text("not a database, but long enough to be one" * 100)
+    with pytest.raises(IndexDamaged, match="Build the index again"):
+        Glossary.open(tmp_path / "glossary.sqlite")
+
+
+def test_a_name_with_signs_that_mean_something_in_addresses(tmp_path):
+    path = tmp_path / "a?b#c%20 d"
+    write_glossary(path, [GRAPH])
+    with Glossary.open(path) as found:
+        assert len(found) == 1
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=20))
+def test_any_tokens_can_be_asked(tmp_path_factory, tokens):
+    with glossary(tmp_path_factory.mktemp("glossary"), GRAPH, KNOWLEDGE_GRAPH) as found:
+        for match in found.translations(tokens):
+            assert tuple(tokens[match.start : match.end]) in {
+                match.pair.korean_tokens,
+                match.pair.english_tokens,
+            }

@@ -1,0 +1,280 @@
+"""Building, updating and publishing, as a caller of `build_index` sees it."""
+
+import json
+
+import pytest
+
+from indexer.errors import EmptyCorpus, IndexMismatch, InvalidCall, StrictRefusal
+from indexer.ingest import remove_records
+from indexer.settings import IndexerSettings
+from indexer.versions import IndexFolder
+from tests.indexer.corpora import answers, build, paper, stored_records, write_jsonl
+
+REFUSED = '{"title": "no id"}'
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(8)])
+
+
+def ids(home, name="papers"):
+    return [json.loads(record)["passage_id"] for record in stored_records(home, name)]
+
+
+def test_a_build_counts_what_it_read(home, tmp_path):
+    records = [
+        {"id": "A", "title": "One", "abstract": "text"},
+        {"id": "B", "title": "No abstract"},
+        {"id": "C", "abstract": "x" * 1_000_001},
+        {"id": "A", "title": "One again", "abstract": "text"},
+        REFUSED,
+    ]
+
+    report = build(home, write_jsonl(tmp_path / "corpus.jsonl", records))
+
+    assert report.manifest.counts == {
+        "records": 3,
+        "replaced": 0,
+        "duplicates": 1,
+        "incomplete": 1,
+        "cut": 1,
+        "dead_letters": 1,
+    }
+    assert [(one.line, one.reason) for one in report.dead_letters] == [(5, "id: Field required")]
+
+
+def test_of_records_with_one_id_the_last_stays(home, tmp_path):
+    records = [{"id": "A", "title": title, "abstract": "text"} for title in ("first", "second", "third")]
+
+    build(home, write_jsonl(tmp_path / "corpus.jsonl", records))
+
+    assert [json.loads(record)["title"] for record in stored_records(home)] == ["third"]
+
+
+def test_scores_are_those_of_the_corpus_without_the_replaced_records(home, tmp_path):
+    last = [paper(number) for number in range(20)]
+    twice = write_jsonl(tmp_path / "twice.jsonl", [paper(number, version=1) for number in range(20)] + last)
+    once = write_jsonl(tmp_path / "once.jsonl", last)
+
+    build(home, twice, name="twice")
+    build(home, once, name="once")
+
+    assert answers(home, "twice") == answers(home, "once")
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_builds_are_equal_whatever_the_number_of_workers(home, tmp_path, workers):
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(300)])
+
+    build(home, corpus, name="one", workers=1)
+    build(home, corpus, name="other", workers=workers, commit_every=70)
+
+    assert stored_records(home, "other") == stored_records(home, "one")
+    assert answers(home, "other") == answers(home, "one")
+
+
+def test_an_update_replaces_by_id_and_adds(home, corpus, tmp_path):
+    build(home, corpus)
+    update = write_jsonl(tmp_path / "update.jsonl", [paper(7, version=1), paper(8)])
+
+    report = build(home, update)
+
+    assert (report.manifest.version, report.manifest.papers) == (2, 9)
+    assert report.manifest.counts["replaced"] == 1
+    assert ids(home) == [
+        *("P00000", "P00000@en", "P00001", "P00002", "P00003", "P00004", "P00005", "P00005@en", "P00006"),
+        *("P00007", "P00008"),
+    ]
+
+
+def test_an_update_with_the_same_corpus_changes_no_score(home, corpus):
+    build(home, corpus)
+    before = answers(home)
+
+    report = build(home, corpus)
+
+    assert report.manifest.counts["replaced"] == 8
+    assert answers(home) == before
+
+
+def test_what_was_removed_before_is_no_longer_replaced(home, corpus):
+    build(home, corpus)
+    remove_records("papers", ["P00003"], IndexerSettings(home=home))
+
+    assert build(home, corpus).manifest.counts["replaced"] == 7
+
+
+def test_a_rebuild_starts_from_empty(home, corpus, tmp_path):
+    build(home, corpus)
+
+    build(home, write_jsonl(tmp_path / "other.jsonl", [paper(100)]), rebuild=True)
+
+    assert ids(home) == ["P00100", "P00100@en"]
+
+
+@pytest.mark.parametrize(
+    ("records", "reason"),
+    [
+        ([], "no records"),
+        ([REFUSED, "{"], "all 2 records were refused; the first: .*, line 1: id: Field required"),
+    ],
+)
+def test_an_empty_corpus_leaves_nothing_behind(home, tmp_path, records, reason):
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", records)
+
+    with pytest.raises(EmptyCorpus, match=reason):
+        build(home, corpus)
+
+    assert list(home.iterdir()) == []
+
+
+def test_an_empty_update_leaves_the_version_as_it_is(home, corpus, tmp_path):
+    build(home, corpus)
+
+    with pytest.raises(EmptyCorpus):
+        build(home, write_jsonl(tmp_path / "empty.jsonl", []))
+
+    assert (IndexFolder(home, "papers").current(), len(ids(home))) == (1, 10)
+    assert not IndexFolder(home, "papers").building.exists()
+
+
+def test_strict_publishes_nothing_at_the_first_refusal(home, tmp_path):
+    records = [*(paper(number) for number in range(50)), REFUSED]
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", records)
+
+    with pytest.raises(StrictRefusal, match=r"corpus\.jsonl, line 51: id: Field required; nothing was publ"):
+        build(home, corpus, strict=True, commit_every=10)
+
+    assert list(home.iterdir()) == []
+    assert build(home, corpus).manifest.papers == 50
+
+
+def test_dead_letters_lie_beside_the_version_and_ten_are_reported(home, tmp_path):
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(1), *([REFUSED] * 25)])
+
+    report = build(home, corpus)
+
+    lines = (home / "papers" / "dead-letters" / "000001.jsonl").read_text().splitlines()
+    assert json.loads(lines[0]) == {
+        "file": str(corpus),
+        "line": 2,
+        "reason": "id: Field required",
+        "head": '{"title": "no id"}',
+    }
+    assert (len(lines), len(report.dead_letters), report.manifest.counts["dead_letters"]) == (25, 10, 25)
+
+
+def test_another_analyzer_needs_a_rebuild(home, corpus):
+    build(home, corpus)
+
+    with pytest.raises(InvalidCall, match="is analysed as bilingual discard, this call asks for korean disc"):
+        build(home, corpus, analyzer="korean")
+
+    assert build(home, corpus, analyzer="korean", rebuild=True).manifest.analyzer == "korean"
+
+
+def test_papers_and_passages_do_not_mix(home, corpus, tmp_path):
+    build(home, corpus)
+    passages = write_jsonl(tmp_path / "miracl.jsonl", [{"docid": "1#0", "title": "t", "text": "text"}])
+
+    with pytest.raises(InvalidCall, match="holds records of the kind 'paper', this corpus is of the kind"):
+        build(home, passages)
+
+
+def test_a_version_of_another_analysis_is_refused(home, corpus):
+    build(home, corpus)
+    path = IndexFolder(home, "papers").version_path(1) / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["fingerprint"]["tantivy"] = "0.1"
+    path.write_text(json.dumps(manifest))
+
+    with pytest.raises(
+        IndexMismatch, match=r"tantivy: 0\.1, now 0\.27.*shrag index PATH --name papers --reb"
+    ):
+        build(home, corpus)
+    with pytest.raises(IndexMismatch):
+        remove_records("papers", ["P00001"], IndexerSettings(home=home))
+
+
+def test_removed_records_are_gone_with_all_of_their_passages(home, corpus):
+    build(home, corpus)
+
+    manifest, absent = remove_records("papers", ["P00000", "P00000", "X"], IndexerSettings(home=home))
+
+    assert (manifest.version, manifest.papers, manifest.passages, absent) == (2, 7, 8, ["X"])
+    assert manifest.counts == {"removed": 1}
+    assert "P00000@en" not in ids(home)
+
+
+def test_removing_what_is_not_there_publishes_nothing(home, corpus):
+    build(home, corpus)
+    remove_records("papers", ["P00000"], IndexerSettings(home=home))
+
+    with pytest.raises(InvalidCall, match="index 'papers' holds none of these ids: P00000"):
+        remove_records("papers", ["P00000"], IndexerSettings(home=home))
+
+    assert IndexFolder(home, "papers").versions() == [1, 2]
+
+
+def test_the_last_record_can_be_removed_and_another_added(home, tmp_path):
+    build(home, write_jsonl(tmp_path / "one.jsonl", [paper(1)]))
+
+    manifest, _ = remove_records("papers", ["P00001"], IndexerSettings(home=home))
+    report = build(home, write_jsonl(tmp_path / "other.jsonl", [paper(2)]))
+
+    assert (manifest.papers, manifest.passages) == (0, 0)
+    assert ids(home) == ["P00002"]
+    assert report.manifest.papers == 1
+
+
+def test_passages_of_an_article_count_as_one_paper(home, tmp_path):
+    records = [
+        {"docid": f"{place}#{number}", "title": "t", "text": "text"} for place in "ab" for number in range(3)
+    ]
+
+    manifest = build(home, write_jsonl(tmp_path / "miracl.jsonl", records)).manifest
+
+    assert (manifest.unit, manifest.papers, manifest.passages) == ("passage", 2, 6)
+
+
+def test_stored_passages_come_in_corpus_order_with_a_papers_chunks_in_theirs(home, tmp_path):
+    body = " ".join(f"Sentence number {number} of the body is written here." for number in range(120))
+    records = [{"id": "B", "title": "t", "abstract": "a", "title2": "제목", "body": body}, paper(1)]
+
+    build(home, write_jsonl(tmp_path / "corpus.jsonl", records))
+
+    assert ids(home)[:3] == ["B", "B@ko", "B#1"]
+    assert ids(home)[2:-1] == [f"B#{number}" for number in range(1, len(ids(home)) - 2)]
+    assert len(ids(home)) > 12
+
+
+def test_each_stage_is_told_and_the_glossary_is_counted(home, tmp_path):
+    from indexer.ingest import IngestRequest, build_index
+
+    told = []
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(1, 5)])
+
+    build_index(
+        IngestRequest("papers", [str(corpus)]),
+        IndexerSettings(home=home, workers=1),
+        lambda *progress: told.append(progress),
+    )
+
+    assert list(dict.fromkeys(stage for stage, _, _ in told)) == [
+        "indexing",
+        "merging",
+        "glossary",
+        "publishing",
+    ]
+    assert [progress for progress in told if progress[0] == "glossary"] == [
+        ("glossary", 0, 4),
+        ("glossary", 1, 4),
+        ("glossary", 2, 4),
+        ("glossary", 3, 4),
+    ]

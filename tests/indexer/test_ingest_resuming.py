@@ -1,0 +1,227 @@
+"""What a build that broke off leaves, and what the same command makes of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from indexer.errors import IndexBusy, IndexNotWritten
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
+from indexer.versions import IndexFolder
+from tests.indexer.corpora import ROOT, answers, build, environment_of, paper, stored_records, write_jsonl
+
+
+class PowerCut(BaseException):
+    """Ends a build as nothing in it expects."""
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(200)])
+
+
+def break_off(home, corpus, stage="merging", **options):
+    def cut(now, done, total):
+        if now == stage:
+            raise PowerCut
+
+    request = IngestRequest("papers", [str(corpus)], **options)
+    with pytest.raises(PowerCut):
+        build_index(request, IndexerSettings(home=home, workers=1, commit_every=50), cut)
+
+
+def stages_of(home, corpus, **options):
+    told = []
+    request = IngestRequest("papers", [str(corpus)], **options)
+    settings = IndexerSettings(home=home, workers=1, commit_every=50)
+    build_index(request, settings, lambda stage, done, total: told.append(stage))
+    return list(dict.fromkeys(told))
+
+
+def test_what_was_committed_is_read_again_but_not_analysed_again(home, corpus):
+    break_off(home, corpus, "merging")
+
+    assert stages_of(home, corpus) == ["reading", "indexing", "merging", "glossary", "publishing"]
+    assert len({record for record in stored_records(home)}) == 240
+
+
+def test_a_resumed_build_answers_as_an_undisturbed_one(home, corpus, tmp_path):
+    break_off(home, corpus, "committing")
+    break_off(home, corpus, "glossary")
+    build(home, corpus)
+    build(tmp_path / "undisturbed", corpus)
+
+    assert stored_records(home) == stored_records(tmp_path / "undisturbed")
+    assert answers(home) == answers(tmp_path / "undisturbed")
+
+
+def test_a_corpus_that_changed_is_read_from_the_start(home, corpus):
+    break_off(home, corpus)
+    write_jsonl(corpus, [paper(number, version=1) for number in range(100)])
+
+    assert stages_of(home, corpus)[0] == "indexing"
+    assert IndexFolder(home, "papers").manifest().papers == 100
+
+
+def test_a_corpus_that_changed_unseen_is_read_from_the_start(home, corpus):
+    """Its files look the same, its records are not: as a corpus on the hub may be."""
+    break_off(home, corpus)
+    plan = IndexFolder(home, "papers").building / "plan.json"
+    status = corpus.stat()
+    write_jsonl(corpus, [paper(number) for number in range(1, 200)])
+    changed = corpus.stat()
+    text = plan.read_text().replace(str(status.st_size), str(changed.st_size))
+    text = text.replace(str(status.st_mtime_ns), str(changed.st_mtime_ns))
+    plan.write_text(text.replace(str(status.st_ctime_ns), str(changed.st_ctime_ns)))
+
+    build(home, corpus)
+
+    assert IndexFolder(home, "papers").manifest().papers == 199
+    assert len(stored_records(home)) == 199 + 39
+
+
+def test_a_killed_update_starts_over_and_the_version_answers_meanwhile(home, corpus, tmp_path):
+    build(home, corpus)
+    before = answers(home)
+    update = write_jsonl(tmp_path / "update.jsonl", [paper(number, version=1) for number in range(150, 260)])
+
+    break_off(home, update, "glossary")
+
+    assert answers(home) == before
+    assert stages_of(home, update)[0] == "indexing"
+    assert IndexFolder(home, "papers").manifest().papers == 260
+
+
+def test_another_command_does_not_go_on_with_what_broke_off(home, corpus, tmp_path):
+    break_off(home, corpus)
+    other = write_jsonl(tmp_path / "other.jsonl", [paper(500)])
+
+    build(home, other)
+
+    assert IndexFolder(home, "papers").manifest().papers == 1
+
+
+def test_a_second_writer_is_refused_at_once_and_the_first_goes_on(home, corpus):
+    refused = []
+
+    def second(stage, done, total):
+        if stage == "merging":
+            with pytest.raises(
+                IndexBusy, match="another process is writing to index 'papers'; wait for it"
+            ) as error:
+                build(home, corpus)
+            refused.append(error)
+
+    build_index(IngestRequest("papers", [str(corpus)]), IndexerSettings(home=home, workers=1), second)
+
+    assert len(refused) == 1
+    assert IndexFolder(home, "papers").manifest().papers == 200
+
+
+# Two workers; as soon as they analyse, one of them is ended, as the system does when memory is short.
+ENDS_A_WORKER = """
+import multiprocessing, os, signal, sys
+from indexer.errors import IndexNotWritten
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
+
+def end_a_worker(stage, done, total):
+    workers = multiprocessing.active_children()
+    if workers and done > total // 2:
+        os.kill(workers[0].pid, signal.SIGKILL)
+
+if __name__ == "__main__":
+    try:
+        build_index(IngestRequest("papers", sys.argv[1:]), IndexerSettings(), end_a_worker)
+    except IndexNotWritten as error:
+        print(error)
+"""
+
+
+def test_a_worker_that_is_ended_is_one_error_and_the_same_command_goes_on(home, tmp_path):
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(1_500)])
+    script = tmp_path / "ends_a_worker.py"
+    script.write_text(ENDS_A_WORKER)
+
+    run = subprocess.run(
+        [sys.executable, str(script), str(corpus)],
+        env=environment_of(home, workers=2, commit_every=100),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert run.stdout.startswith(
+        "one of 2 processes that analyse the texts was ended, perhaps for lack of mem"
+    )
+    assert (run.stdout.count("\n"), run.stderr) == (1, "")
+    assert build(home, corpus).manifest.papers == 1_500
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_workers_do_not_outlive_the_process_that_started_them(home, tmp_path, ending):
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number, words=300) for number in range(3_000)])
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "shrag.py"), "index", str(corpus), "--name", "papers", "--workers", "2"],
+        env=environment_of(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # the group that Ctrl-C of a terminal would reach
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # this one may ignore it
+    )
+    workers = children_that_analyse(process.pid)
+    assert len(workers) == 2
+
+    if ending == signal.SIGINT:
+        os.killpg(process.pid, ending)
+    else:
+        process.send_signal(ending)
+    _, told = process.communicate(timeout=20)  # ends when the last who holds the pipes has ended
+
+    assert not any(is_running(worker) for worker in workers)
+    if ending == signal.SIGINT:
+        assert (process.returncode, told) == (130, "interrupted; the same command goes on where it stopped\n")
+    else:
+        assert process.returncode == -ending
+
+
+def children_that_analyse(pid):
+    """Wait until the pool of a process has two children, and return their numbers."""
+    for _ in range(300):
+        listed = subprocess.run(
+            ["ps", "-o", "pid=,args=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+        ).stdout
+        workers = [int(line.split()[0]) for line in listed.splitlines() if "spawn_main" in line]
+        if len(workers) == 2:
+            time.sleep(0.7)
+            return workers
+        time.sleep(0.05)
+    return []
+
+
+def is_running(pid):
+    """Tell whether a process runs; one that has ended and that nobody asked about yet does not."""
+    state = subprocess.run(
+        ["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return state.stdout.strip() not in {"", "Z"}
+
+
+def test_a_disk_error_names_the_next_step(home, corpus):
+    home.mkdir()
+    (home / "papers").write_text("a file where the folder should be")
+
+    with pytest.raises(
+        IndexNotWritten, match="index 'papers' was not written: .*give the same command again"
+    ):
+        build(home, corpus)

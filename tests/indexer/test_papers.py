@@ -1,0 +1,71 @@
+"""A paper's record: bounds, aliases, what is absent, what is unknown."""
+
+import pytest
+from pydantic import ValidationError
+
+from indexer.papers import Paper, language_of, why_invalid
+
+
+def refusal(**record):
+    with pytest.raises(ValidationError) as error:
+        Paper.model_validate(record)
+    return why_invalid(error.value)
+
+
+@pytest.mark.parametrize("key", ["id", "_id", "docid"])
+@pytest.mark.parametrize("text", ["abstract", "text", "contents"])
+def test_aliases_are_read(key, text):
+    paper = Paper.model_validate({key: "A", text: "methane"})
+
+    assert (paper.id, paper.abstract) == ("A", "methane")
+
+
+def test_what_is_absent_stays_absent_and_what_is_unknown_is_kept():
+    record = {"id": "A", "title": "t", "funder": {"name": "x"}, "body": "left out"}
+
+    assert Paper.model_validate(record).record() == {
+        "id": "A",
+        "title": "t",
+        "lang": "en",
+        "funder": {"name": "x"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"id": "A" * 513}, "id: an id has 1 to 512 characters, this one 513"),
+        ({"id": "A\u0085"}, "id: an id has no white space and no control characters"),
+        ({"id": 3}, "id: Input should be a valid string"),
+        ({"id": "A", "year": 999}, "year: Input should be greater than or equal to 1000"),
+        ({"id": "A", "year": 2101}, "year: Input should be less than or equal to 2100"),
+        ({"id": "A", "authors": "Kim"}, "authors: Input should be a valid list"),
+        (
+            {"id": "A", "references": ["B C"]},
+            "references.0: an id has no white space and no control characters",
+        ),
+        ({"id": "A", "title": None}, "title: Input should be a valid string"),
+        ({"id": "A", "note": "\ud800"}, "a lone surrogate at character 10"),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused_in_one_line(record, reason):
+    assert refusal(**record) == reason
+
+
+def test_the_bounds_themselves_are_allowed():
+    for record in ({"id": "A" * 512}, {"id": "A", "year": 1000}, {"id": "A", "year": 2100}):
+        assert Paper.model_validate(record).id == record["id"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("벼논의 메탄", "ko"),
+        ("BERT 기반 retrieval 모델", "ko"),
+        ("Hanok (한옥) houses of old", "en"),
+        ("123", "other"),
+    ],
+)
+def test_the_script_tells_the_language(text, language):
+    assert language_of(text) == language
+    assert Paper.model_validate({"id": "A", "abstract": text}).lang == language

@@ -1,0 +1,167 @@
+"""A corpus of a few papers for tests of searching, indexed once a session."""
+
+import asyncio
+import unicodedata
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from retriever.index import SearchIndex, open_index
+from retriever.search import SearchRequest, rank, search
+from tests.indexer.corpora import build, write_jsonl
+
+NAME = "papers"
+SAME_TEXT = "Quokka populations on islands"
+
+PAPERS = [
+    {
+        "id": "KG-KO",
+        "title": "지식 그래프(knowledge graph)를 이용한 학술 검색",
+        "abstract": "지식 그래프는 개체와 관계를 담는다. 학술 검색에서 환각(hallucination)을 줄인다.",
+        "keywords": ["지식 그래프", "knowledge graph", "환각", "hallucination"],
+        "authors": ["곽소율"],
+        "year": 2023,
+        "journal": "정보과학회논문지",
+    },
+    {
+        "id": "KG-EN",
+        "title": "Grounded answers",
+        "abstract": "Language models state what no source holds; such hallucination falls with evidence.",
+        "authors": ["Ada Kim"],
+        "year": 2020,
+        "journal": "Annals of Retrieval",
+    },
+    {
+        "id": "BOTH",
+        "title": "비선형 회귀의 추정",
+        "abstract": "비선형 회귀 모형의 모수를 추정하는 방법을 만든다.",
+        "title2": "Estimating nonlinear regression",
+        "abstract2": "We estimate the parameters of nonlinear regression models.",
+        "lang": "ko",
+        "year": 2019,
+        "journal": "통계연구",
+    },
+    {
+        "id": "ALGORITHM",
+        "title": "정렬 알고리즘의 비교",
+        "abstract": "여러 알고리즘의 정렬 속도를 비교하였다. 알고리즘마다 메모리 사용량이 달랐다.",
+        "year": 2018,
+    },
+    {
+        "id": "SEGMENT",
+        "title": "Segmentation of naïve scenes",
+        "abstract": "Image segmentation with a naïve baseline in 2017 and 2018.",
+        "year": 2018,
+    },
+    {
+        "id": "DECOMPOSED",
+        "title": unicodedata.normalize("NFD", "해파리 군집의 이동"),
+        "abstract": unicodedata.normalize("NFD", "해파리 군집은 해류를 따라 남하한다."),
+        "year": 2021,
+    },
+    {
+        "id": "TITLED",
+        "title": "Pangolin trade",
+        "abstract": "A survey of markets and of routes.",
+        "year": 2015,
+    },
+    {
+        "id": "TEXTUAL",
+        "title": "Wildlife trade",
+        "abstract": "Markets for pangolin and others.",
+        "year": 2015,
+    },
+    {"id": "DOI-1", "title": "Axolotl limbs", "abstract": "Axolotl limbs regrow.", "doi": "10.5555/AXO.1"},
+    {
+        "id": "DOI-2",
+        "title": "Limb regrowth, a preprint",
+        "abstract": "Axolotl limbs regrow, says this preprint of the article.",
+        "doi": "https://doi.org/10.5555/axo.1",
+    },
+    {"id": "BARE", "title": "Axolotl gills", "year": 2022},
+    *({"id": f"TIE-{number}", "title": SAME_TEXT, "abstract": "Quokka counts."} for number in range(12)),
+    *(
+        {
+            "id": f"FILL-{number}",
+            "title": f"Filling {number}",
+            "abstract": f"Plain words about topic {number}.",
+        }
+        for number in range(12)
+    ),
+]
+
+
+@cache
+def _built(folder: Path) -> Path:
+    home = folder / "searching"
+    home.mkdir()
+    build(home, write_jsonl(home / "papers.jsonl", PAPERS), NAME)
+    return home
+
+
+def built(factory) -> Path:
+    """Return the home of the index, the same for the whole session; a test must not change it."""
+    return _built(factory.getbasetemp())
+
+
+def opened(factory) -> SearchIndex:
+    """Open the index of all papers."""
+    return open_index(built(factory), NAME)
+
+
+def index_of(folder, *papers) -> SearchIndex:
+    """Index some papers on their own, and open that."""
+    folder.mkdir(exist_ok=True)
+    build(folder, write_jsonl(folder / "own.jsonl", papers), "own")
+    return open_index(folder, "own")
+
+
+def found(index, question, method="shrag", settings=None, **request):
+    """Search, and return the whole result."""
+    return asyncio.run(search(index, SearchRequest(question, method, **request), settings))
+
+
+def ids(index, question, method="shrag", settings=None, **request):
+    """Search, and return the passage_ids in order."""
+    return [hit.passage_id for hit in found(index, question, method, settings, **request).hits]
+
+
+def run_of(index, question, method="or", settings=None, **request):
+    """Return the run for a question, as `eval run` writes it."""
+    return asyncio.run(rank(index, SearchRequest(question, method, **request), settings))
+
+
+class CountingEngine:
+    """The engine it stands before, with a count of the calls and the queries of each search."""
+
+    def __init__(self, engine) -> None:
+        self.engine = engine
+        self.calls: Counter[str] = Counter()
+        self.searched: list = []
+
+    def __getattr__(self, name):
+        return getattr(self.engine, name)
+
+    async def search(self, queries, *, filters, collapse):
+        self.calls["search"] += 1
+        self.searched.append(list(queries))
+        return await self.engine.search(queries, filters=filters, collapse=collapse)
+
+
+class CountingAnalyzer:
+    """The analyzer it stands before, with the texts it was given."""
+
+    def __init__(self, analyzer) -> None:
+        self.analyzer = analyzer
+        self.name, self.decompound = analyzer.name, analyzer.decompound
+        self.texts: list[str] = []
+
+    def analyze(self, text):
+        self.texts.append(text)
+        return self.analyzer.analyze(text)
+
+
+def watched(index) -> tuple[SearchIndex, CountingEngine, CountingAnalyzer]:
+    """Return the index with its engine and analyzer counted."""
+    engine, analyzer = CountingEngine(index.engine), CountingAnalyzer(index.analyzer)
+    return SearchIndex(index.manifest, engine, analyzer, index.glossary), engine, analyzer

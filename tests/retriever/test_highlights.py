@@ -1,0 +1,214 @@
+import time
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.analysis import make_analyzer
+from retriever.highlights import highlight, snippet
+
+BILINGUAL = make_analyzer("bilingual")
+MIXED = make_analyzer("bilingual", "mixed")
+
+SENTENCES = "Cats sleep. Graphs hold knowledge. Knowledge graphs help retrieval. Dogs bark."
+
+
+def marked(text, tokens, **options):
+    return snippet(text, tokens, BILINGUAL, marks=("[", "]"), **options)
+
+
+def found(text, tokens, analyzer=BILINGUAL):
+    return [text[start:end] for start, end in highlight(text, tokens, analyzer)]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "expected"),
+    [
+        ("A graph of graphs", {"graph"}, [(2, 7), (11, 17)]),
+        ("지식 그래프를 검색", {"그래프", "검색"}, [(3, 6), (8, 10)]),
+        ("지식그래프", {"지식", "그래프"}, [(0, 5)]),
+        ("검색하는 시스템", {"검색"}, [(0, 2)]),
+        ("the graph", {"the"}, []),
+        ("graph", set(), []),
+        ("", {"graph"}, []),
+        (" \n\tgraph", {"graph"}, [(3, 8)]),
+        ("lone \ud800 graph", {"graph"}, [(7, 12)]),
+    ],
+)
+def test_spans_of_the_tokens_in_order(text, tokens, expected):
+    assert highlight(text, tokens, BILINGUAL) == expected
+
+
+def test_spans_that_overlap_or_touch_are_one():
+    assert highlight("자연어처리", {"자연어", "자연", "처리"}, MIXED) == [(0, 5)]
+
+
+def test_spans_of_decomposed_hangul_hold_whole_syllables():
+    # 지식 검색: 5 code points for 지식 (2 + 3), a space, 6 for 검색 (3 + 3).
+    text = unicodedata.normalize("NFD", "지식 검색")
+
+    assert len(text) == 12
+    assert highlight(text, {"검색"}, BILINGUAL) == [(6, 12)]
+    assert highlight(text, {"지식"}, BILINGUAL) == [(0, 5)]
+
+
+def test_spans_behind_composed_and_decomposed_letters():
+    text = "Cafe\u0301 Café 검색"
+
+    assert highlight(text, {"검색"}, BILINGUAL) == [(11, 13)]
+    assert len(found(text, {term for term, *_ in BILINGUAL.analyze("Café")})) == 2
+
+
+def test_far_behind_the_beginning_the_first_place_of_a_token_is_found():
+    text = "filler words " * 2_000 + "a study of studies in 검색. " + "filler words " * 2_000
+
+    assert found(text, {"studi", "검색"}) == ["study", "studies", "검색"]
+
+
+def test_far_behind_the_beginning_a_stem_is_found_in_its_word():
+    assert found("filler words " * 2_000 + "one study", {"studi"}) == ["study"]
+
+
+def test_far_behind_the_beginning_decomposed_hangul_is_found():
+    text = "filler words " * 2_000 + unicodedata.normalize("NFD", "지식 검색")
+
+    assert highlight(text, {"검색"}, BILINGUAL) == [(26_006, 26_012)]
+
+
+def test_a_text_of_five_megabytes_takes_no_time():
+    text = "끝없는 이야기 and a long story. " * 200_000
+    begin = time.perf_counter()
+
+    highlight(text, {"missing", "검색"}, BILINGUAL)
+
+    assert snippet(text, {"missing", "stori"}, BILINGUAL).startswith("끝없는 이야기")
+    assert time.perf_counter() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("tokens", "length", "expected"),
+    [
+        ({"bark"}, 30, "Dogs [bark]."),
+        ({"knowledg"}, 30, "Graphs hold [knowledge]."),
+        ({"graph", "retriev"}, 40, "Knowledge [graphs] help [retrieval]."),
+        ({"cat", "bark"}, 99, SENTENCES.replace("Cats", "[Cats]").replace("bark", "[bark]")),
+        ({"missing"}, 30, "Cats sleep."),
+        ({"cat": 1.0, "bark": 5.0}, 30, "Dogs [bark]."),
+        ({"cat": 5.0, "bark": 1.0}, 30, "[Cats] sleep."),
+        (["cat", "bark"], 30, "[Cats] sleep."),
+    ],
+)  # fmt: skip
+def test_the_snippet_holds_the_sentences_with_the_most_tokens(tokens, length, expected):
+    assert marked(SENTENCES, tokens, length=length) == expected
+
+
+def test_a_token_counts_once_however_often_it_stands():
+    text = "Graph graph graph graph. A graph of cats."
+
+    assert marked(text, {"graph", "cat"}, length=25) == "A [graph] of [cats]."
+
+
+def test_a_long_sentence_is_cut_between_words():
+    text = "one two three four five six seven eight graph nine ten eleven twelve"
+
+    assert marked(text, {"graph"}, length=30) == "…eight [graph] nine ten eleven…"
+    assert marked(text, {"two"}, length=30) == "one [two] three four five six…"
+    assert marked(text, {"twelv"}, length=30) == "…graph nine ten eleven [twelve]"
+    assert marked(text, {"missing"}, length=30) == "one two three four five six…"
+
+
+def test_a_piece_of_korean_is_cut_between_words():
+    text = "이 논문은 매우 길고 복잡한 문장으로 이루어진 초록에서 지식 그래프를 검색하는 방법을 다룬다"
+
+    assert marked(text, {"지식", "검색"}, length=24) == "…초록에서 [지식] 그래프를 [검색]하는 방법을…"
+
+
+def test_words_without_spaces_are_cut_between_characters():
+    text = unicodedata.normalize("NFD", "가" * 50)
+
+    shown = snippet(text, set(), BILINGUAL, length=21)
+
+    assert shown == unicodedata.normalize("NFD", "가" * 9) + "…"
+
+
+def test_white_space_is_shown_as_single_spaces():
+    assert marked("  knowledge \n\n graph ", {"graph"}) == "knowledge [graph]"
+    assert marked("knowledge\n  graph\t\tretrieval  ", {"graph"}) == "knowledge [graph] retrieval"
+
+
+def test_touching_tokens_are_marked_as_one():
+    assert marked("지식그래프 검색", {"지식", "그래프"}) == "[지식그래프] 검색"
+
+
+def test_the_snippet_of_a_long_text_shows_what_stands_far_behind():
+    text = "Filler words here. " * 2_000 + "The needle is here. " + "Filler words here. " * 2_000
+
+    assert "The [needle] is here." in marked(text, {"needl"}, length=60)
+
+
+def test_a_sentence_of_nothing_but_tokens_takes_no_time():
+    begin = time.perf_counter()
+
+    assert marked("a1 " * 50_000, {"1"}, length=20).startswith("a[1] a[1]")
+    assert time.perf_counter() - begin < 2
+
+
+def test_a_sentence_known_only_in_part_is_shown_with_dots_within_the_length():
+    text = "filler words " * 2_000 + "a needle " + "more words " * 2_000
+
+    shown = [snippet(text, {"needl"}, BILINGUAL, length=length) for length in range(950, 1_050)]
+
+    assert all(len(one) <= length for one, length in zip(shown, range(950, 1_050), strict=True))
+    assert all(one[0] == one[-1] == "…" and "a needle more" in one for one in shown)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n"])
+def test_a_blank_text_has_no_snippet(text):
+    assert snippet(text, {"graph"}, BILINGUAL, marks=("<b>", "</b>")) == ""
+
+
+@pytest.mark.parametrize("length", [-1, 0, 5, 20])
+def test_a_snippet_is_not_shorter_than_twenty_characters(length):
+    assert snippet("one two three four five six", {"five"}, BILINGUAL, length=length) == "…four five six"
+
+
+TEXTS = st.text(max_size=80) | st.lists(
+    st.sampled_from(
+        [
+            *("지식그래프", "검색", "graph", "studies", ". ", " ", "\n\n", "Kim et al.", "국립중앙도서관"),
+            *("\u1100\u1161\u11a8", "\u1100\u1161", "e\u0301", "\u0f75", "\u0301", "\u212b", "\ufb01"),
+            *("긴단어" * 20, "😀", "\ud800"),
+        ]
+    )
+).map("".join)
+TOKENS = st.sets(st.sampled_from(["지식", "그래프", "검색", "graph", "studi", "국립", "각", "é", "😀", ""]))
+
+
+@given(TEXTS, TOKENS)
+def test_spans_stand_in_the_text_in_order_and_apart(text, tokens):
+    spans = highlight(text, tokens, MIXED)
+
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert all(before[1] < after[0] for before, after in pairwise(spans))
+
+
+@given(TEXTS, TOKENS, st.integers(20, 60))
+def test_a_snippet_is_a_piece_of_the_text_no_longer_than_asked(text, tokens, length):
+    plain = snippet(text, tokens, MIXED, length=length)
+    with_marks = snippet(text, tokens, MIXED, length=length, marks=("\ue000", "\ue001"))
+
+    assert len(plain) <= length
+    assert bool(plain) == bool(text.strip())
+    assert plain.strip("…").strip() in " ".join(text.split())
+    assert with_marks.replace("\ue000", "").replace("\ue001", "") == plain
+
+
+@given(st.integers(0, 40), st.sampled_from(["각", "검색 ", "긴 문장 속의 word "]))
+def test_texts_around_the_bound_of_what_is_analysed_are_read(extra, filler):
+    text = (filler * 8_000)[: 7_980 + extra] + unicodedata.normalize("NFD", "검색") + " needle"
+
+    spans = highlight(text, {"needl"}, BILINGUAL)
+
+    assert [text[start:end] for start, end in spans] == ["needle"]

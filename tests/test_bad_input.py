@@ -1,0 +1,443 @@
+"""What the command line makes of bad input: what it says, its exit code, and that nothing else is lost."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unicodedata
+import zipfile
+
+import pytest
+
+import shrag
+from indexer.settings import IndexerSettings
+from indexer.versions import IndexFolder
+from tests.indexer.corpora import command, environment_of, paper, write_jsonl
+
+GOOD = {"id": "GOOD", "title": "Rice paddies", "abstract": "methane of rice paddies"}
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Call `shrag` with these arguments; return exit code, standard output and standard error."""
+    monkeypatch.setenv("SHRAG_WORKERS", "1")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["shrag", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            shrag.main()
+        told = capsys.readouterr()
+        assert "Traceback" not in told.err
+        return ended.value.code or 0, told.out, told.err
+
+    return run
+
+
+@pytest.fixture
+def index(call):
+    """Index a corpus as JSON; return the report and what was said."""
+
+    def run(path, *options):
+        code, out, told = call("index", path, "--name", "x", "--json", *options)
+        assert code == 0, told
+        return json.loads(out)
+
+    return run
+
+
+@pytest.fixture
+def hits(call):
+    def run(question, *options):
+        code, out, told = call("search", question, "--name", "x", "--method", "or", "--json", *options)
+        assert code == 0, told
+        return [hit["passage_id"] for hit in json.loads(out)["hits"]]
+
+    return run
+
+
+def home():
+    return IndexerSettings().home
+
+
+BAD_LINES = {
+    "not JSON": (b'{"id": "A"', "not JSON: Expecting ',' delimiter at character 11"),
+    "not an object": (b"[1]", "not a JSON object but a list"),
+    "no id": (b'{"title": "A"}', "id: Field required"),
+    "an empty id": (b'{"id": ""}', "id: an id has 1 to 512 characters, this one 0"),
+    "an id too long": (b'{"id": "' + b"A" * 513 + b'"}', "id: an id has 1 to 512 characters, this one 513"),
+    "an id with a space": (b'{"id": "A B"}', "id: an id has no white space and no control characters"),
+    "a title that is a number": (b'{"id": "A", "title": 3}', "title: Input should be a valid string"),
+    "a year as text": (b'{"id": "A", "year": "2019"}', "year: Input should be a valid integer"),
+    "a lone surrogate": (rb'{"id": "A", "title": "\ud800"}', "title: a lone surrogate at character 0"),
+    "invalid UTF-8": (b'{"id": "A", "title": "\xff"}', "invalid UTF-8 at byte 23"),
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES.values(), ids=BAD_LINES.keys())
+def test_a_bad_line_is_set_aside_and_the_rest_is_indexed(index, hits, tmp_path, line):
+    raw, reason = line
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_bytes(json.dumps(GOOD).encode() + b"\n" + raw + b"\n")
+
+    report = index(corpus)
+
+    assert (report["counts"]["records"], report["counts"]["dead_letters"]) == (1, 1)
+    assert report["dead_letters"] == [{"file": str(corpus), "line": 2, "reason": reason}]
+    (letter,) = (home() / "x" / "dead-letters" / "000001.jsonl").read_text().splitlines()
+    assert json.loads(letter)["head"] == raw[:200].decode("utf-8", "backslashreplace")
+    assert hits("methane") == ["GOOD"]
+
+
+def test_what_was_set_aside_is_told_to_a_person(call, tmp_path):
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [GOOD, '{"title": "no id"}'])
+
+    code, out, told = call("index", corpus, "--name", "x")
+
+    assert code == 0
+    assert "1 records could not be read (dead letters)" in out
+    assert f"{corpus}, line 2: id: Field required; all in {home()}/x/dead-letters/000001.jsonl" in told
+
+
+def test_nothing_indexable_is_one_line_and_exit_code_1(call, tmp_path):
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", ["{", "{"])
+
+    code, _, told = call("index", corpus, "--name", "x")
+
+    assert (code, told.count("\n")) == (1, 1)
+    assert told.startswith("EmptyCorpus: nothing to index: all 2 records were refused; the first: ")
+
+
+def test_strict_stops_at_the_first_and_publishes_nothing(call, tmp_path):
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [GOOD, "{"])
+
+    code, _, told = call("index", corpus, "--name", "x", "--strict")
+
+    assert (code, told.count("\n")) == (1, 1)
+    assert told.startswith(f"StrictRefusal: {corpus}, line 2: not JSON")
+    assert call("indexes", "list", "--json")[1] == '{"indexes": []}\n'
+
+
+def test_a_record_without_abstract_is_indexed_and_marked(index, hits, tmp_path, monkeypatch):
+    corpus = write_jsonl(
+        tmp_path / "c.jsonl", [GOOD, {"id": "T", "title": "methane"}, {"id": "A", "abstract": "methane"}]
+    )
+
+    assert index(corpus)["counts"]["incomplete"] == 1
+    assert sorted(hits("methane")) == ["A", "GOOD"]
+    monkeypatch.setenv("SHRAG_DROP_INCOMPLETE", "false")
+    assert sorted(hits("methane")) == ["A", "GOOD", "T"]
+
+
+def test_of_the_same_id_twice_the_last_wins(index, hits, tmp_path):
+    corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD, GOOD | {"abstract": "ammonia"}])
+
+    assert index(corpus)["counts"]["duplicates"] == 1
+    assert (hits("methane"), hits("ammonia")) == ([], ["GOOD"])
+
+
+def test_a_text_of_5_mb_is_indexed_up_to_a_million_characters(index, hits, tmp_path):
+    text = "methane " + "paddy " * 166_664 + "within" + " paddy" * 700_000 + " beyond"
+    corpus = write_jsonl(tmp_path / "c.jsonl", [{"docid": "A#1", "title": "t", "text": text}])
+
+    assert index(corpus)["counts"]["cut"] == 1
+    assert (hits("methane"), hits("within"), hits("beyond")) == (["A#1"], ["A#1"], [])
+
+
+def test_control_characters_are_indexed_as_what_they_are(index, hits, tmp_path):
+    corpus = write_jsonl(
+        tmp_path / "c.jsonl", [{"id": "A", "title": "a\u0000b\u001fc", "abstract": "methane\u001fgas\u0085"}]
+    )
+
+    index(corpus)
+
+    assert hits("methane") == ["A"]
+
+
+def test_decomposed_hangul_is_found_as_composed(index, hits, tmp_path):
+    text = unicodedata.normalize("NFD", "벼논에서 나오는 메탄의 양을 재었다")
+    index(write_jsonl(tmp_path / "c.jsonl", [{"id": "A", "title": "t", "abstract": text}]))
+
+    assert hits("메탄") == ["A"]
+    assert hits(unicodedata.normalize("NFD", "메탄")) == ["A"]
+
+
+def packed(records):
+    return gzip.compress("".join(json.dumps(one) + "\n" for one in records).encode(), mtime=0)
+
+
+def test_of_a_truncated_gzip_what_is_whole_is_indexed(index, tmp_path):
+    corpus = tmp_path / "c.jsonl.gz"
+    corpus.write_bytes(packed(paper(number) for number in range(3_000))[:-5_000])
+
+    report = index(corpus)
+
+    assert 1_000 < report["counts"]["records"] < 3_000
+    assert report["counts"]["dead_letters"] == 1
+    assert "the file breaks off here" in report["dead_letters"][0]["reason"]
+
+
+def test_a_truncated_gzip_without_a_whole_record_publishes_nothing(call, tmp_path):
+    corpus = tmp_path / "c.jsonl.gz"
+    corpus.write_bytes(packed([GOOD])[:20])
+
+    code, _, told = call("index", corpus, "--name", "x")
+
+    assert (code, told.count("\n")) == (1, 1)
+    assert "the file breaks off here" in told
+
+
+def test_a_zip_member_outside_and_a_bomb_are_dead_letters(index, tmp_path):
+    corpus = tmp_path / "c.zip"
+    with zipfile.ZipFile(corpus, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("good.jsonl", json.dumps(GOOD))
+        archive.writestr("../outside.jsonl", json.dumps(GOOD | {"id": "OUT"}))
+        with archive.open("bomb.jsonl", "w", force_zip64=True) as bomb:
+            for _ in range(300):
+                bomb.write(bytes(1 << 20))
+
+    report = index(corpus)
+
+    assert report["papers"] == 1
+    assert sorted(one["reason"][:38] for one in report["dead_letters"]) == [
+        "the member unpacks to 314572800 bytes,",
+        "the path leads out of the archive",
+    ]
+
+
+RESPONSE = (
+    "<MetaData><resultSummary><statusCode>{status}</statusCode></resultSummary><recordList>"
+    '<record><item metaCode="CN">CN1</item><item metaCode="Title">methane</item>'
+    '<item metaCode="Abstract">methane of rice</item></record></recordList></MetaData>'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            '<!DOCTYPE a [<!ENTITY b "c">]>' + RESPONSE.format(status=200),
+            "a DOCTYPE or entities of its own is ref",
+        ),
+        (RESPONSE.format(status=401), "statusCode 401, not 200"),
+    ],
+)
+def test_such_an_xml_file_is_refused_whole_and_named(call, index, tmp_path, text, reason):
+    (tmp_path / "bad.xml").write_text(text)
+
+    code, _, told = call("index", tmp_path, "--name", "x")
+    assert (code, told.count("\n")) == (1, 1)
+    assert reason in told
+    assert "bad.xml" in told
+
+    (tmp_path / "good.xml").write_text(RESPONSE.format(status=200))
+    assert (index(tmp_path)["papers"], index(tmp_path)["counts"]["dead_letters"]) == (1, 1)
+
+
+def test_an_empty_corpus_no_such_path_and_an_unknown_format_are_one_line(call, tmp_path):
+    empty = write_jsonl(tmp_path / "empty.jsonl", [])
+    strange = tmp_path / "strange.bin"
+    strange.write_bytes(b"\x7fELF")
+
+    for arguments, code, begins in [
+        ((empty,), 1, f"EmptyCorpus: nothing to index in {empty}: no records"),
+        ((tmp_path / "none",), 2, f"UnknownPath: {tmp_path}/none: there is no such file or folder"),
+        ((strange,), 2, f"UnknownFormat: {strange}: its format cannot be recognised"),
+        ((empty, "--format", "marc"), 2, "UnknownFormat: no format is called 'marc'. There are miracl, beir"),
+    ]:
+        ended, _, told = call("index", *arguments, "--name", "x")
+        assert (ended, told.count("\n")) == (code, 1)
+        assert told.startswith(begins)
+    assert not list(home().glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("question", "code", "told"),
+    [
+        ("", 2, "BadQuestion"),
+        ("the of and", 0, "nothing to search for"),
+        ("😀😀", 0, "nothing to search for|no hits"),
+        ("x" * 20_001, 2, "20,?000"),
+    ],
+)
+def test_a_question_with_nothing_to_search_for(call, index, tmp_path, question, code, told):
+    index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
+
+    ended, out, said = call("search", question, "--name", "x")
+
+    assert ended == code
+    assert re.search(told, out + said)
+    assert "GOOD" not in out
+
+
+@pytest.mark.parametrize("expression", ['"methane', "(methane", "methan)", "colour:red"])
+def test_in_a_bad_expression_the_position_is_marked(call, index, tmp_path, expression):
+    index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
+
+    code, _, told = call("search", expression, "--name", "x", "--method", "boolean")
+
+    assert code == 2
+    assert told.splitlines()[-1].strip() == "^"
+
+
+def test_an_unknown_index_and_one_of_another_fingerprint(call, index, tmp_path):
+    code, _, told = call("search", "methane", "--name", "x")
+    assert (code, told.count("\n")) == (2, 1)
+    assert told.startswith("UnknownIndex: no index 'x' in ")
+    assert told.endswith("make it with: shrag index PATH --name x\n")
+
+    index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
+    path = IndexFolder(home(), "x").version_path(1) / "manifest.json"
+    path.write_text(path.read_text().replace('"schema": "1"', '"schema": "0"'))
+    code, _, told = call("search", "methane", "--name", "x")
+    assert (code, told.count("\n")) == (1, 1)
+    assert told.startswith("IndexMismatch: index 'x' was built otherwise (schema: 0, now ")
+    assert "--rebuild" in told
+
+
+def test_a_setting_and_arguments_that_cannot_be_used_are_no_tracebacks(call, index, tmp_path, monkeypatch):
+    index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
+    for arguments in (("search", "meth\udcffane"), ("index", "no\udcff")):
+        run = subprocess.run(
+            command(*arguments, "--name", "x"), env=environment_of(home()), capture_output=True, text=True
+        )
+        assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    assert call("indexes", "show", "../x")[0] == 2
+
+    monkeypatch.setenv("SHRAG_KEEP_VERSIONS", "none")
+    code, _, told = call("index", tmp_path / "c.jsonl", "--name", "x")
+    assert (code, told.count("\n")) == (2, 1)
+    assert "SHRAG_KEEP_VERSIONS" in told
+    assert "Input should be a valid integer" in told
+
+
+def test_debug_shows_where_an_error_was_raised(tmp_path):
+    run = subprocess.run(
+        command("--debug", "search", "methane", "--name", "x"),
+        env=environment_of(tmp_path),
+        capture_output=True,
+        text=True,
+    )
+
+    assert run.returncode == 1
+    assert "Traceback" in run.stderr
+
+
+def test_a_reader_that_stops_reading_is_no_traceback(tmp_path):
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"text": "methane"}\n' * 20_000)
+    with (
+        lines.open() as given,
+        subprocess.Popen(
+            command("analyze"),
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment_of(tmp_path),
+        ) as process,
+    ):
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+    assert process.returncode == 1
+
+
+def limited(size):
+    """Return what bounds the files that a process writes, in a process of its own."""
+    import resource
+
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@pytest.mark.parametrize("size", [0, 30_000, 120_000])
+def test_where_files_cannot_grow_the_old_version_answers_and_the_command_resumes(index, hits, tmp_path, size):
+    index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
+    large = write_jsonl(tmp_path / "large.jsonl", [paper(number) for number in range(1_500)])
+    again = command("index", large, "--name", "x", "--rebuild", "--workers", "1")
+
+    run = subprocess.run(
+        again,
+        env=environment_of(home(), commit_every=500),
+        preexec_fn=limited(size),
+        capture_output=True,
+        text=True,
+    )
+
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
+    assert run.stderr.startswith("IndexNotWritten: ")
+    assert "the same command again" in run.stderr
+    assert hits("methane") == ["GOOD"]
+    assert index(large, "--rebuild")["papers"] == 1_500
+
+
+def test_on_a_full_disk_the_old_version_answers_and_the_command_resumes(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk], capture_output=True, text=True
+    )
+    if mounted.returncode:
+        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
+    try:
+        small = write_jsonl(tmp_path / "c.jsonl", [GOOD])
+        large = write_jsonl(tmp_path / "large.jsonl", [paper(number, words=100) for number in range(3_000)])
+        environment = environment_of(disk, workers=1, commit_every=500)
+
+        def call(*arguments):
+            return subprocess.run(command(*arguments), env=environment, capture_output=True, text=True)
+
+        assert call("index", small, "--name", "x").returncode == 0
+        full = call("index", large, "--name", "x", "--rebuild")
+        assert (full.returncode, full.stdout, full.stderr.count("\n")) == (1, "", 1), full.stderr
+        assert "index 'x' was not written: the disk is full" in full.stderr
+        assert "GOOD" in call("search", "methane", "--name", "x", "--method", "or").stdout
+
+        subprocess.run(["mount", "-o", "remount,size=200m", disk], check=True)
+        done = call("index", large, "--name", "x", "--rebuild", "--json")
+        assert (done.returncode, json.loads(done.stdout)["papers"]) == (0, 3_000)
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_without_permission_the_old_version_answers(index, hits, tmp_path):
+    index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
+    folder = home() / "x"
+    as_others_may = []
+    if os.geteuid() == 0:
+        if not shutil.which("setpriv"):
+            pytest.skip("root may write everywhere, and there is no setpriv to take that away")
+        as_others_may = ["setpriv", "--bounding-set", "-all"]
+    modes = {path: path.stat().st_mode for path in [folder, *folder.rglob("*")]}
+    for path in modes:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        run = subprocess.run(
+            as_others_may + command("index", tmp_path / "c.jsonl", "--name", "x"),
+            env=environment_of(home(), workers=1),
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        for path, mode in modes.items():
+            path.chmod(mode)
+
+    assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
+    assert run.stderr.startswith("IndexNotWritten: index 'x' was not written: no permission (")
+    assert hits("methane") == ["GOOD"]
+
+
+def test_an_index_can_be_read_by_another_user(index, tmp_path):
+    index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
+
+    folder = IndexFolder(home(), "x").version_path(1)
+    modes = {path.name: path.stat().st_mode & 0o044 for path in folder.rglob("*")}
+
+    assert {name for name, mode in modes.items() if mode != (0o044 & ~current_umask())} == set()
+
+
+def current_umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,159 @@
+"""A build that is killed again and again ends as one that nothing disturbed.
+
+`SHRAG_TEST_KILLS=50 python -m pytest tests/test_kill.py -s` kills fifty times and tells in which stages.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from itertools import cycle
+
+import pytest
+
+from indexer.ingest import IngestRequest, build_index, remove_records
+from indexer.settings import IndexerSettings
+from indexer.versions import IndexFolder
+from tests.indexer.corpora import answers, environment_of, paper, stored_records, write_jsonl
+
+KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 12  # read before the settings of the user are hidden
+COMMIT_EVERY = 100
+
+# Builds as `shrag index` does, or removes, and says each stage as it begins.
+INDEXER = """
+import sys
+from indexer.ingest import IngestRequest, build_index, remove_records
+from indexer.settings import IndexerSettings
+
+shown = ""
+def show(stage, done, total):
+    global shown
+    if stage != shown:
+        shown = stage
+        print(stage, flush=True)
+
+how, what = sys.argv[1:]
+print("starting", flush=True)
+if how == "remove":
+    remove_records("papers", what.split(","), IndexerSettings(), show)
+else:
+    build_index(IngestRequest("papers", [what], rebuild=how == "rebuild"), IndexerSettings(), show)
+"""
+# How long after the beginning of a stage a kill may come, in seconds.
+STAGES = {
+    "starting": 1.0,
+    "indexing": 0.3,
+    "committing": 0.04,
+    "merging": 0.04,
+    "glossary": 0.1,
+    "publishing": 0.01,
+}
+STAGES_OF = {
+    "remove": ("starting", "glossary", "publishing"),
+    "update": tuple(one for one in STAGES if one != "committing"),
+}
+
+
+class Killer:
+    """Starts the indexer and kills it, until the kills are used up and it may come to its end."""
+
+    def __init__(self, home, workers, seed):
+        self.home = home
+        self.workers = workers
+        self.draw = random.Random(seed)
+        self.landed = Counter()
+
+    def finish(self, how, what, *, kills):
+        """Give the same command until it has published, the first `kills` times with a kill on the way."""
+        folder = IndexFolder(self.home, "papers")
+        version = (folder.current() or 0) + 1
+        while folder.current() != version:
+            stage = self.draw.choice(STAGES_OF.get(how, tuple(STAGES))) if kills > 0 else ""
+            kills -= self._run(how, what, stage)
+
+    def _run(self, how, what, stage):
+        """Run, and kill in a stage; tell whether the kill came before the end."""
+        process = subprocess.Popen(
+            [sys.executable, "-c", INDEXER, how, str(what)],
+            env=environment_of(self.home, workers=self.workers, commit_every=COMMIT_EVERY),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            reached = ""
+            for line in process.stdout:
+                reached = line.strip()
+                if reached == stage and (stage != "committing" or self.draw.random() < 0.3):
+                    time.sleep(self.draw.uniform(0, STAGES[stage]))
+                    process.kill()
+                    reached = ([reached, *process.stdout.read().split()])[-1]
+        if process.returncode == -signal.SIGKILL:
+            self.landed[reached] += 1
+            return True
+        assert process.returncode == 0
+        return False
+
+
+def some(first, last, version=0):
+    return [paper(number, version=version) for number in range(first, last)]
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory):
+    """What is done, one after the other: a build, updates, a removal, and a rebuild with repeated ids."""
+    folder = tmp_path_factory.mktemp("corpora")
+    refused = ['{"id": "no end', '{"title": "no id"}']
+    first = write_jsonl(folder / "first.jsonl", some(0, 1_150) + refused)
+    update = write_jsonl(folder / "update.jsonl", some(1_000, 1_300, version=1) + refused[:1])
+    repeated = write_jsonl(folder / "repeated.jsonl", some(0, 500) + some(300, 700, version=2) + refused)
+    return [
+        ("build", first),
+        ("update", update),
+        ("remove", "P00007,P00008,P01100"),
+        ("rebuild", repeated),
+        ("update", update),
+    ]
+
+
+def run_undisturbed(home, how, what):
+    settings = IndexerSettings(home=home, workers=1, commit_every=COMMIT_EVERY)
+    if how == "remove":
+        remove_records("papers", what.split(","), settings)
+    else:
+        build_index(IngestRequest("papers", [str(what)], rebuild=how == "rebuild"), settings)
+
+
+def test_builds_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path, capsys):
+    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
+    killer = Killer(disturbed, workers=1, seed=20)
+    for how, what in cycle(commands):
+        left = KILLS - killer.landed.total()
+        if left == 0:
+            break
+        run_undisturbed(undisturbed, how, what)
+        killer.finish(how, what, kills=min(left, 4))
+
+        one, other = (IndexFolder(home, "papers") for home in (undisturbed, disturbed))
+        assert manifest_of(other) == manifest_of(one)
+        assert dead_letters_of(other) == dead_letters_of(one)
+        assert stored_records(disturbed) == stored_records(undisturbed)
+        assert answers(disturbed) == answers(undisturbed)
+        assert other.versions() == one.versions()
+        assert not other.building.exists()
+
+    with capsys.disabled():
+        told = ", ".join(f"{stage} {killer.landed[stage]}" for stage in STAGES)
+        print(f"\n  {KILLS} kills landed in: {told}")
+
+
+def manifest_of(folder):
+    manifest = folder.manifest()
+    return (manifest.version, manifest.papers, manifest.passages, manifest.counts, manifest.fingerprint)
+
+
+def dead_letters_of(folder):
+    path = folder.dead_letter_path(folder.current())
+    return path.read_bytes() if path.exists() else None
