@@ -8,7 +8,7 @@ LOCK_FLAGS ?=
 
 DEMO_NAME := sample
 DEMO_KOREAN := 논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?
-DEMO_ENGLISH := Which practice schedule makes learners remember new words for half a year?
+DEMO_ENGLISH := Can feedback from generative AI improve student essays as much as comments from a teacher?
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

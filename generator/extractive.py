@@ -13,10 +13,10 @@ MOST_SENTENCES = 8
 LONGEST_SENTENCE = 600  # characters; a longer one is a list or a broken text
 # What the neighbours say counts too: the answer often stands beside the words of the question.
 NEIGHBOUR = 0.45
-# Each passage further down counts that much less.
-FALL = 0.82
-# Share of the best sentence's score that a quoted one must reach: papers beside the matter are not quoted.
-LEAST_SHARE = 0.3
+# Share of the first paper's score that a quoted paper must have: those beside the matter are not quoted.
+LEAST_SHARE = 0.5
+# Of a passage's share the part that goes by its own words: in the other language a sentence has few of them.
+OWN_WORDS = 0.5
 # A sentence is left out where more than this share of its words stands in one chosen from another paper.
 SAME = 0.7
 TITLES = {"ko": "{keywords}에 관한 문헌의 서술", "en": "What the passages say on {keywords}"}
@@ -53,13 +53,17 @@ def extractive_answer(result: SearchResult, index: SearchIndex, threshold: float
 
 def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
     weights = {token: one.weight for one in result.keywords for token in one.tokens}
+    best = max((hit.score for hit in result.hits), default=0.0)
     ranked = [
-        one for order, hit in enumerate(result.hits) for one in _quotable(hit.passage, order, weights, index)
+        one
+        for order, hit in enumerate(result.hits)
+        if hit.score >= LEAST_SHARE * best
+        for one in _quotable(hit.passage, order, weights, index, share=hit.score / best if best else 1.0)
     ]
     ranked.sort(key=lambda one: (-one.score, one.place))
     chosen: list[_Quotable] = []
     for one in ranked:
-        if len(chosen) == MOST_SENTENCES or one.score < LEAST_SHARE * ranked[0].score:
+        if len(chosen) == MOST_SENTENCES:
             break
         if not any(_same(one, other) for other in chosen):
             chosen.append(one)
@@ -67,17 +71,19 @@ def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
 
 
 def _quotable(
-    passage: StoredPassage, order: int, weights: dict[str, float], index: SearchIndex
+    passage: StoredPassage, order: int, weights: dict[str, float], index: SearchIndex, *, share: float
 ) -> list[_Quotable]:
-    """Score a passage's sentences: their own share of the question's words, their neighbours', its rank."""
+    """Score a passage's sentences: the question's words in them and beside them, by the passage's share."""
     texts = [passage.text[start:end] for start, end in split_sentences(passage.text)]
     tokens = [frozenset(token[0] for token in index.analyzer.analyze(text)) for text in texts]
     total = sum(weights.values()) or 1.0
     own = [sum(weights.get(token, 0.0) for token in held) / total for held in tokens]
+    most = max(own, default=0.0) or 1.0
+    own = [value * (OWN_WORDS + (1 - OWN_WORDS) / most) for value in own]
     scored = []
     for place, text in enumerate(texts):
         beside = max(own[place - 1] if place else 0.0, own[place + 1] if place + 1 < len(own) else 0.0)
-        score = (own[place] + NEIGHBOUR * beside + 0.1) * FALL**order
+        score = (own[place] + NEIGHBOUR * beside + 0.1) * share
         if tokens[place] and len(text) <= LONGEST_SENTENCE:
             scored.append(_Quotable(text, passage, (order, place), tokens[place], score))
     return scored

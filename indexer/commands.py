@@ -257,10 +257,10 @@ def analyze(analyzer: str, decompound: Decompound) -> None:
     chain = make_analyzer(analyzer, decompound)
     for number, text in _texts(sys.stdin.buffer):
         try:
-            tokens = chain.analyze(text)
+            text.encode("utf-8")
         except UnicodeEncodeError:
             raise click.UsageError(f"line {number}: a lone surrogate in the text") from None
-        sys.stdout.write(json.dumps({"tokens": tokens}, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps({"tokens": chain.analyze(text)}, ensure_ascii=False) + "\n")
 
 
 def _texts(lines: Any) -> Iterator[tuple[int, str]]:

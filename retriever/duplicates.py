@@ -8,7 +8,7 @@ from retriever.hits import Hit
 
 NOT_A_LETTER = re.compile(r"[\W_]+")
 SHORTEST_TITLE = 8  # letters; "Editorial" and its like stand over many papers
-DOI_PREFIX = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:)", re.IGNORECASE)
+DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 
 
 def without_duplicates(hits: Sequence[Hit]) -> list[Hit]:
@@ -25,7 +25,8 @@ def without_duplicates(hits: Sequence[Hit]) -> list[Hit]:
 
 def same_paper(one: Hit, other: Hit) -> bool:
     """Tell whether two records are of one paper."""
-    if one.paper.get("doi") and normal_doi(one.paper["doi"]) == normal_doi(other.paper.get("doi", "")):
+    doi = normal_doi(one.paper.get("doi", ""))
+    if doi and doi == normal_doi(other.paper.get("doi", "")):
         return True
     title = normal_title(one.passage.title)
     if len(title) < SHORTEST_TITLE or title != normal_title(other.passage.title):

@@ -49,6 +49,7 @@ def test_every_sentence_of_every_sample_answer_stands_in_the_passage_it_cites(sa
 @pytest.mark.parametrize(
     ("question", "language", "title"),
     [(KOREAN, "ko", "에 관한 문헌의 서술"), (ENGLISH, "en", "What the passages say on ")],
+    ids=["Korean", "English"],
 )
 def test_title_and_language_are_the_question_s(sample, question, language, title):
     answer = extractive_answer(found(sample, question), sample, NEVER)
@@ -70,6 +71,7 @@ def test_quotations_stay_in_the_language_of_their_source(sample):
         (UNANSWERABLE_KOREAN, "찾은 문헌에는 이 질문에 대한 답이 없습니다."),
         (UNANSWERABLE_ENGLISH, "The passages found do not answer this question."),
     ],
+    ids=["Korean", "English"],
 )
 def test_below_the_threshold_it_says_that_there_is_no_answer(sample, question, says):
     answer = extractive_answer(found(sample, question), sample, ALWAYS)

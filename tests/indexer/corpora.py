@@ -5,7 +5,6 @@ import gzip
 import json
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,10 +19,12 @@ from retriever.index import open_index
 from retriever.search import SearchRequest, search
 
 ROOT = Path(__file__).resolve().parents[2]
-KOREAN = "지식 그래프 검색 질의 응답 문서 색인 평가 모델 학습 언어 번역 논문 초록 환각 근거 벡터 순위 형태소 분석".split()
+KOREAN = (
+    "지식 그래프 검색 질의 응답 문서 색인 평가 모델 학습 언어 번역 논문 초록 환각 근거 벡터 순위 형태소 분석"
+).split()
 ENGLISH = (
-    "knowledge graph retrieval question answer document index ranking model language passage evidence".split()
-)
+    "knowledge graph retrieval question answer document index ranking model language passage evidence"
+).split()
 
 
 def paper(number, *, version=0, words=30):
@@ -48,24 +49,12 @@ def write_jsonl(path, records):
     return path
 
 
-def build(home, path, name="papers", **options):
+def build(home, path, name="papers", *, workers=1, commit_every=20_000, keep_versions=3, **options):
     """Index a corpus in this process."""
-    settings = {
-        key: options.pop(key) for key in ("workers", "commit_every", "keep_versions") if key in options
-    }
-    request = IngestRequest(name=name, paths=[str(path)], **options)
-    return build_index(request, IndexerSettings(home=home, **({"workers": 1} | settings)))
-
-
-def shrag(*arguments, home, **environment):
-    """Run the command to its end."""
-    return subprocess.run(
-        command(*arguments),
-        env=environment_of(home, **environment),
-        capture_output=True,
-        text=True,
-        timeout=120,
+    settings = IndexerSettings(
+        home=home, workers=workers, commit_every=commit_every, keep_versions=keep_versions
     )
+    return build_index(IngestRequest(name=name, paths=[str(path)], **options), settings)
 
 
 def command(*arguments):

@@ -25,12 +25,13 @@ KEPT = 3
 
 
 class Model:
-    """The versions as dictionaries from id to text, the one that answers last; None where nothing could be done."""
+    """The versions as dictionaries from id to text, the one that answers last."""
 
     def __init__(self):
         self.versions = []
 
     def apply(self, step, given):
+        """Do the step; return what keeps it from being done."""
         if step in {"index", "rebuild"}:
             before = self.versions[-1] if self.versions and step == "index" else {}
             return self._publish(before | dict(given))

@@ -1,0 +1,212 @@
+"""`shrag ask` and `shrag trace`, each as a process of its own; the language model is a local server."""
+
+import json
+
+import pytest
+
+from generator.trace import Trace
+from tests.generator.language_model import answers_with, served
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_KOREAN
+from tests.indexer.corpora import shrag
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+KEYWORDS = {"korean": ["간호사 회복탄력성", "이직 의도"], "english": ["resilience", "turnover"]}
+ANSWER = {
+    "title": "회복탄력성과 이직",
+    "introduction": [{"text": "신규 간호사의 회복탄력성과 이직 의도를 살핀 연구가 있다.", "citations": [1]}],
+    "body": [{"text": "회복탄력성이 높으면 이직 의도가 98765% 줄었다.", "citations": [1]}],
+    "conclusion": [{"text": "그 밖의 연구도 있다.", "citations": []}],
+    "answered": True,
+}
+NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
+SEARCH_KEYS = {
+    "question",
+    "method",
+    "keywords",
+    "queries",
+    "hits",
+    "filtered",
+    "order",
+    "evidence_score",
+    "notes",
+    "milliseconds",
+}
+
+
+def ask(sample_home, question, *options, model=None):
+    """Run `shrag ask`, with the model at that address."""
+    given = {"llm__base_url": model, "llm__model": "tiny-writer", "llm__retries": 0} if model else {}
+    return shrag("ask", question, "--name", NAME, *options, home=sample_home, **given)
+
+
+def test_json_has_the_contract_s_keys_beside_those_of_search(sample_home):
+    done = ask(sample_home, KOREAN, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    record = json.loads(done.stdout)
+    searched = json.loads(shrag("search", KOREAN, "--name", NAME, "--json", home=sample_home).stdout)
+    assert record.keys() == searched.keys() | {"answer", "evidence"}
+    assert searched.keys() == SEARCH_KEYS
+    answer = record["answer"]
+    assert answer.keys() == {
+        "title",
+        "introduction",
+        "body",
+        "conclusion",
+        "language",
+        "written_by",
+        "abstained",
+        "sentences",
+    }
+    assert answer["sentences"]
+    for sentence in answer["sentences"]:
+        assert sentence.keys() == {"text", "section", "citations", "check"}
+    assert (answer["language"], answer["written_by"], answer["abstained"]) == ("ko", "extractive", False)
+    assert len(record["evidence"]) == 5
+
+
+def test_a_korean_question_gets_korean_headings_on_standard_output(sample_home):
+    done = ask(sample_home, KOREAN)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line in {"서론", "본론", "결론"}] == ["서론", "본론", "결론"]
+    assert "evidence" in lines
+    assert "written by extractive" in done.stderr
+
+
+def test_a_question_without_an_answer_is_told_so(sample_home):
+    done = ask(sample_home, UNANSWERABLE_KOREAN)
+    assert done.returncode == 0
+    assert done.stdout.rstrip().endswith("서론\n찾은 문헌에는 이 질문에 대한 답이 없습니다.")
+
+
+def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_home):
+    with served(answers_with(KEYWORDS), answers_with(ANSWER)) as model:
+        done = ask(sample_home, KOREAN, model=model.base_url)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert "회복탄력성과 이직" in lines
+    assert "신규 간호사의 회복탄력성과 이직 의도를 살핀 연구가 있다. [1] ✓" in lines
+    assert "회복탄력성이 높으면 이직 의도가 98765% 줄었다. [1] ✗" in lines
+    assert "그 밖의 연구도 있다. ✗" in lines
+    assert "written by tiny-writer-7b" in done.stderr
+    assert "✓ supported  ✗ unsupported  ? not checkable" in done.stderr
+    assert [one["model"] for one in model.bodies] == ["tiny-writer", "tiny-writer"]
+
+
+def test_a_model_that_is_down_leaves_a_quoted_answer_two_notes_and_exit_0(sample_home):
+    done = ask(sample_home, KOREAN, "--json", model=NOWHERE)
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    assert record["answer"]["written_by"] == "extractive"
+    assert record["answer"]["sentences"]
+    assert [note.partition(",")[0] for note in record["notes"]] == [
+        "keywords from statistics",
+        "extractive answer",
+    ]
+
+
+def test_the_notes_stand_on_standard_error(sample_home):
+    done = ask(sample_home, KOREAN, model=NOWHERE)
+    assert done.returncode == 0
+    assert f"note: extractive answer, the model failed: cannot reach {NOWHERE}/chat/completions" in done.stderr
+    assert "note:" not in done.stdout
+
+
+def test_search_never_calls_the_model(sample_home):
+    with served(answers_with(KEYWORDS)) as model:
+        environment = {"llm__base_url": model.base_url, "llm__model": "tiny-writer"}
+        done = shrag("search", KOREAN, "--name", NAME, home=sample_home, **environment)
+    assert done.returncode == 0
+    assert model.bodies == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "complaint"),
+    [
+        ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must begin with http:// or https://"),
+        ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
+        ({"llm__timeout_s": "soon"}, "SHRAG_LLM__TIMEOUT_S: Input should be a valid number"),
+        ({"llm": "no JSON"}, "SHRAG_LLM"),
+        ({"title_weight": "heavy"}, "SHRAG_TITLE_WEIGHT: Input should be a valid number"),
+        ({"workers": "-1"}, "SHRAG_WORKERS: Input should be greater than or equal to 0"),
+    ],
+    ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
+)
+def test_a_setting_that_does_not_fit_is_one_line_and_exit_2(sample_home, environment, complaint):
+    done = shrag("ask", ENGLISH, "--name", NAME, home=sample_home, **environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert complaint in done.stderr
+
+
+@pytest.mark.parametrize("without", ["model", "fitting key"])
+def test_a_complaint_about_settings_never_shows_the_key(sample_home, without):
+    key = "sk-secret" if without == "model" else "sk-secret with spaces"
+    given = {"llm__base_url": NOWHERE, "llm__api_key": key}
+    done = shrag("ask", ENGLISH, "--name", NAME, home=sample_home, **given)
+    assert done.returncode == 2
+    assert "secret" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        (["", "--name", NAME], 2, "BadQuestion: the question is empty"),
+        (["x" * 20_001, "--name", NAME], 2, "BadQuestion: the question has 20,001 characters, 20,000 are allowed"),
+        ([ENGLISH, "--name", "nowhere"], 2, "UnknownIndex: "),
+        ([ENGLISH, "--name", NAME, "--year", "2024..2019"], 2, "BadFilter: "),
+        ([ENGLISH, "--name", NAME, "--trace", "/dev/null/trace.json"], 1, "IndexNotWritten: trace "),
+    ],
+    ids=["empty", "too long", "unknown index", "years", "trace"],
+)
+def test_what_goes_wrong_is_one_line(sample_home, arguments, code, complaint):
+    done = shrag("ask", *arguments, home=sample_home)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith(complaint)
+    assert len(done.stderr.splitlines()) == 1
+
+
+# Traces
+
+
+@pytest.fixture(scope="module")
+def traces(sample_home, tmp_path_factory):
+    """Save a trace of the same question twice, and one of another."""
+    folder = tmp_path_factory.mktemp("traces")
+    asked = {"one": KOREAN, "again": KOREAN, "other": ENGLISH}
+    for name, question in asked.items():
+        assert ask(sample_home, question, "--trace", folder / f"{name}.json").returncode == 0
+    return folder
+
+
+def test_a_saved_trace_is_shown(traces, tmp_path):
+    done = shrag("trace", "show", traces / "one.json", home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    record = Trace.load(traces / "one.json").record
+    assert done.stdout.startswith(KOREAN)
+    assert "index sample, version 1" in done.stdout
+    assert record["queries"][-1]["query"] in done.stdout
+    assert all(sentence["text"] in done.stdout for sentence in record["answer"]["sentences"])
+
+
+def test_traces_of_the_same_question_differ_in_times_only(traces, tmp_path):
+    done = shrag("trace", "compare", traces / "one.json", traces / "again.json", home=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "no difference but for times\n")
+
+
+def test_traces_of_two_questions_differ_and_exit_1(traces, tmp_path):
+    done = shrag("trace", "compare", traces / "one.json", traces / "other.json", home=tmp_path)
+    assert done.returncode == 1
+    assert f'question: "{KOREAN}" | "' in done.stdout
+
+
+@pytest.mark.parametrize("command", ["show", "compare"])
+def test_a_file_that_holds_no_trace_is_named_once(traces, tmp_path, command):
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    files = [wrong] if command == "show" else [traces / "one.json", wrong]
+    done = shrag("trace", command, *files, home=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("wrong.json") == 1
+    assert "holds no trace of this version" in done.stderr

@@ -1,0 +1,65 @@
+"""Reciprocal rank fusion."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retriever.fusion import reciprocal_rank_fusion
+
+RANKINGS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), max_size=10)
+
+
+def test_an_items_score_is_the_sum_of_its_reciprocal_ranks():
+    fused = dict(reciprocal_rank_fusion([["a", "b", "c"], ["c", "a"]]))
+
+    assert fused == {
+        "a": pytest.approx(1 / 61 + 1 / 62),
+        "b": pytest.approx(1 / 62),
+        "c": pytest.approx(1 / 63 + 1 / 61),
+    }
+
+
+def test_the_highest_score_comes_first():
+    fused = reciprocal_rank_fusion([["a", "b", "c"], ["c", "a"]])
+
+    assert [one.item for one in fused] == ["a", "c", "b"]
+
+
+def test_ties_break_by_the_item():
+    assert [one.item for one in reciprocal_rank_fusion([["b", "a"], ["a", "b"]])] == ["a", "b"]
+
+
+def test_k_says_how_much_a_first_place_is_worth():
+    assert reciprocal_rank_fusion([["a", "b"]], k=1) == [("a", 1 / 2), ("b", 1 / 3)]
+
+
+def test_nothing_fuses_to_nothing():
+    assert reciprocal_rank_fusion([]) == []
+    assert reciprocal_rank_fusion([[], []]) == []
+
+
+@given(rankings=RANKINGS)
+def test_each_item_comes_once_by_falling_score(rankings):
+    fused = reciprocal_rank_fusion(rankings)
+
+    assert sorted(one.item for one in fused) == sorted({item for ranking in rankings for item in ranking})
+    assert [one.score for one in fused] == sorted((one.score for one in fused), reverse=True)
+
+
+@given(data=st.data(), rankings=RANKINGS)
+def test_the_order_of_the_rankings_changes_nothing(data, rankings):
+    shuffled = data.draw(st.permutations(rankings))
+
+    assert reciprocal_rank_fusion(shuffled) == reciprocal_rank_fusion(rankings)
+
+
+@given(ranking=st.lists(st.text(max_size=3), unique=True))
+def test_one_ranking_keeps_its_order(ranking):
+    assert [one.item for one in reciprocal_rank_fusion([ranking])] == ranking
+
+
+@given(rankings=RANKINGS)
+def test_an_item_ahead_in_every_ranking_is_first(rankings):
+    fused = reciprocal_rank_fusion([["z", *ranking] for ranking in [*rankings, []]])
+
+    assert fused[0].item == "z"

@@ -1,0 +1,88 @@
+"""Queries as values."""
+
+import pytest
+
+from retriever.queries import (
+    And,
+    Exact,
+    Filters,
+    Not,
+    Or,
+    Phrase,
+    Range,
+    Term,
+    describe,
+    or_query,
+    progressive_or,
+)
+
+GRAPH = Term("그래프", ("그래프",))
+SEARCH = Term("searching", ("search",))
+NONLINEAR = Term("비선형", ("비", "선형"))
+
+
+def test_sqn_drops_the_least_important_keyword_of_the_one_before():
+    assert progressive_or([GRAPH, SEARCH, NONLINEAR]) == [
+        Or((GRAPH, SEARCH, NONLINEAR)),
+        Or((GRAPH, SEARCH)),
+        Or((GRAPH,)),
+    ]
+
+
+def test_ten_keywords_make_sq10_to_sq1():
+    keywords = [Term(f"k{n}", (f"k{n}",)) for n in range(1, 11)]
+
+    queries = progressive_or(keywords)
+
+    assert [len(query.clauses) for query in queries] == [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+    assert queries[-1] == Or((Term("k1", ("k1",)),))
+
+
+def test_no_keywords_make_no_query():
+    assert progressive_or([]) == []
+
+
+def test_a_title_clause_repeats_each_term_with_its_share_of_the_weight():
+    twice = Term("그래프", ("그래프",), weight=2.0)
+
+    assert or_query([twice, SEARCH], title_weight=0.25) == Or(
+        (
+            twice,
+            SEARCH,
+            Term("그래프", ("그래프",), "title", 0.5),
+            Term("searching", ("search",), "title", 0.25),
+        )
+    )
+
+
+def test_without_a_title_weight_there_is_no_title_clause():
+    assert or_query([GRAPH]) == Or((GRAPH,))
+
+
+def test_filters_are_clauses_in_a_fixed_order():
+    filters = Filters(years=Range(2019, None), lang="ko", journal="통계연구", without=("A", "B"))
+
+    assert filters.clauses() == (
+        Exact("lang", ("ko",)),
+        Exact("journal", ("통계연구",)),
+        Range(2019, None),
+        Not(Exact("passage_id", ("A", "B"))),
+    )
+    assert Filters().clauses() == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "written"),
+    [
+        (NONLINEAR, "비선형"),
+        (Term("graph", ("graph",), "title", 0.35), "title:graph^0.35"),
+        (Phrase("지식 그래프", ((0, "지식"), (1, "그래프")), slop=3), '"지식 그래프"~3'),
+        (Range(2019, 2024), "year:2019..2024"),
+        (Range(None, 2024), "year:..2024"),
+        (Exact("lang", ("ko",)), 'lang:"ko"'),
+        (Or((GRAPH, And((SEARCH, NONLINEAR)))), "그래프 OR (searching AND 비선형)"),
+        (And((Or((GRAPH, SEARCH)), Not(NONLINEAR))), "(그래프 OR searching) AND NOT 비선형"),
+    ],
+)
+def test_a_query_is_written_as_people_type_it(query, written):
+    assert describe(query) == written

@@ -1,0 +1,165 @@
+"""The `shrag` command as a whole: help, version, exit codes, and no traceback unless it is asked for."""
+
+import importlib.metadata
+import subprocess
+
+import click
+import pytest
+
+from shrag import cli
+from tests.indexer.corpora import command, environment_of, shrag, write_jsonl
+
+
+def commands(group=cli, path=()):
+    """Return the words of every command and group, the command line itself first."""
+    found = [path]
+    for name, one in group.commands.items():
+        found += commands(one, (*path, name)) if isinstance(one, click.Group) else [(*path, name)]
+    return found
+
+
+def resolved(path):
+    """Return the command of these words."""
+    one = cli
+    for name in path:
+        one = one.commands[name]
+    return one
+
+
+def helped(path):
+    """Return what `--help` prints, told in process."""
+    with pytest.raises(SystemExit) as ended, click.Context(cli):
+        cli([*path, "--help"])
+    return ended.value.code
+
+
+def test_the_commands_are_those_of_the_contract():
+    told = {" ".join(path) for path in commands()}
+    assert told >= {
+        *("index", "indexes list", "indexes show", "indexes delete", "indexes rollback", "indexes remove"),
+        *("search", "ask", "explain", "analyze", "eval run", "eval score"),
+    }
+
+
+@pytest.mark.parametrize("path", commands(), ids=lambda path: " ".join(path) or "shrag")
+def test_every_command_helps(path, capsys):
+    assert helped(path) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    one = resolved(path)
+    assert one.help
+    assert one.help.split("\n")[0] in shown
+    options = [name for option in one.params if isinstance(option, click.Option) for name in option.opts]
+    arguments = [option for option in one.params if isinstance(option, click.Argument)]
+    assert [name for name in options if name not in shown] == []
+    assert [one.make_metavar(click.Context(one)) for one in arguments if one.name.upper() not in shown.upper()] == []
+
+
+@pytest.mark.parametrize("path", [one for one in commands() if one], ids=" ".join)
+def test_every_argument_is_told_of_in_the_help(path):
+    one = resolved(path)
+    for argument in (option for option in one.params if isinstance(option, click.Argument)):
+        told = (argument.metavar or argument.name).upper().rstrip("…")
+        assert told in one.help or told.rstrip("S") in one.help or told in {"NAME", "OTHER", "ONE"}
+
+
+def test_help_of_the_whole_lists_the_commands(tmp_path):
+    done = shrag("--help", home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    listed = done.stdout.partition("Commands:")[2]
+    assert [line.split()[0] for line in listed.strip().splitlines()] == sorted(cli.commands)
+
+
+def test_version(tmp_path):
+    try:
+        version = importlib.metadata.version("shrag")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("shrag is not installed in this environment: make install")
+    done = shrag("--version", home=tmp_path)
+    assert (done.returncode, done.stdout.split()[-1]) == (0, version)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["serach"], "No such command 'serach'"),
+        (["indexes", "destroy"], "No such command 'destroy'"),
+        (["search", "river"], "Missing option '--name'"),
+        (["search", "river", "--name", "x", "--method", "magic"], "'magic' is not one of"),
+        (["search", "river", "--name", "x", "-k", "0"], "0 is not in the range"),
+        (["ask", "--name", "x"], "Missing argument 'QUESTION'"),
+        (["index", "--name", "x"], "Missing argument"),
+        (["search", "river", "--name", "nowhere"], "UnknownIndex: "),
+        (["index", "/nowhere/at/all.jsonl", "--name", "x"], "UnknownPath: "),
+        (["explain", "river", "P1", "--name", "nowhere"], "UnknownIndex: "),
+        (["indexes", "show", "nowhere"], "UnknownIndex: "),
+        (["eval", "score", "/nowhere", "/nowhere"], "does not exist"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_a_wrong_call_exits_with_2_and_says_why(tmp_path, arguments, complaint):
+    done = shrag(*arguments, home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_misspelt_command_is_corrected(tmp_path):
+    assert "Did you mean 'search'?" in shrag("serach", home=tmp_path).stderr
+
+
+def test_a_failure_is_one_line_and_with_debug_a_traceback(tmp_path):
+    empty = write_jsonl(tmp_path / "empty.jsonl", [])
+    arguments = ("index", empty, "--name", "papers")
+    plain = shrag(*arguments, home=tmp_path / "home")
+    assert plain.returncode == 1
+    assert plain.stderr.startswith("EmptyCorpus: ")
+    assert len(plain.stderr.splitlines()) == 1
+    debugged = shrag("--debug", *arguments, home=tmp_path / "home")
+    assert debugged.returncode == 1
+    assert debugged.stderr.startswith("Traceback (most recent call last):")
+    assert "EmptyCorpus: " in debugged.stderr
+
+
+def test_debug_leaves_what_succeeds_and_wrong_calls_as_they_are(tmp_path):
+    listed = shrag("--debug", "indexes", "list", home=tmp_path)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert listed.stdout.startswith("no indexes yet")
+    assert shrag("--debug", "serach", home=tmp_path).returncode == 2
+    assert shrag("--debug", "--help", home=tmp_path).returncode == 0
+
+
+def test_a_home_that_is_a_file_is_one_line(tmp_path):
+    home = tmp_path / "home"
+    home.write_text("in the way")
+    corpus = write_jsonl(tmp_path / "papers.jsonl", [{"id": "P1", "title": "강", "abstract": "강은 길다."}])
+    done = shrag("index", corpus, "--name", "papers", home=home)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_argument_that_is_no_utf_8_is_one_line(tmp_path):
+    call = [argument.encode() for argument in command("search", "--name", "papers")] + [b"\xff\xfe"]
+    done = subprocess.run(call, env=environment_of(tmp_path), capture_output=True, timeout=60)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("options", [["--json"], []], ids=["json", "table"])
+def test_a_reader_that_goes_away_is_no_traceback(tmp_path, options):
+    records = [{"id": f"P{n}", "title": f"river {n}", "abstract": "A river flows. " * 20} for n in range(60)]
+    corpus = write_jsonl(tmp_path / "papers.jsonl", records)
+    assert shrag("index", corpus, "--name", "papers", home=tmp_path / "home").returncode == 0
+    call = command("search", "river", "--name", "papers", "-k", "60", *options)
+    reader = subprocess.Popen(
+        call,
+        env=environment_of(tmp_path / "home"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    reader.stdout.close()
+    said = reader.stderr.read()
+    reader.stderr.close()
+    assert reader.wait(timeout=60) == 1
+    assert "Traceback" not in said
+    assert "Error" not in said
