@@ -62,8 +62,9 @@ def main() -> None:
         _fail(error, 2, debug=debug)
     except RUN_ERRORS as error:
         _fail(error, 1, debug=debug)
-    except SettingsError as error:  # SHRAG_LLM is no JSON
-        _fail(error, 2, debug=debug)
+    except SettingsError as error:
+        reason = "SHRAG_LLM must hold JSON; or set SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL instead"
+        _fail(error, 2, reason, debug=debug)
     except ValidationError as error:
         _fail(error, 2, _invalid_setting(error), debug=debug)
     except UnicodeEncodeError as error:

@@ -1,16 +1,17 @@
-"""What can go wrong between a prompt and the model's answer.
+"""What can go wrong between a question and its answer.
 
 GeneratorError
 ├── ModelNotConfigured  no setting names a language model
 ├── ModelUnreachable    no connection, or one that broke off
 ├── ModelTooSlow        no whole answer within the time limit
 ├── ModelRefusedCall    the server or the model declined: `status` says how
-└── ModelAnswerInvalid  an answer that is not what was asked for, after one repair
+├── ModelAnswerInvalid  an answer that is not what was asked for, after one repair
+└── TraceNotWritten     disk full, no permission
 """
 
 
 class GeneratorError(Exception):
-    """Base of all; the message says what happened, at which endpoint, and what to do next."""
+    """Base of all; the message says what happened, at which endpoint or file, and what to do next."""
 
 
 class ModelNotConfigured(GeneratorError):
@@ -41,3 +42,7 @@ class ModelAnswerInvalid(GeneratorError):
         """Keep the answer beside the message."""
         self.text = text
         super().__init__(message)
+
+
+class TraceNotWritten(GeneratorError):
+    """The trace could not be written: disk full, no permission."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from indexer.versions import not_written, write_durably
+from generator.errors import TraceNotWritten
+from indexer.versions import write_durably
 
 TRACE_VERSION = 1
 # What differs from run to run without a difference in what was done.
@@ -19,10 +20,13 @@ class Trace:
     record: dict[str, Any] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
-        """Write the trace as JSON; IndexNotWritten where the system refuses."""
-        with not_written(f"trace {path}"):
+        """Write the trace as JSON; TraceNotWritten where the system refuses."""
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_durably(path, json.dumps(self.record, ensure_ascii=False, indent=1) + "\n")
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise TraceNotWritten(f"trace {path} was not written: {reason}; choose another file") from error
 
     @classmethod
     def load(cls, path: Path) -> "Trace":

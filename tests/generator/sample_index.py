@@ -1,13 +1,18 @@
-"""A real index of the sample corpus, built once a session; `pytest_plugins` names this module where it is used.
+"""A real index of the sample corpus, built once a session; `pytest_plugins` names this module where used.
 
 It is imported for its questions too, before it is a plugin: PYTEST_DONT_REWRITE.
 """
 
 import asyncio
+import io
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from generator.pipeline import Settings
 from generator.settings import GeneratorSettings
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
@@ -15,7 +20,8 @@ from retriever.hits import Hit, SearchResult
 from retriever.index import open_index
 from retriever.search import EVIDENCE, SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tests.indexer.corpora import ROOT, build
+from shrag import main
+from tests.indexer.corpora import ROOT, build, environment_of
 
 NAME = "sample"
 # Of sample/topics.jsonl: S03, S18, S25 (evidence in Korean only), S37 and S40 (no evidence).
@@ -70,6 +76,25 @@ def passage(passage_id, text, *, lang="en", title=""):
 
 def settings_of(home: Path, **llm):
     """Make the settings of all stages, with a language model where one is given."""
-    from generator.pipeline import Settings
-
     return Settings(IndexerSettings(home=home), RetrieverSettings(), GeneratorSettings(**llm))
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def shrag(*arguments, home, **environment):
+    """Run the command to its end, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["shrag", *map(str, arguments)])
+        for name, value in environment_of(home, **environment).items():
+            patch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())

@@ -104,7 +104,9 @@ def test_the_best_sentence_opens_and_the_last_one_closes(sample):
 def test_one_sentence_makes_an_introduction_and_two_add_a_body(sample):
     one = result_of(passage("A", "The river is long."), question="river?", keywords=RIVER)
     assert [part.section for part in extractive_answer(one, sample, NEVER).sentences] == ["introduction"]
-    two = result_of(passage("A", "The river is long. Fish like the river."), question="river?", keywords=RIVER)
+    two = result_of(
+        passage("A", "The river is long. Fish like the river."), question="river?", keywords=RIVER
+    )
     assert [part.section for part in extractive_answer(two, sample, NEVER).sentences] == [
         "introduction",
         "body",

@@ -1,4 +1,4 @@
-"""`shrag ask` and `shrag trace`, each as a process of its own; the language model is a local server."""
+"""`shrag ask` and `shrag trace`; the language model is a local server."""
 
 import json
 
@@ -6,8 +6,7 @@ import pytest
 
 from generator.trace import Trace
 from tests.generator.language_model import answers_with, served
-from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_KOREAN
-from tests.indexer.corpora import shrag
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_KOREAN, shrag
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -109,7 +108,9 @@ def test_a_model_that_is_down_leaves_a_quoted_answer_two_notes_and_exit_0(sample
 def test_the_notes_stand_on_standard_error(sample_home):
     done = ask(sample_home, KOREAN, model=NOWHERE)
     assert done.returncode == 0
-    assert f"note: extractive answer, the model failed: cannot reach {NOWHERE}/chat/completions" in done.stderr
+    assert (
+        f"note: extractive answer, the model failed: cannot reach {NOWHERE}/chat/completions" in done.stderr
+    )
     assert "note:" not in done.stdout
 
 
@@ -127,7 +128,7 @@ def test_search_never_calls_the_model(sample_home):
         ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must begin with http:// or https://"),
         ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
         ({"llm__timeout_s": "soon"}, "SHRAG_LLM__TIMEOUT_S: Input should be a valid number"),
-        ({"llm": "no JSON"}, "SHRAG_LLM"),
+        ({"llm": "no JSON"}, "SHRAG_LLM must hold JSON"),
         ({"title_weight": "heavy"}, "SHRAG_TITLE_WEIGHT: Input should be a valid number"),
         ({"workers": "-1"}, "SHRAG_WORKERS: Input should be greater than or equal to 0"),
     ],
@@ -153,10 +154,18 @@ def test_a_complaint_about_settings_never_shows_the_key(sample_home, without):
     ("arguments", "code", "complaint"),
     [
         (["", "--name", NAME], 2, "BadQuestion: the question is empty"),
-        (["x" * 20_001, "--name", NAME], 2, "BadQuestion: the question has 20,001 characters, 20,000 are allowed"),
+        (
+            ["x" * 20_001, "--name", NAME],
+            2,
+            "BadQuestion: the question has 20,001 characters, 20,000 are allowed",
+        ),
         ([ENGLISH, "--name", "nowhere"], 2, "UnknownIndex: "),
         ([ENGLISH, "--name", NAME, "--year", "2024..2019"], 2, "BadFilter: "),
-        ([ENGLISH, "--name", NAME, "--trace", "/dev/null/trace.json"], 1, "IndexNotWritten: trace "),
+        (
+            [ENGLISH, "--name", NAME, "--trace", "/dev/null/trace.json"],
+            1,
+            "TraceNotWritten: trace /dev/null/trace.json was not written: ",
+        ),
     ],
     ids=["empty", "too long", "unknown index", "years", "trace"],
 )

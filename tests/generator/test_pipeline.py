@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 
 import httpx
 import pytest
@@ -33,6 +34,7 @@ ANSWER = {
     "conclusion": [],
     "answered": True,
 }
+UNUSED = Path("/nowhere")  # the index is open already
 DOWN = httpx.ConnectError("connection refused")
 REFUSED = httpx.Response(400, json={"error": {"message": "too long"}})
 # What stands beside `answer` and `evidence` in `search --json`.
@@ -53,13 +55,13 @@ SEARCH_KEYS = [
 def answered(index, question, *answers, filters=None, **llm):
     """Answer with a model that says this; return its script and what came of it."""
     script = Scripted(answers)
-    given = settings_of("unused", llm=settings(retries=0, **llm))
+    given = settings_of(UNUSED, llm=settings(retries=0, **llm))
     call = answer_question(index, question, given, filters, transport=script.transport)
     return script, asyncio.run(call)
 
 
 def without_model(index, question, filters=None):
-    return asyncio.run(answer_question(index, question, settings_of("unused"), filters))
+    return asyncio.run(answer_question(index, question, settings_of(UNUSED), filters))
 
 
 def keyword_texts(one):
@@ -213,9 +215,7 @@ def test_an_answer_broken_twice_is_kept_in_the_trace(sample):
 )
 def test_a_question_that_cannot_be_searched_for_is_refused_before_the_model_is_asked(sample, question):
     script = Scripted([])
-    call = answer_question(
-        sample, question, settings_of("unused", llm=settings()), transport=script.transport
-    )
+    call = answer_question(sample, question, settings_of(UNUSED, llm=settings()), transport=script.transport)
     with pytest.raises(BadQuestion):
         asyncio.run(call)
     assert script.requests == []
@@ -255,7 +255,9 @@ def test_the_trace_holds_the_whole_way(sample):
 
 
 def test_a_trace_comes_back_from_its_file_unchanged(sample, tmp_path):
-    _, one = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER), filters=make_filters("2000..", None, None))
+    _, one = answered(
+        sample, KOREAN, says(KEYWORDS), says(ANSWER), filters=make_filters("2000..", None, None)
+    )
     one.trace.save(tmp_path / "trace.json")
     assert Trace.load(tmp_path / "trace.json") == one.trace
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from generator.errors import TraceNotWritten
 from generator.trace import Trace, differences
-from indexer.errors import IndexNotWritten
 
 RECORD = {
     "trace": 1,
@@ -77,5 +77,5 @@ def test_a_file_that_holds_no_trace_is_named(tmp_path, content, complaint):
 
 def test_a_trace_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(IndexNotWritten, match="trace"):
+    with pytest.raises(TraceNotWritten, match=r"trace .*trace\.json was not written: "):
         Trace(RECORD).save(tmp_path / "file" / "trace.json")

@@ -1,4 +1,4 @@
-"""Answers by a language model, whose words stand in a script: what is asked, kept, doubted and turned away."""
+"""Answers by a language model whose words stand in a script: what is asked, kept, doubted, turned away."""
 
 import asyncio
 
@@ -15,7 +15,9 @@ pytest_plugins = ["tests.generator.sample_index"]
 
 QUESTION = "How long does aerogel delay thermal runaway?"
 EVIDENCE = (
-    passage("B1", "Aerogel sheets delayed thermal runaway between cells by 14 minutes.", title="Aerogel in packs"),
+    passage(
+        "B1", "Aerogel sheets delayed thermal runaway between cells by 14 minutes.", title="Aerogel in packs"
+    ),
     passage("B2", "Mica plates delayed thermal runaway between cells by 6 minutes.", title="Mica in packs"),
 )
 GOOD = {"text": "Aerogel delayed thermal runaway by 14 minutes.", "citations": [1]}
@@ -77,7 +79,9 @@ def test_the_model_is_given_the_question_and_the_numbered_passages(sample):
 
 
 def test_a_korean_question_is_put_to_the_model_in_korean(sample):
-    said = answer_of({"text": "에어로겔은 열폭주를 14분 늦추었다.", "citations": [1]}, title="에어로겔의 효과")
+    said = answer_of(
+        {"text": "에어로겔은 열폭주를 14분 늦추었다.", "citations": [1]}, title="에어로겔의 효과"
+    )
     script, answer, *_ = ask(sample, said, question="에어로겔은 열폭주를 얼마나 늦추는가?")
     (message,) = script.bodies[0]["messages"]
     assert message["content"].startswith(load_prompt("answer", "ko").text[:40])
@@ -86,7 +90,7 @@ def test_a_korean_question_is_put_to_the_model_in_korean(sample):
 
 
 def test_a_long_passage_is_cut_before_it_is_sent(sample):
-    long = passage("B1", "a" * 6_000 + "ENDING")
+    long = passage("LONG", "a" * 6_000 + "ENDING")
     script, *_ = ask(sample, answer_of(GOOD), evidence=[long])
     content = script.bodies[0]["messages"][0]["content"]
     assert "a" * 6_000 in content

@@ -109,10 +109,10 @@ def opened(factory) -> SearchIndex:
     return open_index(built(factory), NAME)
 
 
-def index_of(folder, *papers) -> SearchIndex:
+def index_of(folder, *papers, **options) -> SearchIndex:
     """Index some papers on their own, and open that."""
     folder.mkdir(exist_ok=True)
-    build(folder, write_jsonl(folder / "own.jsonl", papers), "own")
+    build(folder, write_jsonl(folder / "own.jsonl", papers), "own", **options)
     return open_index(folder, "own")
 
 

@@ -1,0 +1,141 @@
+"""Opening an index: what is refused, and with what next step."""
+
+import json
+import shutil
+
+import pytest
+
+from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.schema import StoredPassage
+from retriever.index import REMEMBERED_PASSAGES, open_index
+from tests.retriever.papers import NAME, built, ids, opened, watched
+
+
+@pytest.fixture
+def home(tmp_path_factory, tmp_path):
+    """Return a copy of the index for the test to spoil."""
+    return shutil.copytree(built(tmp_path_factory), tmp_path / "home")
+
+
+def version(home):
+    return home / NAME / "versions" / "000001"
+
+
+def edit_manifest(home, **changes):
+    path = version(home) / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(manifest | changes), encoding="utf-8")
+
+
+def test_an_index_is_opened_by_name(home):
+    with open_index(home, NAME) as index:
+        assert index.manifest.name == NAME
+        assert (index.analyzer.name, index.analyzer.decompound) == ("bilingual", "discard")
+        assert "TITLED" in ids(index, "pangolin", "or")
+
+
+def test_an_unknown_index_names_the_next_step(home):
+    with pytest.raises(UnknownIndex, match="no index 'none' in .*; make it with: shrag index PATH --name none"):
+        open_index(home, "none")
+
+
+def test_another_fingerprint_is_refused_with_what_differs(home):
+    fingerprint = json.loads((version(home) / "manifest.json").read_text(encoding="utf-8"))["fingerprint"]
+    edit_manifest(home, fingerprint=fingerprint | {"tantivy": "0.1.0"})
+
+    with pytest.raises(IndexMismatch, match=r"tantivy: 0\.1\.0, now .*shrag index PATH --name papers --rebuild"):
+        open_index(home, NAME)
+
+
+def test_other_tokens_are_refused_though_all_versions_agree(home):
+    fingerprint = json.loads((version(home) / "manifest.json").read_text(encoding="utf-8"))["fingerprint"]
+    edit_manifest(home, fingerprint=fingerprint | {"tokens": "0123456789abcdef"})
+
+    with pytest.raises(IndexMismatch, match="tokens: 0123456789abcdef, now "):
+        open_index(home, NAME)
+
+
+@pytest.mark.parametrize("changes", [{"analyzer": "nori"}, {"decompound": "split"}, {"analyzer": ["korean"]}])
+def test_an_analysis_that_there_is_no_more_is_refused(home, changes):
+    edit_manifest(home, **changes)
+
+    with pytest.raises((IndexMismatch, IndexDamaged)):
+        open_index(home, NAME)
+
+
+@pytest.mark.parametrize("changes", [{"fingerprint": None}, {"fingerprint": "none"}, {"version": "one"}])
+def test_a_manifest_with_a_wrong_type_is_damage(home, changes):
+    edit_manifest(home, **changes)
+
+    with pytest.raises((IndexMismatch, IndexDamaged)):
+        open_index(home, NAME)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "papers"}', "\udcff"])
+def test_a_manifest_that_cannot_be_read_is_damage(home, text):
+    (version(home) / "manifest.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    with pytest.raises(IndexDamaged, match="manifest"):
+        open_index(home, NAME)
+
+
+def test_a_pointer_that_holds_no_number_is_damage(home):
+    (home / NAME / "CURRENT").write_text("one", encoding="ascii")
+
+    with pytest.raises(IndexDamaged, match="CURRENT holds no version number"):
+        open_index(home, NAME)
+
+
+@pytest.mark.parametrize("name", ["tantivy", "glossary.sqlite", "tantivy/meta.json"])
+def test_a_missing_part_is_damage_with_the_way_back(home, name):
+    path = version(home) / name
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    with pytest.raises(IndexDamaged, match="rollback|--rebuild"):
+        open_index(home, NAME)
+
+
+@pytest.mark.parametrize("suffix", ["term", "idx", "pos", "fast", "fieldnorm", "store"])
+def test_a_missing_segment_file_is_damage(home, suffix):
+    for path in (version(home) / "tantivy").glob(f"*.{suffix}"):
+        path.unlink()
+
+    with pytest.raises(IndexDamaged, match="rollback|--rebuild"):
+        open_index(home, NAME)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"{}"])
+def test_a_broken_list_of_segments_is_damage(home, content):
+    (version(home) / "tantivy" / "meta.json").write_bytes(content)
+
+    with pytest.raises(IndexDamaged, match="cannot be opened"):
+        open_index(home, NAME)
+
+
+def test_a_broken_glossary_is_damage(home):
+    (version(home) / "glossary.sqlite").write_bytes(b"not a database at all" * 100)
+
+    with pytest.raises(IndexDamaged), open_index(home, NAME) as index:
+        ids(index, "환각")
+
+
+def test_a_passage_is_analysed_once_composed_and_with_its_title(tmp_path_factory):
+    passage = StoredPassage(
+        "ONE", "ONE", "\u110b\u1167\u11ab\u1100\u116e", "graphs", "ko", "abstract"
+    )  # 연구, decomposed
+    with opened(tmp_path_factory) as index:
+        index, _, analyzer = watched(index)
+
+        first, second = index.tokens_of(passage), index.tokens_of(passage)
+
+    assert first == ([("연구", 0, 0, 2), ("graph", 1, 3, 9)], [("연구", 0, 0, 2)])
+    assert second is first
+    assert analyzer.texts == ["연구 graphs", "연구"]
+
+
+def test_only_so_many_passages_are_remembered(tmp_path_factory):
+    with opened(tmp_path_factory) as index:
+        for number in range(REMEMBERED_PASSAGES + 10):
+            index.tokens_of(StoredPassage(f"P{number}", f"P{number}", "", "x", "en", "abstract"))
+
+        assert len(index._tokens) == REMEMBERED_PASSAGES
