@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from indexer.analysis import Analyzer, Token, make_analyzer
-from indexer.errors import IndexDamaged, IndexMismatch
+from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall
 from indexer.fingerprint import differences, lexical_fingerprint
 from indexer.glossary import Glossary
 from indexer.ingest import ENGINE, GLOSSARY
@@ -64,10 +64,18 @@ def open_index(home: Path, name: str) -> SearchIndex:
     """
     folder = IndexFolder(home, name)
     while True:
+        pointer = folder.current()
         manifest = folder.manifest()
         path = folder.version_path(manifest.version)
-        current = lexical_fingerprint(manifest.analyzer, manifest.decompound)
-        if changed := differences(manifest.fingerprint, current):
+        try:
+            current = lexical_fingerprint(manifest.analyzer, manifest.decompound)
+            changed = differences(manifest.fingerprint, current)
+        except (InvalidCall, TypeError, AttributeError) as error:
+            raise IndexDamaged(
+                f"the manifest of index {name!r} cannot be used ({error}); "
+                f"build it again: shrag index PATH --name {name} --rebuild"
+            ) from error
+        if changed:
             raise IndexMismatch(
                 f"index {name!r} was built otherwise ({'; '.join(changed)}); "
                 f"build it again: shrag index PATH --name {name} --rebuild"
@@ -76,10 +84,10 @@ def open_index(home: Path, name: str) -> SearchIndex:
             engine = TantivyEngine(path / ENGINE)
             glossary = Glossary.open(path / GLOSSARY)
         except FileNotFoundError as error:
-            if folder.current() != manifest.version:
+            if folder.current() != pointer:
                 continue  # cleared away between the look at the pointer and the opening
             raise IndexDamaged(
-                f"index {name!r}, version {manifest.version}: {error.filename} is missing; "
+                f"index {name!r}, version {manifest.version}: {error.filename or error} is missing; "
                 f"go back (shrag indexes rollback {name}) or build it again (--rebuild)"
             ) from error
         return SearchIndex(manifest, engine, make_analyzer(manifest.analyzer, manifest.decompound), glossary)

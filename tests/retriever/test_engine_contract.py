@@ -39,10 +39,10 @@ def test_each_query_of_a_call_has_its_own_hits_and_k(engine):
 
     assert [[hit.passage_id for hit in one] for one in found] == [
         ["TIE-0", "TIE-1", "TIE-10"],
-        ["TITLED"],
+        ["TEXTUAL"],
         [],
-        ["TITLED", "TEXTUAL"],
-    ] or [[hit.passage_id for hit in one] for one in found][1:] == [["TEXTUAL"], [], ["TEXTUAL", "TITLED"]]
+        ["TEXTUAL", "TITLED"],
+    ]
 
 
 def test_no_queries_have_no_hits(engine):
@@ -70,7 +70,9 @@ def test_hits_come_by_score_then_id(engine):
 def test_fewer_hits_are_the_beginning_of_more(engine):
     query = Or((QUOKKA, PANGOLIN, AXOLOTL, TRADE))
 
-    assert [hits(engine, query, k) for k in range(1, 18)] == [hits(engine, query, 17)[:k] for k in range(1, 18)]
+    assert [hits(engine, query, k) for k in range(1, 18)] == [
+        hits(engine, query, 17)[:k] for k in range(1, 18)
+    ]
 
 
 def test_a_paper_stands_once_by_its_best_passage_where_papers_are_asked_for(engine):

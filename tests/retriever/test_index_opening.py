@@ -35,7 +35,9 @@ def test_an_index_is_opened_by_name(home):
 
 
 def test_an_unknown_index_names_the_next_step(home):
-    with pytest.raises(UnknownIndex, match="no index 'none' in .*; make it with: shrag index PATH --name none"):
+    with pytest.raises(
+        UnknownIndex, match="no index 'none' in .*; make it with: shrag index PATH --name none"
+    ):
         open_index(home, "none")
 
 
@@ -43,7 +45,9 @@ def test_another_fingerprint_is_refused_with_what_differs(home):
     fingerprint = json.loads((version(home) / "manifest.json").read_text(encoding="utf-8"))["fingerprint"]
     edit_manifest(home, fingerprint=fingerprint | {"tantivy": "0.1.0"})
 
-    with pytest.raises(IndexMismatch, match=r"tantivy: 0\.1\.0, now .*shrag index PATH --name papers --rebuild"):
+    with pytest.raises(
+        IndexMismatch, match=r"tantivy: 0\.1\.0, now .*shrag index PATH --name papers --rebuild"
+    ):
         open_index(home, NAME)
 
 
@@ -86,12 +90,12 @@ def test_a_pointer_that_holds_no_number_is_damage(home):
         open_index(home, NAME)
 
 
-@pytest.mark.parametrize("name", ["tantivy", "glossary.sqlite", "tantivy/meta.json"])
+@pytest.mark.parametrize("name", ["tantivy", "tantivy/meta.json"])
 def test_a_missing_part_is_damage_with_the_way_back(home, name):
     path = version(home) / name
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    with pytest.raises(IndexDamaged, match="rollback|--rebuild"):
+    with pytest.raises(IndexDamaged, match=r"version 1: .*meta\.json is missing; go back .*rollback"):
         open_index(home, NAME)
 
 

@@ -16,7 +16,12 @@ def index(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def words(tmp_path_factory):
-    texts = ["axolotl axolotl axolotls", "axolotm", "covid 2019 201900 graph gram bead beat", "딥러닝 콘텐츠 어플리케이션"]
+    texts = [
+        "axolotl axolotl axolotls",
+        "axolotm",
+        "covid 2019 201900 graph gram bead beat",
+        "딥러닝 콘텐츠 어플리케이션",
+    ]
     papers = [{"id": f"W{number}", "title": "", "abstract": text} for number, text in enumerate(texts)]
     with index_of(tmp_path_factory.mktemp("words"), *papers) as index:
         yield index

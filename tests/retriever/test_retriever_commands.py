@@ -1,0 +1,163 @@
+"""`shrag search` and `shrag explain` as people and scripts call them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.indexer.corpora import command, environment_of
+from tests.retriever.papers import NAME, built
+
+# The contract's, with what else a hit list tells: its order in words, the evidence's score, notes.
+CONTRACT_KEYS = {"question", "method", "keywords", "queries", "hits", "filtered", "milliseconds"}
+FURTHER_KEYS = {"order", "evidence_score", "notes"}
+HIT_KEYS = {"rank", "passage_id", "doc_id", "score", "title", "year", "snippet", "found_by"}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return built(tmp_path_factory)
+
+
+def shrag(*arguments, home):
+    return subprocess.run(
+        command(*arguments), env=environment_of(home), capture_output=True, text=True, timeout=60
+    )
+
+
+def search(home, *arguments, name=NAME):
+    return shrag("search", *arguments, "--name", name, home=home)
+
+
+def test_json_has_the_contracts_keys(home):
+    done = search(home, "비선형 회귀와 지식 그래프", "--json")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    record = json.loads(done.stdout)
+    assert record.keys() == CONTRACT_KEYS | FURTHER_KEYS
+    assert {key for one in record["keywords"] for key in one} == {"text", "language", "weight"}
+    assert {key for one in record["queries"] for key in one} == {"query", "hits"}
+    assert [one.keys() for one in record["hits"]] == [HIT_KEYS] * len(record["hits"])
+    assert record["filtered"] == {"incomplete": 0, "duplicates": 0}
+    assert record["milliseconds"]["total"] > 0
+
+
+def test_a_hit_without_a_year_has_no_year(home):
+    record = json.loads(search(home, "quokka", "--json", "-k", "1").stdout)
+
+    assert [one.keys() for one in record["hits"]] == [HIT_KEYS - {"year"}]
+
+
+def test_hits_are_shown_on_standard_output_and_what_was_left_out_on_the_other(home):
+    done = search(home, "axolotl limbs", "--method", "or")
+
+    assert done.returncode == 0
+    assert "DOI-1" in done.stdout
+    assert "DOI-2" not in done.stdout
+    assert "left out: 1 incomplete, 1 duplicates" in done.stderr
+
+
+def test_filters_are_options(home):
+    def hits(*options):
+        done = search(home, "회귀 regression", "--method", "or", "--json", *options)
+        return [one["passage_id"] for one in json.loads(done.stdout)["hits"]]
+
+    assert hits("--lang", "ko") == ["BOTH"]
+    assert hits("--year", "2020..") == []
+    assert hits("--journal", "통계연구", "--lang", "en") == ["BOTH@en"]
+
+
+@pytest.mark.parametrize("question", ["the of", "😀👍", "?!"])
+def test_nothing_to_search_for_is_one_line(home, question):
+    done = search(home, question)
+
+    assert done.returncode == 0
+    assert done.stdout == "nothing to search for: only stop words, punctuation or signs\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["  "], "the question is empty"),
+        (["a" * 20_001], "20,001 characters, 20,000 are allowed"),
+        (['"unbalanced', "--method", "boolean"], "^"),
+        (["colour:red", "--method", "boolean"], "^"),
+        (["axolotl", "--year", "19"], "is no year"),
+        (["axolotl", "--lang", "xx"], "is no language"),
+        (["axolotl", "--method", "bm25"], "'or', 'paper', 'shrag', 'boolean'"),
+        (["axolotl", "-k", "0"], "-k"),
+    ],
+)
+def test_a_wrong_call_exits_with_2_and_says_why(home, arguments, message):
+    done = search(home, *arguments)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="arguments are bytes on POSIX only")
+def test_bytes_that_are_no_utf_8_are_a_wrong_call(home):
+    done = subprocess.run(
+        [os.fsencode(one) for one in command("search", "--name", NAME)] + [b"ab\xff"],
+        env=environment_of(home) | {"PYTHONUTF8": "1"},
+        executable=sys.executable,
+        capture_output=True,
+        timeout=60,
+    )
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"surrogate" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_an_unknown_index_exits_with_2_and_the_next_step(home):
+    done = search(home, "axolotl", name="none")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "shrag index PATH --name none" in done.stderr
+
+
+def test_an_index_of_another_fingerprint_exits_with_1_and_the_next_step(home, tmp_path):
+    spoilt = shutil.copytree(home, tmp_path / "home")
+    path = spoilt / NAME / "versions" / "000001" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["fingerprint"]["tokens"] = "0" * 16
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+
+    done = search(spoilt, "axolotl")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert f"shrag index PATH --name {NAME} --rebuild" in done.stderr
+
+
+def test_a_damaged_index_exits_with_1_without_a_traceback(home, tmp_path):
+    spoilt = shutil.copytree(home, tmp_path / "home")
+    (spoilt / NAME / "versions" / "000001" / "tantivy" / "meta.json").write_bytes(b"{")
+
+    done = search(spoilt, "axolotl")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "IndexDamaged" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_explanation_sums(home):
+    done = shrag("explain", "axolotl limbs", "DOI-1", "--name", NAME, "--json", home=home)
+
+    record = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert record["rank"] == 1
+    assert sum(term["score"] for term in record["terms"]) == pytest.approx(record["score"], abs=1e-3)
+
+
+def test_an_unknown_passage_cannot_be_explained(home):
+    done = shrag("explain", "axolotl", "none", "--name", NAME, home=home)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds no passage 'none'" in done.stderr

@@ -1,0 +1,280 @@
+"""From a question to its hits, on a real index."""
+
+import asyncio
+import math
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from retriever.errors import BadFilter, BadQuestion, RetrieverError, UnknownPassage
+from retriever.explaining import explain
+from retriever.keywords import Keyword
+from retriever.queries import Filters, Or, Range, Term
+from retriever.search import METHODS, SearchRequest, prepare_query
+from retriever.settings import RetrieverSettings
+from tests.retriever.papers import PAPERS, found, ids, opened, run_of, watched
+
+TIES = sorted(paper["id"] for paper in PAPERS if paper["id"].startswith("TIE-"))
+QUESTION = "비선형 회귀와 지식 그래프를 만드는 방법"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    with opened(tmp_path_factory) as index:
+        yield index
+
+
+def prepared(index, question, method="or", settings=None, **request):
+    return asyncio.run(prepare_query(index, SearchRequest(question, method, **request), settings))
+
+
+def test_or_is_one_clause_a_distinct_token_and_one_on_the_title(index):
+    assert prepared(index, "axolotl of the axolotl limbs") == Or(
+        (
+            Term("axolotl", ("axolotl",)),
+            Term("limbs", ("limb",)),
+            Term("axolotl", ("axolotl",), "title", 0.35),
+            Term("limbs", ("limb",), "title", 0.35),
+        )
+    )
+
+
+def test_or_without_a_title_weight_has_no_title_clause(index):
+    assert prepared(index, "axolotl", settings=RetrieverSettings(title_weight=0)) == Or(
+        (Term("axolotl", ("axolotl",)),)
+    )
+    assert prepared(index, "axolotl", title_weight=0.0) == Or((Term("axolotl", ("axolotl",)),))
+
+
+def test_or_can_count_a_word_that_stands_twice(index):
+    query = prepared(
+        index, "axolotl axolotl limbs", settings=RetrieverSettings(count_repeats=True, title_weight=0)
+    )
+
+    assert query == Or((Term("axolotl", ("axolotl",), weight=2.0), Term("limbs", ("limb",))))
+
+
+def test_paper_has_no_title_clause(index):
+    query = prepared(index, QUESTION, "paper")
+
+    assert all(clause.field == "text" for clause in query.clauses)
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag"])
+def test_all_queries_go_to_the_engine_in_one_call(index, method):
+    counted, engine, _ = watched(index)
+
+    result = found(counted, QUESTION, method)
+
+    assert result.hits
+    assert engine.calls["search"] == 1
+    assert [len(one) for one in engine.searched] == [len(result.queries)]
+
+
+def test_paper_asks_for_ten_papers_a_query_from_all_keywords_down_to_one(index):
+    counted, engine, _ = watched(index)
+
+    result = found(counted, QUESTION, "paper")
+
+    [asked] = engine.searched
+    number = len(result.keywords)
+    assert [one.text for one in result.keywords[:3]] == ["비선형", "knowledge", "회귀"]
+    assert number == 7  # five of the question, knowledge and graph from the glossary
+    assert [len(query.clauses) for query, _ in asked] == list(range(number, 0, -1))
+    assert {k for _, k in asked} == {10}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_question_is_analysed_once(index, method):
+    counted, _, analyzer = watched(index)
+    question = "비선형 회귀"
+
+    found(counted, question, method)
+
+    # `boolean` analyses word by word: an expression is no sentence.
+    assert analyzer.texts.count(question) == (0 if method == "boolean" else 1)
+
+
+def test_a_cross_lingual_question_finds_the_other_languages_paper(index):
+    assert ids(index, "환각", "or") == ["KG-KO"]
+    assert set(ids(index, "환각", "shrag")) == {"KG-KO", "KG-EN"}
+    assert set(ids(index, "환각", "paper")) == {"KG-KO", "KG-EN"}
+
+
+@pytest.mark.parametrize("k", range(1, 13))
+def test_passages_of_equal_score_come_by_id(index, k):
+    assert [one for one, _ in run_of(index, "quokka", k=k)] == TIES[:k]
+    assert ids(index, "quokka", "or", k=k) == TIES[:k]
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
+def test_hits_come_by_falling_score_with_ranks_from_1(index, method):
+    hits = found(index, "axolotl quokka pangolin", method).hits
+
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_a_paper_is_found_once_a_passage_each(index):
+    assert [one for one, _ in run_of(index, "회귀 regression")] == ["BOTH"]
+    assert {one for one, _ in run_of(index, "회귀 regression", collapse=False)} == {"BOTH", "BOTH@en"}
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(lang="ko"), {"BOTH"}),
+        (Filters(lang="en"), {"BOTH@en"}),
+        (Filters(years=Range(2020, None)), set()),
+        (Filters(journal="정보과학회논문지"), set()),
+        (Filters(without=("BOTH", "BOTH@en")), set()),
+    ],
+)
+def test_filters_hold_for_every_method(index, method, filters, expected):
+    assert set(ids(index, "회귀 regression", method, filters=filters)) == expected
+
+
+def test_incomplete_papers_are_left_out_and_counted(index):
+    result = found(index, "gills", "or")
+
+    assert result.hits == ()
+    assert result.filtered == {"incomplete": 1, "duplicates": 0}
+
+
+def test_incomplete_papers_can_stay(index):
+    kept = found(index, "gills", "or", RetrieverSettings(drop_incomplete=False))
+
+    assert [hit.passage_id for hit in kept.hits] == ["BARE"]
+    assert kept.filtered == {"incomplete": 0, "duplicates": 0}
+
+
+def test_a_run_keeps_incomplete_papers(index):
+    assert [one for one, _ in run_of(index, "gills")] == ["BARE"]
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_decomposed_hangul_is_found_however_it_is_asked(index, method, form):
+    assert ids(index, unicodedata.normalize(form, "해파리"), method) == ["DECOMPOSED"]
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\n\t"])
+@pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
+def test_an_empty_question_is_refused(index, question, method):
+    with pytest.raises(BadQuestion, match="empty"):
+        found(index, question, method)
+
+
+def test_a_question_over_the_limit_is_refused_with_the_limit(index):
+    with pytest.raises(BadQuestion, match="20,001 characters, 20,000 are allowed"):
+        found(index, "a" * 20_001)
+    assert found(index, "axolotl " * 2_500, "or").hits  # 20,000 characters
+
+
+def test_a_lone_surrogate_is_refused_with_its_place(index):
+    with pytest.raises(BadQuestion, match="lone surrogate at character 2"):
+        found(index, "ab\udc80")
+
+
+def test_an_unknown_method_names_those_there_are(index):
+    with pytest.raises(BadFilter, match="or, paper, shrag, boolean"):
+        found(index, "axolotl", "bm25")
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag"])
+@pytest.mark.parametrize("question", ["the of and", "그리고 매우", "?!", "😀👍"])
+def test_nothing_to_search_for_is_said_and_finds_nothing(index, question, method):
+    result = found(index, question, method)
+
+    assert result.hits == ()
+    assert result.notes == ("nothing to search for: only stop words, punctuation or signs",)
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
+def test_the_same_search_twice_gives_the_same_record(index, method):
+    one, other = (found(index, QUESTION, method).as_record() for _ in range(2))
+
+    assert one.pop("milliseconds").keys() == other.pop("milliseconds").keys()
+    assert one == other
+
+
+def test_found_by_names_the_queries_that_found_a_hit(index):
+    [first] = [hit for hit in found(index, "axolotl limbs", "paper").hits if hit.passage_id == "DOI-1"]
+
+    assert first.found_by == (2, 1)
+
+
+def test_keywords_given_stand_in_for_those_from_statistics(index):
+    given = (Keyword("pangolin", "en", ("pangolin",)), Keyword("trade", "en", ("trade",)))
+
+    result = found(index, "천산갑 거래", "paper", keywords=given)
+
+    assert result.keywords == given
+    assert [query.query for query in result.queries] == ["pangolin OR trade", "pangolin"]
+    assert {hit.passage_id for hit in result.hits} == {"TITLED", "TEXTUAL"}
+
+
+def test_entropy_weighs_a_word_by_how_few_passages_it_gathers_in(index):
+    result = found(index, "quokka 알고리즘", "paper", RetrieverSettings(ranking="entropy"))
+
+    # Of 36 passages quokka stands alike in 12, 알고리즘 in one alone.
+    assert [(one.text, one.weight) for one in result.keywords] == [
+        ("알고리즘", pytest.approx(math.log(36))),
+        ("quokka", pytest.approx(math.log(36) - math.log(12))),
+    ]
+
+
+def test_tf_idf_weighs_a_word_by_how_few_passages_hold_it(index):
+    keywords = found(index, "quokka 알고리즘", "paper").keywords
+
+    assert [(one.text, one.weight) for one in keywords] == [
+        ("알고리즘", pytest.approx(math.log(1 + 35.5 / 1.5))),
+        ("quokka", pytest.approx(math.log(1 + 24.5 / 12.5))),
+    ]
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
+def test_an_explanation_sums_to_its_score(index, method):
+    account = asyncio.run(explain(index, SearchRequest("axolotl limbs", method), "DOI-1"))
+
+    assert account.rank == 1
+    assert account.explanation.score > 0
+    assert sum(term.score for term in account.explanation.terms) == pytest.approx(
+        account.explanation.score, abs=1e-3
+    )
+
+
+def test_an_explanation_of_shrag_gives_the_features_that_sum_to_the_score(index):
+    account = asyncio.run(explain(index, SearchRequest("axolotl limbs"), "DOI-1"))
+    [(_, score)] = run_of(index, "axolotl limbs", "shrag", k=1)
+
+    assert sum(value * weight for value, weight in account.features.values()) == pytest.approx(score)
+
+
+def test_a_passage_that_does_not_match_is_explained_as_not_found(index):
+    account = asyncio.run(explain(index, SearchRequest("axolotl", "or"), "BOTH"))
+
+    assert (account.rank, account.explanation.score, account.explanation.terms) == (None, 0, ())
+    assert account.summary == "not among the first 100 by --method or"
+
+
+def test_an_unknown_passage_is_refused(index):
+    with pytest.raises(UnknownPassage, match="no passage 'none'"):
+        asyncio.run(explain(index, SearchRequest("axolotl"), "none"))
+
+
+@given(question=st.text(max_size=40), method=st.sampled_from(METHODS))
+@example("😀 NOT", "boolean")
+@example("\x00", "shrag")
+@hypothesis_settings(max_examples=150)
+def test_any_question_has_hits_or_a_retriever_error(tmp_path_factory, question, method):
+    with opened(tmp_path_factory) as index:
+        try:
+            hits = found(index, question, method).hits
+        except RetrieverError:
+            return
+    assert len(hits) <= 10
