@@ -5,15 +5,17 @@ import unicodedata
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from retriever.index import SearchIndex, open_index
+from retriever.queries import Query
 from retriever.search import SearchRequest, rank, search
 from tests.indexer.corpora import build, write_jsonl
 
 NAME = "papers"
 SAME_TEXT = "Quokka populations on islands"
 
-PAPERS = [
+PAPERS: list[dict[str, Any]] = [
     {
         "id": "KG-KO",
         "title": "지식 그래프(knowledge graph)를 이용한 학술 검색",
@@ -137,7 +139,7 @@ class CountingEngine:
     def __init__(self, engine) -> None:
         self.engine = engine
         self.calls: Counter[str] = Counter()
-        self.searched: list = []
+        self.searched: list[list[tuple[Query, int]]] = []
 
     def __getattr__(self, name):
         return getattr(self.engine, name)

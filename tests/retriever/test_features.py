@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.features import Candidate, Concept, Features, feedback_tokens, features
+from retriever.features import Candidate, Concept, Features, features, feedback_tokens
 
 GRAPH = Concept("graph", {"graph": 2.0}, 2.0)
 SEARCH = Concept("검색", {"검색": 1.0, "retriev": 1.0}, 1.0)

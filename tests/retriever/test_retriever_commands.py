@@ -24,7 +24,7 @@ def home(tmp_path_factory):
 
 def shrag(*arguments, home):
     return subprocess.run(
-        command(*arguments), env=environment_of(home), capture_output=True, text=True, timeout=60
+        command(*arguments), env=environment_of(home), capture_output=True, check=False, text=True, timeout=60
     )
 
 
@@ -106,6 +106,7 @@ def test_bytes_that_are_no_utf_8_are_a_wrong_call(home):
         env=environment_of(home) | {"PYTHONUTF8": "1"},
         executable=sys.executable,
         capture_output=True,
+        check=False,
         timeout=60,
     )
 

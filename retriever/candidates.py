@@ -1,0 +1,132 @@
+"""Candidates of the tuned order: found by one call to the engine, with features and signs of an answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from indexer.schema import StoredPassage
+from retriever.confidence import Signs, signs
+from retriever.engines import EngineHit
+from retriever.features import Candidate, Concept, Features, features, feedback_tokens
+from retriever.index import SearchIndex
+from retriever.keywords import inverse_document_frequency
+from retriever.queries import Or, Term
+from retriever.question import (
+    find_keywords,
+    idf_of,
+    other_words,
+    own_words,
+    progressive_queries,
+    question_terms,
+)
+from retriever.state import SearchState
+
+POOL = 100  # candidates that the whole question brings to the lexical order
+OTHER_POOL = 30  # candidates that the question's words in the other language bring
+APART = 100  # positions between a passage and its title in the other language, so that no window spans both
+WHOLE_QUESTION = OTHER_LANGUAGE = 0  # in `found_by`, beside the n of SQn
+
+
+async def candidate_table(
+    state: SearchState,
+) -> tuple[list[tuple[EngineHit, Features]], list[EngineHit], list[Concept]]:
+    """Ask the engine once; return the candidates with features, all hits of the whole question, its words."""
+    with state.timed("keywords"):
+        terms = await question_terms(state)
+        concepts = await find_keywords(state)
+    if not terms:
+        return [], [], concepts
+    asked = [(WHOLE_QUESTION, own_words(state, terms), max(POOL, state.request.k))]
+    if other := other_words(state):
+        asked.append((OTHER_LANGUAGE, other, OTHER_POOL))
+    found = await state.ask_engine([*asked, *progressive_queries(state)])
+    by_question = found[0]
+    attainable = await _attainable(state, [query for _, query, _ in asked])
+    # The other language's words stand for a part of the question only.
+    share = _translated_share(state, concepts)
+    pool: dict[str, EngineHit] = {}
+    for hits, reach, part in zip(found[: len(asked)], attainable, (1.0, share)[: len(asked)], strict=True):
+        for hit in hits[:POOL]:
+            scaled = replace(hit, score=part * hit.score / reach)
+            known = pool.get(hit.passage_id, scaled)
+            pool[hit.passage_id] = max(known, scaled, key=lambda one: one.score)
+    # What only a short query found lies below the whole question's last.
+    floor = min((hit.score for hit in pool.values()), default=0.0)
+    for hit in (hit for hits in found[len(asked) :] for hit in hits):
+        pool.setdefault(hit.passage_id, replace(hit, score=floor))
+    ordered = sorted(pool.values(), key=lambda hit: (-hit.score, hit.passage_id))
+    if state.request.collapse:
+        ordered = await with_text(state, ordered)
+    with state.timed("order"):
+        rows = await _features(state, concepts, ordered)
+    return list(zip(ordered, rows, strict=True)), by_question, concepts
+
+
+async def with_text(state: SearchState, hits: Sequence[EngineHit]) -> list[EngineHit]:
+    """Let a paper that was found by its title in the other language alone stand by its abstract."""
+    engine = state.index.engine
+    stored = await engine.passages(hit.passage_id for hit in hits)
+    bare = {hit.doc_id for hit in hits if not stored[hit.passage_id].text}
+    papers = {doc_id: one.passage_id for doc_id, one in (await engine.papers(bare)).items() if one.text}
+    best: dict[str, EngineHit] = {}
+    for hit in hits:
+        if not stored[hit.passage_id].text and hit.doc_id in papers:
+            abstract = papers[hit.doc_id]
+            state.found_by.setdefault(abstract, []).extend(state.found_by.get(hit.passage_id, ()))
+            hit = replace(hit, passage_id=abstract)  # noqa: PLW2901
+        best.setdefault(hit.passage_id, hit)
+    return list(best.values())
+
+
+async def signs_of(
+    state: SearchState, first: Sequence[tuple[EngineHit, Features]], concepts: Sequence[Concept]
+) -> Signs:
+    """Read off the first passages what speaks for an answer."""
+    stored = await state.index.engine.passages(hit.passage_id for hit, _ in first)
+    held = [
+        (row, frozenset(token[0] for token in _candidate(state.index, stored[hit.passage_id], 0.0).tokens))
+        for hit, row in first
+    ]
+    return signs(held, concepts, inverse_document_frequency(0, state.index.engine.passage_count))
+
+
+def _translated_share(state: SearchState, concepts: Sequence[Concept]) -> float:
+    """Return how much of the question's weight has counterparts; all of it where a model gave keywords."""
+    if state.request.keywords:
+        return 1.0
+    sources = {token for one in state.counterparts for token in one.source}
+    total = sum(concept.weight for concept in concepts)
+    translated = sum(concept.weight for concept in concepts if concept.tokens.keys() & sources)
+    return translated / total if total else 0.0
+
+
+async def _attainable(state: SearchState, queries: Sequence[Or]) -> list[float]:
+    """Return for each query the idf of all its tokens, which no passage's text scores above."""
+    sets = [
+        {token for clause in query.clauses if isinstance(clause, Term) for token in clause.tokens}
+        for query in queries
+    ]
+    idf = await idf_of(state, sorted(set().union(*sets)))
+    return [sum(idf.get(token, 0.0) for token in tokens) or 1.0 for tokens in sets]
+
+
+async def _features(
+    state: SearchState, concepts: Sequence[Concept], pool: Sequence[EngineHit]
+) -> list[Features]:
+    index = state.index
+    stored = await index.engine.passages(hit.passage_id for hit in pool)
+    candidates = [_candidate(index, stored[hit.passage_id], hit.score) for hit in pool]
+    rarity = await idf_of(state, sorted(feedback_tokens(candidates)), least=2)
+    return features(state.tokens, concepts, candidates, rarity)
+
+
+def _candidate(index: SearchIndex, passage: StoredPassage, score: float) -> Candidate:
+    """Make a candidate of a passage; its paper's title in the other language counts with its own."""
+    tokens, title_tokens = index.tokens_of(passage)
+    title = passage.title
+    if other := (passage.paper or {}).get("title2"):
+        behind = (tokens[-1][1] if tokens else 0) + APART
+        added = [
+            (token, behind + place, start, end) for token, place, start, end in index.analyzer.analyze(other)
+        ]
+        tokens, title = [*tokens, *added], f"{title} {other}"
+    return Candidate(passage.passage_id, title, tokens, title_tokens, score)

@@ -1,0 +1,169 @@
+"""From a question to its queries: terms, spellings, keywords, and what stands for each word."""
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from retriever.features import Concept
+from retriever.keywords import (
+    KEYWORDS,
+    TRANSLATIONS,
+    Counterpart,
+    Keyword,
+    content_words,
+    counterparts,
+    inverse_document_frequency,
+    merge,
+    question_tokens,
+    term_entropy,
+    weigh,
+    words_of,
+)
+from retriever.queries import Or, Query, Term, or_query, progressive_or
+from retriever.spelling import near_spellings
+from retriever.state import SearchState
+
+PER_QUERY = 10  # papers a progressive query brings (SHRAG, section 3.3)
+ENTROPY_SAMPLE = 256
+TUNED_TITLE_WEIGHT = 0.4  # in `shrag`; the weights of retriever/reranker.py were found with it
+VARIANT_WEIGHT = 0.8  # of a near spelling beside the word itself
+NOTHING_TO_SEARCH = "nothing to search for: only stop words, punctuation or signs"
+
+
+async def question_terms(state: SearchState) -> list[Term]:
+    """Analyse the question once; each distinct token is a term."""
+    state.tokens = question_tokens(state.request.question, state.index.analyzer)
+    question = unicodedata.normalize("NFC", state.request.question)
+    if not any(map(str.isalnum, "".join(token[0] for token in state.tokens))):
+        state.tokens = []  # an emoji is a token, but nothing to ask about
+    terms = {token: question[start:end] for token, _, start, end in reversed(state.tokens)}
+    if not terms:
+        state.notes.append(NOTHING_TO_SEARCH)
+    return [Term(terms[token], (token,)) for token in dict.fromkeys(token[0] for token in state.tokens)]
+
+
+async def find_keywords(state: SearchState) -> list[Concept]:
+    """Choose the ten keywords, and say what stands for each word of the question."""
+    given = state.request.keywords
+    state.spellings = await find_spellings(state)
+    own = [
+        _with_spellings(word, state.spellings)
+        for word in content_words(words_of(state.request.question, state.tokens))
+    ]
+    state.counterparts = counterparts(state.tokens, state.index.glossary)
+    other = [word for one in state.counterparts for word in one.words]
+    tokens = {token for one in (*own, *other, *(given or ())) for token in one.tokens}
+    weights = await _weights(state, sorted(tokens))
+    if given is None:
+        ranked = weigh(merge(weigh(own, weights), weigh(other, weights)[:TRANSLATIONS]), weights)
+        state.keywords = [one for one in ranked if one.weight > 0][:KEYWORDS]
+    else:
+        state.keywords = list(given[:KEYWORDS])
+    return [_concept(word, state.counterparts, weights) for word in own]
+
+
+def _concept(word: Keyword, found: Sequence[Counterpart], weights: Mapping[str, float]) -> Concept:
+    """Join a word with its counterparts: all of a counterpart's tokens together weigh what the word does."""
+    tokens = {token: weights[token] for token in word.tokens}
+    weight = sum(tokens.values())
+    for one in found:
+        if one.source & set(word.tokens):
+            there = [token for other in one.words for token in other.tokens if weights[token]]
+            weight = weight or sum(weights[token] for token in there)
+            tokens |= {token: weight / len(there) for token in there if token not in tokens}
+    return Concept(word.text, tokens, weight)
+
+
+def plain_or(state: SearchState, terms: Sequence[Term]) -> Or:
+    """Join the question's distinct tokens; with `count_repeats` one that stands twice weighs twice."""
+    if state.settings.count_repeats:
+        counts = Counter(token[0] for token in state.tokens)
+        terms = [replace(term, weight=float(counts[term.tokens[0]])) for term in terms]
+    return or_query(terms, title_weight=title_weight_of(state))
+
+
+def own_words(state: SearchState, terms: Sequence[Term]) -> Or:
+    """Join the question's tokens in one OR, near spellings in the place of unknown ones."""
+    clauses: dict[str, Term] = {}
+    for term in terms:
+        (token,) = term.tokens
+        for near in state.spellings.get(token, ()):
+            clauses.setdefault(near, Term(near, (near,), weight=VARIANT_WEIGHT))
+        if token not in state.spellings:
+            clauses[token] = term
+    return or_query(list(clauses.values()), title_weight=title_weight_of(state))
+
+
+def other_words(state: SearchState) -> Or | None:
+    """Join what stands for the question in the other language: the glossary's words, the model's keywords."""
+    own = {token[0] for token in state.tokens}
+    words = [word for found in state.counterparts for word in found.words]
+    words += state.request.keywords or ()
+    tokens = dict.fromkeys(token for word in words for token in word.tokens if token not in own)
+    terms = [Term(token, (token,)) for token in tokens]
+    return or_query(terms, title_weight=title_weight_of(state)) if terms else None
+
+
+def progressive_queries(state: SearchState) -> list[tuple[int, Query, int]]:
+    """Make SQn … SQ1 as (n, query, papers asked for)."""
+    queries = progressive_or([one.term() for one in state.keywords])
+    return [(len(queries) - place, query, PER_QUERY) for place, query in enumerate(queries)]
+
+
+def title_weight_of(state: SearchState) -> float:
+    """Return the weight of the title clause: as asked, as tuned, or as set."""
+    if state.request.title_weight is not None:
+        return state.request.title_weight
+    return TUNED_TITLE_WEIGHT if state.request.method == "shrag" else state.settings.title_weight
+
+
+def _with_spellings(word: Keyword, spellings: dict[str, list[str]]) -> Keyword:
+    tokens = [near for token in word.tokens for near in (spellings.get(token) or [token])]
+    return replace(word, tokens=tuple(dict.fromkeys(tokens)))
+
+
+async def find_spellings(state: SearchState) -> dict[str, list[str]]:
+    """Find near spellings of the tokens that the index does not hold."""
+    tokens = list(dict.fromkeys(token[0] for token in state.tokens))
+    frequencies = await state.index.engine.document_frequencies(tokens)
+    near: dict[str, list[str]] = {}
+    for token in tokens:
+        if frequencies[token] == 0 and (found := await near_spellings(token, state.index.engine)):
+            near[token] = found
+            state.notes.append(f"{token} is not in the index; searched as {', '.join(found)}")
+    return near
+
+
+async def idf_of(state: SearchState, tokens: Sequence[str], *, least: int = 1) -> dict[str, float]:
+    """Return the idf of the tokens that stand in at least so many passages."""
+    engine = state.index.engine
+    frequencies = await engine.document_frequencies(tokens)
+    return {
+        token: inverse_document_frequency(frequency, engine.passage_count)
+        for token, frequency in frequencies.items()
+        if frequency >= least
+    }
+
+
+async def _weights(state: SearchState, tokens: Sequence[str]) -> dict[str, float]:
+    """Weigh tokens by rarity, or by how few passages they gather in; what is not in the index weighs 0."""
+    engine = state.index.engine
+    frequencies = await engine.document_frequencies(tokens)
+    weights = {}
+    for token in tokens:
+        if not frequencies[token]:
+            weights[token] = 0.0
+        elif state.settings.ranking == "entropy":
+            sample = await engine.term_frequencies(token, ENTROPY_SAMPLE)
+            # A larger term's entropy is at least that of its sample, plus what the rest spreads it further.
+            spread = term_entropy(sample) + _log_ratio(frequencies[token], len(sample))
+            weights[token] = max(0.0, _log_ratio(engine.passage_count, 1) - spread)
+        else:
+            weights[token] = inverse_document_frequency(frequencies[token], engine.passage_count)
+    return weights
+
+
+def _log_ratio(one: int, other: int) -> float:
+    return math.log(one / other) if one and other else 0.0

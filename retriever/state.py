@@ -1,0 +1,74 @@
+"""A search: what is asked, and what is known of it while it is under way."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from indexer.analysis import Token
+from retriever.confidence import Signs
+from retriever.engines import EngineHit
+from retriever.hits import QueryTrace
+from retriever.index import SearchIndex
+from retriever.keywords import Counterpart, Keyword
+from retriever.queries import Filters, Query, describe
+from retriever.settings import RetrieverSettings
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What is asked of an index.
+
+    `collapse` gives papers, each by its best passage; without it passages. `keywords` stand in for those from
+    statistics. `title_weight` None is the settings'.
+    """
+
+    question: str
+    method: str = "shrag"
+    k: int = 10
+    filters: Filters = field(default_factory=Filters)
+    collapse: bool = True
+    keywords: tuple[Keyword, ...] | None = None
+    title_weight: float | None = None
+
+
+@dataclass(slots=True)
+class SearchState:
+    """One search under way: what is known so far, for the method to add to."""
+
+    index: SearchIndex
+    request: SearchRequest
+    settings: RetrieverSettings
+    tokens: list[Token] = field(default_factory=list)
+    keywords: list[Keyword] = field(default_factory=list)
+    queries: list[QueryTrace] = field(default_factory=list)
+    found_by: dict[str, list[int]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    milliseconds: dict[str, float] = field(default_factory=dict)
+    spellings: dict[str, list[str]] = field(default_factory=dict)
+    counterparts: list[Counterpart] = field(default_factory=list)
+    signs: Signs | None = None
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the time spent to a stage's."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = (time.perf_counter() - started) * 1000
+            self.milliseconds[stage] = self.milliseconds.get(stage, 0.0) + spent
+
+    async def ask_engine(self, asked: Sequence[tuple[int, Query, int]]) -> list[list[EngineHit]]:
+        """Send all (n of SQn, query, k) in one call; note what each found."""
+        with self.timed("search"):
+            found = await self.index.engine.search(
+                [(query, k) for _, query, k in asked],
+                filters=self.request.filters,
+                collapse=self.request.collapse,
+            )
+        for (number, query, _), hits in zip(asked, found, strict=True):
+            self.queries.append(QueryTrace(describe(query), len(hits)))
+            for hit in hits:
+                self.found_by.setdefault(hit.passage_id, []).append(number)
+        return found
