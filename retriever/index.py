@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections import OrderedDict
+from errno import ENOENT
 from pathlib import Path
 from typing import Self
 
@@ -9,9 +10,8 @@ from indexer.analysis import Analyzer, Token, make_analyzer
 from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall
 from indexer.fingerprint import differences, lexical_fingerprint
 from indexer.glossary import Glossary
-from indexer.ingest import ENGINE, GLOSSARY
 from indexer.schema import StoredPassage
-from indexer.versions import IndexFolder, Manifest
+from indexer.versions import ENGINE, GLOSSARY, IndexFolder, Manifest
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 
@@ -82,7 +82,7 @@ def open_index(home: Path, name: str) -> SearchIndex:
             )
         try:
             engine = TantivyEngine(path / ENGINE)
-            glossary = Glossary.open(path / GLOSSARY)
+            glossary = _open_glossary(path / GLOSSARY)
         except FileNotFoundError as error:
             if folder.current() != pointer:
                 continue  # cleared away between the look at the pointer and the opening
@@ -91,3 +91,10 @@ def open_index(home: Path, name: str) -> SearchIndex:
                 f"go back (shrag indexes rollback {name}) or build it again (--rebuild)"
             ) from error
         return SearchIndex(manifest, engine, make_analyzer(manifest.analyzer, manifest.decompound), glossary)
+
+
+def _open_glossary(path: Path) -> Glossary:
+    """Open a version's glossary; a version without its file is damaged, or being cleared away."""
+    if not path.exists():
+        raise FileNotFoundError(ENOENT, "no such file", str(path))
+    return Glossary.open(path)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -200,10 +201,7 @@ def test_workers_do_not_outlive_the_process_that_started_them(home, tmp_path, en
 def children_that_analyse(pid):
     """Wait until the pool of a process has two children, and return their numbers."""
     for _ in range(300):
-        listed = subprocess.run(
-            ["ps", "-o", "pid=,args=", "--ppid", str(pid)], capture_output=True, text=True, check=False
-        ).stdout
-        workers = [int(line.split()[0]) for line in listed.splitlines() if "spawn_main" in line]
+        workers = [child for child in children_of(pid) if "spawn_main" in command_line_of(child)]
         if len(workers) == 2:
             time.sleep(0.7)
             return workers
@@ -211,12 +209,27 @@ def children_that_analyse(pid):
     return []
 
 
+def children_of(pid):
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def command_line_of(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def is_running(pid):
     """Tell whether a process runs; one that has ended and that nobody asked about yet does not."""
-    state = subprocess.run(
-        ["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    return state.stdout.strip() not in {"", "Z"}
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
 
 
 def test_a_disk_error_names_the_next_step(home, corpus):
