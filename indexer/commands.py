@@ -198,6 +198,8 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
     from indexer.versions import IndexFolder
 
     folder = IndexFolder(IndexerSettings().home, name)
+    if not folder.path.exists():
+        folder.require_current()
     if not yes:
         holds = f"{folder.manifest().passages:,} passages" if folder.current() else "an unfinished build"
         click.confirm(f"delete index {name!r} ({holds})?", abort=True, err=True)

@@ -138,16 +138,18 @@ def show_search(result: SearchResult) -> None:
 def show_trace(result: SearchResult) -> None:
     """Print the keywords, the queries and what they found."""
     from rich.table import Table
+    from rich.text import Text
 
     from indexer.progress import console
 
     screen = console()
     if result.keywords:
         shown = ", ".join(f"{one.text} ({one.weight:.2f})" for one in result.keywords)
-        screen.print(f"[bold]keywords[/bold]  {shown}", markup=True)
+        screen.print(Text("keywords", style="bold"), f" {shown}")
     table = Table("query", "hits", box=None)
     for query in result.queries:
-        table.add_row(query.query, str(query.hits))
+        words, titles, _ = query.query.partition(" OR title:")
+        table.add_row(f"{words} (and in titles)" if titles else words, str(query.hits))
     if result.queries:
         screen.print(table)
     for note in result.notes:

@@ -100,6 +100,7 @@ def test_the_quick_calls_run_one_after_the_other(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "sample", tmp_path / "sample")
     shutil.copy(ROOT / "sample" / "papers.jsonl", tmp_path)
     monkeypatch.chdir(tmp_path)
+    shrag("index", "sample/papers.jsonl", "--name", "sample", home=tmp_path / "home")  # as `make demo` does
     for call in CALLS:
         if call[0] in QUICK:
             done = shrag(*call, home=tmp_path / "home")
