@@ -22,11 +22,11 @@ LEAST_OVERLAP = 0.5
 # Share of a sentence's glossary terms that the cited passages must hold, across languages.
 LEAST_PAIRS = 0.5
 
-NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d*\.\d+|\d+")
 # Names and abbreviations: capitals after the first letter, or a capital and a digit, or a capitalised word
 # inside a Korean sentence.
 ABBREVIATION = re.compile(r"(?<![A-Za-z])[A-Za-z]*[A-Z][A-Za-z]*[A-Z0-9][A-Za-z0-9]*")
-LATIN_WORD = re.compile(r"(?<![A-Za-z])[A-Z][a-z]{2,}")
+LATIN_WORD = re.compile(r"(?<![A-Za-z])[A-Z][a-z]{2,}(?![A-Za-z0-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,9 @@ def numbers(text: str) -> set[str]:
 
 
 def _plain(number: str) -> str:
-    number = number.replace(",", "").lstrip("-−")
-    return number.rstrip("0").rstrip(".") if "." in number else number.lstrip("0") or "0"
+    whole, _, decimals = number.replace(",", "").partition(".")
+    decimals = decimals.rstrip("0")
+    return (whole.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
 
 
 def names(text: str, language: Language) -> set[str]:
@@ -104,7 +105,13 @@ def _missing_numbers(sentence: str, source: str) -> list[str]:
 
 def _missing_names(sentence: str, source: str, language: Language) -> list[str]:
     plain = source.casefold()
-    return sorted(name for name in names(sentence, language) if name.casefold() not in plain)
+    return sorted(name for name in names(sentence, language) if not _stands_in(name, plain))
+
+
+def _stands_in(name: str, plain: str) -> bool:
+    """Tell whether a name stands in a case-folded text as a word of its own, singular or plural."""
+    singular = name[:-1] if name.endswith("s") and name[:-1].isupper() else name
+    return bool(re.search(rf"(?<![a-z0-9]){re.escape(singular.casefold())}s?(?![a-z0-9])", plain))
 
 
 def _same_language(one: Language, other: Language) -> bool:

@@ -1,5 +1,6 @@
 """Candidates of the tuned order: found by one call to the engine, with features and signs of an answer."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -66,7 +67,11 @@ async def with_text(state: SearchState, hits: Sequence[EngineHit]) -> list[Engin
     engine = state.index.engine
     stored = await engine.passages(hit.passage_id for hit in hits)
     bare = {hit.doc_id for hit in hits if not stored[hit.passage_id].text}
-    papers = {doc_id: one.passage_id for doc_id, one in (await engine.papers(bare)).items() if one.text}
+    papers = {
+        doc_id: one.passage_id
+        for doc_id, one in (await engine.papers(bare)).items()
+        if one.text and _allowed(one, state)
+    }
     best: dict[str, EngineHit] = {}
     for hit in hits:
         if not stored[hit.passage_id].text and hit.doc_id in papers:
@@ -75,6 +80,11 @@ async def with_text(state: SearchState, hits: Sequence[EngineHit]) -> list[Engin
             hit = replace(hit, passage_id=abstract)  # noqa: PLW2901
         best.setdefault(hit.passage_id, hit)
     return list(best.values())
+
+
+def _allowed(passage: StoredPassage, state: SearchState) -> bool:
+    filters = state.request.filters
+    return passage.passage_id not in filters.without and filters.lang in {None, passage.lang}
 
 
 async def signs_of(
@@ -126,7 +136,8 @@ def _candidate(index: SearchIndex, passage: StoredPassage, score: float) -> Cand
     if other := (passage.paper or {}).get("title2"):
         behind = (tokens[-1][1] if tokens else 0) + APART
         added = [
-            (token, behind + place, start, end) for token, place, start, end in index.analyzer.analyze(other)
+            (token, behind + place, start, end)
+            for token, place, start, end in index.analyzer.analyze(unicodedata.normalize("NFC", other))
         ]
         tokens, title = [*tokens, *added], f"{title} {other}"
     return Candidate(passage.passage_id, title, tokens, title_tokens, score)

@@ -7,7 +7,7 @@ from typing import Any
 from retriever.engines import Explanation
 from retriever.errors import UnknownPassage
 from retriever.index import SearchIndex
-from retriever.reranker import HEAD_WEIGHTS
+from retriever.reranker import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS
 from retriever.search import SearchRequest, feature_table, prepare_query, rank
 from retriever.settings import RetrieverSettings
 
@@ -59,13 +59,15 @@ async def explain(
         raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {passage_id!r}")
     settings = settings or RetrieverSettings()
     query = await prepare_query(index, request, settings)
-    ranked = await rank(index, replace(request, k=DEPTH, collapse=False), settings)
+    request = replace(request, k=DEPTH, collapse=False)
+    ranked = await rank(index, request, settings)
     place = next((place for place, (one, _) in enumerate(ranked, 1) if one == passage_id), None)
     features = {}
     if request.method == "shrag":
         for hit, row in await feature_table(index, request, settings):
             if hit.passage_id == passage_id:
-                features = {name: (getattr(row, name), weight) for name, weight in HEAD_WEIGHTS.items()}
+                weights = HEAD_WEIGHTS if place is not None and place <= HEAD else TAIL_WEIGHTS
+                features = {name: (getattr(row, name), weight) for name, weight in weights.items()}
     if query is None:
         explanation = Explanation(passage_id, 0.0, ())
     else:

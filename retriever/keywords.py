@@ -78,7 +78,9 @@ def content_words(words: Iterable[Keyword]) -> list[Keyword]:
 
 def inverse_document_frequency(document_frequency: int, passages: int) -> float:
     """Return BM25's ln(1 + (N − df + .5) / (df + .5)), which is never negative."""
-    return math.log(1 + (passages - document_frequency + 0.5) / (document_frequency + 0.5))
+    # An engine may count deleted passages among those that hold a word.
+    held = min(document_frequency, passages)
+    return math.log(1 + (passages - held + 0.5) / (held + 0.5))
 
 
 def term_entropy(frequencies: Sequence[int]) -> float:

@@ -28,6 +28,7 @@ from retriever.state import SearchState
 PER_QUERY = 10  # papers a progressive query brings (SHRAG, section 3.3)
 ENTROPY_SAMPLE = 256
 TUNED_TITLE_WEIGHT = 0.4  # in `shrag`; the weights of retriever/reranker.py were found with it
+MOST_SPELLED = 16  # unknown words of a question whose near spellings are looked for
 VARIANT_WEIGHT = 0.8  # of a near spelling beside the word itself
 NOTHING_TO_SEARCH = "nothing to search for: only stop words, punctuation or signs"
 
@@ -55,13 +56,14 @@ async def find_keywords(state: SearchState) -> list[Concept]:
     state.counterparts = counterparts(state.tokens, state.index.glossary)
     other = [word for one in state.counterparts for word in one.words]
     tokens = {token for one in (*own, *other, *(given or ())) for token in one.tokens}
-    weights = await _weights(state, sorted(tokens))
+    rarity = await _rarity(state, sorted(tokens))
     if given is None:
+        weights = await _importance(state, rarity)
         ranked = weigh(merge(weigh(own, weights), weigh(other, weights)[:TRANSLATIONS]), weights)
         state.keywords = [one for one in ranked if one.weight > 0][:KEYWORDS]
     else:
         state.keywords = list(given[:KEYWORDS])
-    return [_concept(word, state.counterparts, weights) for word in own]
+    return [_concept(word, state.counterparts, rarity) for word in own]
 
 
 def _concept(word: Keyword, found: Sequence[Counterpart], weights: Mapping[str, float]) -> Concept:
@@ -129,8 +131,17 @@ async def find_spellings(state: SearchState) -> dict[str, list[str]]:
     tokens = list(dict.fromkeys(token[0] for token in state.tokens))
     frequencies = await state.index.engine.document_frequencies(tokens)
     near: dict[str, list[str]] = {}
+    looked_for = 0
     for token in tokens:
-        if frequencies[token] == 0 and (found := await near_spellings(token, state.index.engine)):
+        if frequencies[token]:
+            continue
+        looked_for += 1
+        if looked_for > MOST_SPELLED:
+            state.notes.append(
+                f"near spellings were looked for of the first {MOST_SPELLED} unknown words only"
+            )
+            break
+        if found := await near_spellings(token, state.index.engine):
             near[token] = found
             state.notes.append(f"{token} is not in the index; searched as {', '.join(found)}")
     return near
@@ -147,21 +158,24 @@ async def idf_of(state: SearchState, tokens: Sequence[str], *, least: int = 1) -
     }
 
 
-async def _weights(state: SearchState, tokens: Sequence[str]) -> dict[str, float]:
-    """Weigh tokens by rarity, or by how few passages they gather in; what is not in the index weighs 0."""
+async def _rarity(state: SearchState, tokens: Sequence[str]) -> dict[str, float]:
+    """Return the idf of tokens, 0 for those that the index does not hold."""
+    known = await idf_of(state, tokens)
+    return {token: known.get(token, 0.0) for token in tokens}
+
+
+async def _importance(state: SearchState, rarity: Mapping[str, float]) -> dict[str, float]:
+    """Weigh tokens as keywords: by rarity, or by how few passages they gather in."""
+    if state.settings.ranking != "entropy":
+        return dict(rarity)
     engine = state.index.engine
-    frequencies = await engine.document_frequencies(tokens)
+    frequencies = await engine.document_frequencies(rarity)
     weights = {}
-    for token in tokens:
-        if not frequencies[token]:
-            weights[token] = 0.0
-        elif state.settings.ranking == "entropy":
-            sample = await engine.term_frequencies(token, ENTROPY_SAMPLE)
-            # A larger term's entropy is at least that of its sample, plus what the rest spreads it further.
-            spread = term_entropy(sample) + _log_ratio(frequencies[token], len(sample))
-            weights[token] = max(0.0, _log_ratio(engine.passage_count, 1) - spread)
-        else:
-            weights[token] = inverse_document_frequency(frequencies[token], engine.passage_count)
+    for token in rarity:
+        sample = await engine.term_frequencies(token, ENTROPY_SAMPLE) if frequencies[token] else []
+        # A larger term's entropy is at least that of its sample, plus what the rest spreads it further.
+        spread = term_entropy(sample) + _log_ratio(frequencies[token], len(sample))
+        weights[token] = max(0.0, _log_ratio(engine.passage_count, 1) - spread) if sample else 0.0
     return weights
 
 

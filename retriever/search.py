@@ -68,26 +68,16 @@ async def search(
     started = time.perf_counter()
     settings = settings or RetrieverSettings()
     # Some of the best may be duplicates or incomplete: look a little deeper than k.
-    state, ranked = await _ranked(index, replace(request, k=request.k + PER_QUERY), settings)
-    with state.timed("stored"):
-        if request.collapse:
-            scores = {hit.doc_id: score for hit, score in ranked}
-            ranked = [(hit, scores[hit.doc_id]) for hit in await with_text(state, [hit for hit, _ in ranked])]
-        stored = await index.engine.passages(hit.passage_id for hit, _ in ranked)
-        papers = {one.doc_id: one for one in stored.values() if one.paper is not None}
-        missing = [one.doc_id for one in stored.values() if one.doc_id not in papers]
-        papers |= await index.engine.papers(missing)
-    hits = [
-        Hit(
-            rank=0,
-            passage=stored[hit.passage_id],
-            score=round(score, 4),
-            found_by=tuple(dict.fromkeys(sorted(state.found_by.get(hit.passage_id, ()), reverse=True))),
-            paper=(papers[hit.doc_id].paper or {}) if hit.doc_id in papers else {},
-        )
-        for hit, score in ranked
-    ]
+    deeper = replace(request, k=request.k + PER_QUERY)
+    state, ranked = await _ranked(index, deeper, settings)
+    hits = await _stored_hits(state, ranked)
     kept, filtered = _filtered(hits, drop_incomplete=settings.drop_incomplete)
+    if filtered["incomplete"] and len(kept) < request.k:
+        # Incomplete papers have taken the places: ask again without them.
+        complete = replace(deeper, filters=replace(request.filters, complete_only=True))
+        state, ranked = await _ranked(index, complete, settings)
+        kept, others = _filtered(await _stored_hits(state, ranked), drop_incomplete=True)
+        filtered["duplicates"] = others["duplicates"]
     with state.timed("snippets"):
         weights = {token: one.weight or 1.0 for one in state.keywords for token in one.tokens}
         weights = weights or {token[0]: 1.0 for token in state.tokens}
@@ -105,9 +95,38 @@ async def search(
         filtered=filtered,
         milliseconds=state.milliseconds,
         order=ORDERS[request.method],
-        evidence_score=evidence_score(state.signs) if state.signs else None,
+        evidence_score=_evidence_score(state, shown),
         notes=tuple(state.notes),
     )
+
+
+def _evidence_score(state: SearchState, hits: Sequence[Hit]) -> float | None:
+    if state.signs is None:
+        return None
+    return evidence_score(state.signs) if hits else 0.0
+
+
+async def _stored_hits(state: SearchState, ranked: Ranked) -> list[Hit]:
+    """Fetch what is stored of ranked passages and their papers."""
+    engine = state.index.engine
+    with state.timed("stored"):
+        if state.request.collapse:
+            scores = {hit.doc_id: score for hit, score in ranked}
+            ranked = [(hit, scores[hit.doc_id]) for hit in await with_text(state, [hit for hit, _ in ranked])]
+        stored = await engine.passages(hit.passage_id for hit, _ in ranked)
+        papers = {one.doc_id: one for one in stored.values() if one.paper is not None}
+        missing = [one.doc_id for one in stored.values() if one.doc_id not in papers]
+        papers |= await engine.papers(missing)
+    return [
+        Hit(
+            rank=0,
+            passage=stored[hit.passage_id],
+            score=round(score, 4),
+            found_by=tuple(dict.fromkeys(sorted(state.found_by.get(hit.passage_id, ()), reverse=True))),
+            paper=(papers[hit.doc_id].paper or {}) if hit.doc_id in papers else {},
+        )
+        for hit, score in ranked
+    ]
 
 
 def _filtered(hits: Sequence[Hit], *, drop_incomplete: bool) -> tuple[list[Hit], dict[str, int]]:

@@ -133,7 +133,9 @@ class TantivyEngine:
 
     def _term_frequencies(self, token: str, sample: int) -> list[int]:
         term = Term(token, (token,))
-        hits = self._searcher.search(self._compile(term), sample, count=False, order_by_field="sequence").hits
+        query = self._compile(term)
+        first = tantivy.Order.Asc
+        hits = self._searcher.search(query, sample, count=False, order_by_field="sequence", order=first).hits
         return [int(score.frequency) for _, address in hits for score in self._term_scores(term, address)]
 
     def _explain(self, query: Query, passage_id: str) -> Explanation:

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from generator.citations import check_sentence, cited
+from generator.citations import check_sentence, cited, numbers
 from tests.generator.sample_index import passage
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -100,3 +100,22 @@ def test_a_sentence_without_words_cannot_be_checked(sample):
 def test_cited_takes_the_passages_in_the_order_of_the_evidence():
     first, second, third = (passage(name, name) for name in ("A", "B", "C"))
     assert cited(("C", "A", "X"), [first, second, third]) == [first, third]
+
+
+@pytest.mark.parametrize("written", ["총1,046건", "총 1,046건", "1046 cases", "1,046.0"])
+def test_a_number_is_read_alike_however_it_is_written(written):
+    assert numbers(written) == {"1046"}
+
+
+def test_a_number_without_a_leading_zero_is_the_same_number():
+    assert numbers("p < .05") == numbers("p < 0.05") == {"0.05"}
+
+
+def test_a_name_inside_another_word_does_not_count(sample):
+    sentence = "AI delayed thermal runaway between cells."
+    assert check(sample, sentence, "They said it delayed thermal runaway between cells.") == "unsupported"
+
+
+def test_the_plural_of_an_abbreviation_is_its_singular(sample):
+    sentence = "LLMs delayed thermal runaway between cells."
+    assert check(sample, sentence, "An LLM delayed thermal runaway between cells.") == "supported"

@@ -1,0 +1,67 @@
+"""Searching at its edges: many incomplete papers, filters beside titles in the other language, removals."""
+
+import pytest
+
+from indexer.ingest import remove_records
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from retriever.keywords import inverse_document_frequency
+from retriever.queries import Filters
+from tests.retriever.papers import found, ids, index_of
+
+METHODS = ("or", "paper", "shrag")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_incomplete_papers_do_not_crowd_out_complete_ones(tmp_path, method):
+    bare = [{"id": f"BARE{n}", "title": "graph retrieval"} for n in range(40)]
+    whole = [
+        {
+            "id": f"WHOLE{n}",
+            "title": f"study {n}",
+            "abstract": f"A graph, {n} times, serves retrieval of words.",
+        }
+        for n in range(3)
+    ]
+    with index_of(tmp_path, *bare, *whole) as index:
+        result = found(index, "graph retrieval", method, k=3)
+    assert {hit.doc_id for hit in result.hits} == {"WHOLE0", "WHOLE1", "WHOLE2"}
+    assert result.filtered["incomplete"] > 0
+
+
+def test_nothing_found_is_no_evidence(tmp_path):
+    with index_of(tmp_path, {"id": "BARE", "title": "graph retrieval"}) as index:
+        result = found(index, "graph retrieval")
+    assert (result.hits, result.evidence_score) == ((), 0.0)
+
+
+def test_a_filter_holds_for_what_a_title_in_the_other_language_found(tmp_path):
+    paper = {
+        "id": "K1",
+        "title": "논의 메탄",
+        "abstract": "논에서 나오는 기체를 쟀다.",
+        "title2": "Methane of paddies",
+        "lang": "ko",
+    }
+    with index_of(tmp_path, paper) as index:
+        assert "K1" not in [
+            hit.passage_id for hit in found(index, "methane", filters=Filters(lang="en")).hits
+        ]
+        assert [hit.passage_id for hit in found(index, "methane").hits] == ["K1"]
+
+
+def test_rarity_is_never_negative_after_removals(tmp_path):
+    papers = [
+        {"id": f"P{n}", "title": f"paper {n}", "abstract": f"Quokka number {n} was seen."} for n in range(30)
+    ]
+    index_of(tmp_path, *papers).__exit__()
+    settings = IndexerSettings(home=tmp_path, workers=1)
+    remove_records("own", [f"P{n}" for n in range(20)], settings)
+    with open_index(tmp_path, "own") as index:
+        result = found(index, "quokka")
+        assert sorted(ids(index, "quokka", k=20)) == sorted(f"P{n}" for n in range(20, 30))
+    assert all(one.weight > 0 for one in result.keywords)
+
+
+def test_more_passages_hold_a_word_than_there_are_counts_as_all():
+    assert inverse_document_frequency(100, 42) == inverse_document_frequency(42, 42) > 0
