@@ -1,12 +1,12 @@
 """An index opened for searching: engine, analyzer and glossary of one published version."""
 
-import unicodedata
 from collections import OrderedDict
 from errno import ENOENT
 from pathlib import Path
 from typing import Self
 
 from indexer.analysis import Analyzer, Token, make_analyzer
+from indexer.analysis.tokens import as_indexed
 from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall
 from indexer.fingerprint import differences, lexical_fingerprint
 from indexer.glossary import Glossary
@@ -36,9 +36,7 @@ class SearchIndex:
         """
         known = self._tokens.get(passage.passage_id)
         if known is None:
-            title = unicodedata.normalize("NFC", passage.title)
-            text = unicodedata.normalize("NFC", passage.text)
-            whole = f"{title} {text}" if title else text
+            whole, title = as_indexed(passage.title, passage.text)
             known = (self.analyzer.analyze(whole), self.analyzer.analyze(title))
             self._tokens[passage.passage_id] = known
             if len(self._tokens) > REMEMBERED_PASSAGES:

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import signal
 import threading
-import unicodedata
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -15,6 +14,7 @@ from multiprocessing.connection import wait
 from typing import NamedTuple, TypeVar
 
 from indexer.analysis import Analyzer, Decompound, make_analyzer
+from indexer.analysis.tokens import as_indexed
 from indexer.packing import PackedTokens
 
 Item = TypeVar("Item")
@@ -43,9 +43,7 @@ class PassageAnalyzer:
 
     def analyse(self, title: str, text: str) -> AnalysedTexts:
         """Return the tokens of the text field (title and text) and of the title field."""
-        title = unicodedata.normalize("NFC", title)
-        text = unicodedata.normalize("NFC", text)
-        whole = f"{title} {text}" if title else text
+        whole, title = as_indexed(title, text)
         if title != self._last_title[0]:
             self._last_title = (title, PackedTokens.pack(self._analyzer.analyze(title)))
         return AnalysedTexts(PackedTokens.pack(self._analyzer.analyze(whole)), self._last_title[1])

@@ -1,10 +1,20 @@
 """What an analyzer makes of a text."""
 
+import unicodedata
 from typing import Protocol, TypeAlias
 
 # (term, position, start, end): positions count from 0 and keep the gaps that dropped words leave;
 # start and end are code points of the text as given.
 Token: TypeAlias = tuple[str, int, int, int]
+
+
+def as_indexed(title: str, text: str) -> tuple[str, str]:
+    """Return what is analysed of a passage: title and text in one, and the title alone, both composed (NFC).
+
+    One place says so, for what is indexed and for what a ranking looks at again.
+    """
+    title, text = unicodedata.normalize("NFC", title), unicodedata.normalize("NFC", text)
+    return f"{title} {text}" if title else text, title
 
 
 class Analyzer(Protocol):
