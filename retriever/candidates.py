@@ -110,7 +110,7 @@ def _translated_share(state: SearchState, concepts: Sequence[Concept]) -> float:
 
 
 async def _attainable(state: SearchState, queries: Sequence[Or]) -> list[float]:
-    """Return for each query the idf of all its tokens, which no passage's text scores above."""
+    """Return for each query the sum of its tokens' idf; BM25 gives a text at most 2.2 times that."""
     sets = [
         {token for clause in query.clauses if isinstance(clause, Term) for token in clause.tokens}
         for query in queries

@@ -30,7 +30,7 @@ WEIGHTS: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What speaks for an answer among the first passages; all but the lead lie between 0 and about 1.
+    """What speaks for an answer among the first passages; shares lie between 0 and 1, the base up to 2.2.
 
     Shares are of the whole question: a word that the index does not hold counts as the rarest there is.
     """

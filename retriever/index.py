@@ -7,11 +7,10 @@ from typing import Self
 
 from indexer.analysis import Analyzer, Token, make_analyzer
 from indexer.analysis.tokens import as_indexed
-from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall
-from indexer.fingerprint import differences, lexical_fingerprint
+from indexer.errors import IndexDamaged, InvalidCall
 from indexer.glossary import Glossary
 from indexer.schema import StoredPassage
-from indexer.versions import ENGINE, GLOSSARY, IndexFolder, Manifest
+from indexer.versions import ENGINE, GLOSSARY, IndexFolder, Manifest, check_analysis
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 
@@ -66,18 +65,12 @@ def open_index(home: Path, name: str) -> SearchIndex:
         manifest = folder.manifest()
         path = folder.version_path(manifest.version)
         try:
-            current = lexical_fingerprint(manifest.analyzer, manifest.decompound)
-            changed = differences(manifest.fingerprint, current)
+            check_analysis(manifest)
         except (InvalidCall, TypeError, AttributeError) as error:
             raise IndexDamaged(
                 f"the manifest of index {name!r} cannot be used ({error}); "
                 f"build it again: shrag index PATH --name {name} --rebuild"
             ) from error
-        if changed:
-            raise IndexMismatch(
-                f"index {name!r} was built otherwise ({'; '.join(changed)}); "
-                f"build it again: shrag index PATH --name {name} --rebuild"
-            )
         try:
             engine = TantivyEngine(path / ENGINE)
             glossary = _open_glossary(path / GLOSSARY)

@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain, islice
 from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from typing import NamedTuple, TypeVar
 
 from indexer.analysis import Analyzer, Decompound, make_analyzer
@@ -24,6 +25,7 @@ BATCH = 64
 BATCH_CHARACTERS = 500_000
 # Batches handed out ahead of the one whose result is waited for, per process.
 AHEAD = 3
+LOOK_AFTER_S = 1.0  # seconds of waiting for a result between two looks at the processes
 
 
 class AnalysedTexts(NamedTuple):
@@ -77,10 +79,12 @@ def analyse_in_order(
         return
 
     context = multiprocessing.get_context("spawn")
+    before = set(multiprocessing.active_children())
     with ProcessPoolExecutor(
         workers, mp_context=context, initializer=_start_worker, initargs=(analyzer, decompound)
     ) as pool:
         waiting: deque[tuple[list[Item], Future[list[AnalysedTexts]]]] = deque()
+        pool_of: set[BaseProcess] = set()
         try:
             while True:
                 for batch in islice(batches, workers * AHEAD - len(waiting)):
@@ -90,12 +94,34 @@ def analyse_in_order(
                 if not waiting:
                     return
                 done, future = waiting.popleft()
-                yield from zip(done, future.result(), strict=True)
+                yield from zip(done, _result(future, pool_of, before), strict=True)
         except BrokenProcessPool as error:
+            # This process holds the pipe open too: closed, the pool's thread ends its wait for half a result.
+            waiting.clear()  # the pool itself tells these, and stumbles over cancelled ones
+            getattr(pool, "_result_queue")._writer.close()  # noqa: B009, SLF001 - the pool offers no way
             raise WorkerEnded(f"one of {workers} processes that analyse the texts was ended") from error
         finally:
             for _, future in waiting:
                 future.cancel()
+
+
+def _result(
+    future: Future[list[AnalysedTexts]], pool: set[BaseProcess], before: set[BaseProcess]
+) -> list[AnalysedTexts]:
+    """Wait for a result, and for the end of a process too, which the pool itself may miss.
+
+    One that is killed while it hands over a result leaves half of it in the pipe, and the pool waits for the
+    other half as long as any other process holds the pipe open; so the others are ended with it.
+    """
+    while True:
+        pool |= set(multiprocessing.active_children()) - before
+        try:
+            return future.result(timeout=LOOK_AFTER_S)
+        except TimeoutError:
+            if not future.done() and not all(process.is_alive() for process in pool):
+                for process in pool:
+                    process.kill()
+                raise BrokenProcessPool("a process ended while it handed over a result") from None
 
 
 class WorkerEnded(Exception):

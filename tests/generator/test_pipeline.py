@@ -16,6 +16,7 @@ from tests.generator.sample_index import (
     ENGLISH,
     KOREAN,
     NAME,
+    SEARCH_KEYS,
     UNANSWERABLE_KOREAN,
     settings_of,
 )
@@ -37,19 +38,6 @@ ANSWER = {
 UNUSED = Path("/nowhere")  # the index is open already
 DOWN = httpx.ConnectError("connection refused")
 REFUSED = httpx.Response(400, json={"error": {"message": "too long"}})
-# What stands beside `answer` and `evidence` in `search --json`.
-SEARCH_KEYS = [
-    "question",
-    "method",
-    "keywords",
-    "queries",
-    "hits",
-    "filtered",
-    "order",
-    "evidence_score",
-    "notes",
-    "milliseconds",
-]
 
 
 def answered(index, question, *answers, filters=None, **llm):
