@@ -55,7 +55,7 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 	$(PYTHON) -m venv "$$tools" && \
 	"$$tools/bin/python" -m pip install --quiet --disable-pip-version-check '$(UV)' && \
 	"$$tools/bin/uv" $(LOCK) --output-file requirements/base.txt && \
-	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --constraints requirements/base.txt \
+	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --constraints requirements/base.txt \
 		--output-file requirements/dev.txt
 
 clean:  ## remove the environment, the demonstration's index and all caches
