@@ -1,5 +1,6 @@
 """An answer without a model: the best sentences of the evidence, quoted and cited, in the same sections."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from generator.answers import EXTRACTIVE, Answer, Section, Sentence, no_answer
@@ -52,8 +53,8 @@ def extractive_answer(result: SearchResult, index: SearchIndex, threshold: float
 
 
 def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
-    weights = {token: one.weight for one in result.keywords for token in one.tokens}
     best = max((hit.score for hit in result.hits), default=0.0)
+    weights = result.token_weights
     ranked = [
         one
         for order, hit in enumerate(result.hits)
@@ -71,7 +72,7 @@ def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
 
 
 def _quotable(
-    passage: StoredPassage, order: int, weights: dict[str, float], index: SearchIndex, *, share: float
+    passage: StoredPassage, order: int, weights: Mapping[str, float], index: SearchIndex, *, share: float
 ) -> list[_Quotable]:
     """Score a passage's sentences: the question's words in them and beside them, by the passage's share."""
     texts = [passage.text[start:end] for start, end in split_sentences(passage.text)]

@@ -1,5 +1,6 @@
 """What a search gives back: hits, and all that led to them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +63,7 @@ class SearchResult:
     hits: tuple[Hit, ...]
     filtered: dict[str, int]
     milliseconds: dict[str, float]
+    token_weights: Mapping[str, float] = field(default_factory=dict)  # of what was searched for, one by one
     order: str = ""  # how the hits were ordered, in words
     evidence_score: float | None = None  # likelihood that the hits answer (method shrag; see confidence.py)
     notes: tuple[str, ...] = ()

@@ -129,6 +129,15 @@ def merge(own: Sequence[Keyword], other: Sequence[Keyword]) -> list[Keyword]:
     return list(merged.values())
 
 
+def token_weights(keywords: Iterable[Keyword]) -> dict[str, float]:
+    """Give each token the weight of its keyword, 1 where that has none; of several the highest."""
+    weights: dict[str, float] = {}
+    for one in keywords:
+        for token in one.tokens:
+            weights[token] = max(one.weight or 1.0, weights.get(token, 0.0))
+    return weights
+
+
 def weigh(keywords: Iterable[Keyword], weights: Mapping[str, float]) -> list[Keyword]:
     """Give each keyword the sum of its tokens' weights, and order by it, the order given deciding ties."""
     weighed = [replace(one, weight=sum(weights[token] for token in one.tokens)) for one in keywords]

@@ -115,6 +115,26 @@ def progressive_or(keywords: Sequence[Term], *, title_weight: float = 0.0) -> li
     return [or_query(keywords[:n], title_weight=title_weight) for n in range(len(keywords), 0, -1)]
 
 
+def searched_tokens(query: Query) -> dict[str, float]:
+    """Return the tokens that a query looks for, each with the highest weight given to it.
+
+    What stands under a Not, and what only filters, is not looked for.
+    """
+    match query:
+        case Term(tokens=tokens, weight=weight):
+            return dict.fromkeys(tokens, weight)
+        case Phrase(tokens=tokens, weight=weight):
+            return dict.fromkeys((token for _, token in tokens), weight)
+        case Or(clauses=clauses) | And(clauses=clauses):
+            found: dict[str, float] = {}
+            for clause in clauses:
+                for token, weight in searched_tokens(clause).items():
+                    found[token] = max(weight, found.get(token, 0.0))
+            return found
+        case Range() | Exact() | Not():
+            return {}
+
+
 def describe(query: Query) -> str:
     """Write a query as a person would type it in the expert language."""
     match query:

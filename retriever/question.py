@@ -18,6 +18,7 @@ from retriever.keywords import (
     merge,
     question_tokens,
     term_entropy,
+    token_weights,
     weigh,
     words_of,
 )
@@ -61,8 +62,10 @@ async def find_keywords(state: SearchState) -> list[Concept]:
         weights = await _importance(state, rarity)
         ranked = weigh(merge(weigh(own, weights), weigh(other, weights)[:TRANSLATIONS]), weights)
         state.keywords = [one for one in ranked if one.weight > 0][:KEYWORDS]
+        state.token_weights = {token: weights[token] for one in state.keywords for token in one.tokens}
     else:
         state.keywords = list(given[:KEYWORDS])
+        state.token_weights = token_weights(state.keywords)
     return [_concept(word, state.counterparts, rarity) for word in own]
 
 

@@ -15,7 +15,7 @@ from retriever.fusion import reciprocal_rank_fusion
 from retriever.highlights import snippet
 from retriever.hits import Hit, SearchResult
 from retriever.index import SearchIndex
-from retriever.queries import Query, or_query
+from retriever.queries import Query, or_query, searched_tokens
 from retriever.question import (
     NOTHING_TO_SEARCH,
     PER_QUERY,
@@ -79,8 +79,7 @@ async def search(
         kept, others = _filtered(await _stored_hits(state, ranked), drop_incomplete=True)
         filtered["duplicates"] = others["duplicates"]
     with state.timed("snippets"):
-        weights = {token: one.weight or 1.0 for one in state.keywords for token in one.tokens}
-        weights = weights or {token[0]: 1.0 for token in state.tokens}
+        weights = state.token_weights or {token[0]: 1.0 for token in state.tokens}
         shown = tuple(
             replace(hit, rank=position, snippet=snippet(hit.passage.text, weights, index.analyzer))
             for position, hit in enumerate(kept[: request.k], 1)
@@ -90,6 +89,7 @@ async def search(
         question=request.question,
         method=request.method,
         keywords=tuple(state.keywords),
+        token_weights=weights,
         queries=tuple(state.queries),
         hits=shown,
         filtered=filtered,
@@ -198,6 +198,7 @@ async def _by_expression(state: SearchState) -> Ranked:
     if query is None:
         state.notes.append(NOTHING_TO_SEARCH)
         return []
+    state.token_weights = searched_tokens(query)
     (hits,) = await state.ask_engine([(1, query, state.request.k)])
     return [(hit, hit.score) for hit in hits]
 

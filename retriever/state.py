@@ -41,6 +41,7 @@ class SearchState:
     settings: RetrieverSettings
     tokens: list[Token] = field(default_factory=list)
     keywords: list[Keyword] = field(default_factory=list)
+    token_weights: dict[str, float] = field(default_factory=dict)  # of what is searched for, one by one
     queries: list[QueryTrace] = field(default_factory=list)
     found_by: dict[str, list[int]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

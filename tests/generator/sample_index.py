@@ -18,6 +18,7 @@ from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.hits import Hit, SearchResult
 from retriever.index import open_index
+from retriever.keywords import token_weights
 from retriever.search import EVIDENCE, SearchRequest, search
 from retriever.settings import RetrieverSettings
 from shrag import main
@@ -67,7 +68,7 @@ def found(index, question, **request):
     return asyncio.run(search(index, SearchRequest(question, k=EVIDENCE, **request)))
 
 
-def result_of(*passages, question, keywords=(), evidence_score=1.0):
+def result_of(*passages, question, keywords=(), weights=None, evidence_score=1.0):
     """Make a result that holds these passages, best first."""
     hits = tuple(Hit(rank, one, score=1.0 / rank) for rank, one in enumerate(passages, 1))
     return SearchResult(
@@ -78,6 +79,7 @@ def result_of(*passages, question, keywords=(), evidence_score=1.0):
         hits=hits,
         filtered={},
         milliseconds={},
+        token_weights=token_weights(keywords) if weights is None else weights,
         evidence_score=evidence_score,
     )
 

@@ -101,6 +101,22 @@ def test_the_best_sentence_opens_and_the_last_one_closes(sample):
     assert texts(answer, "conclusion") == ["Trees hide the river."]
 
 
+def test_a_sentence_counts_by_what_each_of_its_tokens_weighs(sample):
+    keywords = (
+        Keyword("flood plain", "en", ("flood", "plain"), 3.0),
+        Keyword("river", "en", ("river",), 2.0),
+    )
+    text = "The flood came at night. Nobody lived there then. The river was high."
+    result = result_of(
+        passage("A", text),
+        question="flood plain river?",
+        keywords=keywords,
+        weights={"flood": 1.5, "plain": 1.5, "river": 2.0},
+    )
+    answer = extractive_answer(result, sample, NEVER)
+    assert texts(answer, "introduction") == ["The river was high."]
+
+
 def test_one_sentence_makes_an_introduction_and_two_add_a_body(sample):
     one = result_of(passage("A", "The river is long."), question="river?", keywords=RIVER)
     assert [part.section for part in extractive_answer(one, sample, NEVER).sentences] == ["introduction"]

@@ -15,7 +15,7 @@ from retriever.keywords import Keyword
 from retriever.queries import Filters, Or, Range, Term, progressive_or
 from retriever.search import METHODS, SearchRequest, prepare_query
 from retriever.settings import RetrieverSettings
-from tests.retriever.papers import PAPERS, found, ids, opened, run_of, watched
+from tests.retriever.papers import PAPERS, found, ids, index_of, opened, run_of, watched
 
 TIES = sorted(paper["id"] for paper in PAPERS if paper["id"].startswith("TIE-"))
 QUESTION = "비선형 회귀와 지식 그래프를 만드는 방법"
@@ -236,6 +236,49 @@ def test_tf_idf_weighs_a_word_by_how_few_passages_hold_it(index):
         ("알고리즘", pytest.approx(math.log(1 + 35.5 / 1.5))),
         ("quokka", pytest.approx(math.log(1 + 24.5 / 12.5))),
     ]
+
+
+def test_the_tokens_of_a_compound_weigh_each_what_it_weighs_itself(index):
+    result = found(index, "정렬비교 quokka", "paper")
+
+    # Of 36 passages 정렬 and 비교 stand in one each, quokka in 12.
+    assert [(one.text, one.tokens) for one in result.keywords] == [
+        ("정렬비교", ("정렬", "비교")),
+        ("quokka", ("quokka",)),
+    ]
+    assert result.token_weights == {
+        "정렬": pytest.approx(math.log(1 + 35.5 / 1.5)),
+        "비교": pytest.approx(math.log(1 + 35.5 / 1.5)),
+        "quokka": pytest.approx(math.log(1 + 24.5 / 12.5)),
+    }
+
+
+def test_a_token_of_two_given_keywords_weighs_what_the_weightier_does(index):
+    given = (
+        Keyword("trade", "en", ("trade",), 1.0),
+        Keyword("pangolin trade", "en", ("pangolin", "trade"), 0.5),
+    )
+
+    assert found(index, "천산갑", keywords=given).token_weights == {"trade": 1.0, "pangolin": 0.5}
+    assert found(index, "천산갑", keywords=given[::-1]).token_weights == {"trade": 1.0, "pangolin": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [
+        ("roost", "Bats roost here."),
+        ('"caves sleeping"', "…caves sleeping"),
+        ("bats NOT (harbour -roost)", "Bats roost here."),
+        ("title:sleepers bats^0.5 harbour^3", "harbour"),
+    ],
+)
+def test_the_snippet_of_an_expression_shows_what_it_searches_for(tmp_path, expression, shown):
+    filler = "Nothing of this is asked for by anyone who reads on to the end. " * 4
+    text = f"{filler}Bats roost here. {filler}In caves sleeping. {filler}Boats fill the harbour. {filler}"
+    with index_of(tmp_path, {"id": "BATS", "title": "sleepers", "abstract": text}) as index:
+        [hit] = found(index, expression, "boolean").hits
+
+    assert shown.strip("…") in hit.snippet
 
 
 @pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
