@@ -7,7 +7,7 @@ from dataclasses import replace
 from indexer.schema import StoredPassage
 from retriever.confidence import Signs, signs
 from retriever.engines import EngineHit
-from retriever.features import Candidate, Concept, Features, features, feedback_tokens
+from retriever.features import Candidate, Features, features, feedback_tokens
 from retriever.index import SearchIndex
 from retriever.keywords import inverse_document_frequency
 from retriever.queries import Or, Term
@@ -29,13 +29,13 @@ WHOLE_QUESTION = OTHER_LANGUAGE = 0  # in `found_by`, beside the n of SQn
 
 async def candidate_table(
     state: SearchState,
-) -> tuple[list[tuple[EngineHit, Features]], list[EngineHit], list[Concept]]:
-    """Ask the engine once; return the candidates with features, all hits of the whole question, its words."""
+) -> tuple[list[tuple[EngineHit, Features]], list[EngineHit]]:
+    """Ask the engine once; return the candidates with features, and all hits of the whole question."""
     with state.timed("keywords"):
         terms = await question_terms(state)
-        concepts = await find_keywords(state)
+        state.concepts = await find_keywords(state)
     if not terms:
-        return [], [], concepts
+        return [], []
     asked = [(WHOLE_QUESTION, own_words(state, terms), max(POOL, state.request.k))]
     if other := other_words(state):
         asked.append((OTHER_LANGUAGE, other, OTHER_POOL))
@@ -43,7 +43,7 @@ async def candidate_table(
     by_question = found[0]
     attainable = await _attainable(state, [query for _, query, _ in asked])
     # The other language's words stand for a part of the question only.
-    share = _translated_share(state, concepts)
+    share = _translated_share(state)
     pool: dict[str, EngineHit] = {}
     for hits, reach, part in zip(found[: len(asked)], attainable, (1.0, share)[: len(asked)], strict=True):
         for hit in hits[:POOL]:
@@ -58,8 +58,8 @@ async def candidate_table(
     if state.request.collapse:
         ordered = await with_text(state, ordered)
     with state.timed("order"):
-        rows = await _features(state, concepts, ordered)
-    return list(zip(ordered, rows, strict=True)), by_question, concepts
+        rows = await _features(state, ordered)
+    return list(zip(ordered, rows, strict=True)), by_question
 
 
 async def with_text(state: SearchState, hits: Sequence[EngineHit]) -> list[EngineHit]:
@@ -87,25 +87,24 @@ def _allowed(passage: StoredPassage, state: SearchState) -> bool:
     return passage.passage_id not in filters.without and filters.lang in {None, passage.lang}
 
 
-async def signs_of(
-    state: SearchState, first: Sequence[tuple[EngineHit, Features]], concepts: Sequence[Concept]
-) -> Signs:
-    """Read off the first passages what speaks for an answer."""
-    stored = await state.index.engine.passages(hit.passage_id for hit, _ in first)
+async def signs_of(state: SearchState, first: Sequence[str]) -> Signs:
+    """Read off the first passages, best first, what speaks for an answer; only candidates have features."""
+    rows = {one: state.features[one] for one in first if one in state.features} if state.features else {}
+    stored = await state.index.engine.passages(rows)
     held = [
-        (row, frozenset(token[0] for token in _candidate(state.index, stored[hit.passage_id], 0.0).tokens))
-        for hit, row in first
+        (row, frozenset(token[0] for token in _candidate(state.index, stored[one], 0.0).tokens))
+        for one, row in rows.items()
     ]
-    return signs(held, concepts, inverse_document_frequency(0, state.index.engine.passage_count))
+    return signs(held, state.concepts, inverse_document_frequency(0, state.index.engine.passage_count))
 
 
-def _translated_share(state: SearchState, concepts: Sequence[Concept]) -> float:
+def _translated_share(state: SearchState) -> float:
     """Return how much of the question's weight has counterparts; all of it where a model gave keywords."""
     if state.request.keywords:
         return 1.0
     sources = {token for one in state.counterparts for token in one.source}
-    total = sum(concept.weight for concept in concepts)
-    translated = sum(concept.weight for concept in concepts if concept.tokens.keys() & sources)
+    total = sum(concept.weight for concept in state.concepts)
+    translated = sum(concept.weight for concept in state.concepts if concept.tokens.keys() & sources)
     return translated / total if total else 0.0
 
 
@@ -119,14 +118,12 @@ async def _attainable(state: SearchState, queries: Sequence[Or]) -> list[float]:
     return [sum(idf.get(token, 0.0) for token in tokens) or 1.0 for tokens in sets]
 
 
-async def _features(
-    state: SearchState, concepts: Sequence[Concept], pool: Sequence[EngineHit]
-) -> list[Features]:
+async def _features(state: SearchState, pool: Sequence[EngineHit]) -> list[Features]:
     index = state.index
     stored = await index.engine.passages(hit.passage_id for hit in pool)
     candidates = [_candidate(index, stored[hit.passage_id], hit.score) for hit in pool]
     rarity = await idf_of(state, sorted(feedback_tokens(candidates)), least=2)
-    return features(state.tokens, concepts, candidates, rarity)
+    return features(state.tokens, state.concepts, candidates, rarity)
 
 
 def _candidate(index: SearchIndex, passage: StoredPassage, score: float) -> Candidate:

@@ -41,7 +41,7 @@ class Signs:
     near: float  # of the first
     title: float  # of the first
     lead: float  # of the first over the second, by base
-    rarest: float  # 1 where the first holds the question's rarest word
+    rarest: float  # 1 where the first holds a token of the question's rarest word, or of its counterparts
     best_window: float  # of the first five
 
     def values(self) -> dict[str, float]:
@@ -54,7 +54,10 @@ def signs(
 ) -> Signs:
     """Read the signs off the first passages, each with its features and its tokens.
 
-    `unseen` is the idf of a word that stands nowhere.
+    `unseen` is the idf of a word that stands nowhere. The rarest word is the concept of the highest weight a
+    token: its counterparts in the other language count as tokens but add no weight, so that a word with
+    counterparts passes for more common than it is. A word that stands nowhere, nor its counterparts, has the
+    weight `unseen`. The weights were fitted with this definition.
     """
     if not ordered:
         return Signs(0, 0, 0, 0, 0, 0, 0, 0)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from retriever.candidates import candidate_table, signs_of, with_text
-from retriever.confidence import Signs, evidence_score, signs
+from retriever.confidence import Signs, evidence_score
 from retriever.duplicates import without_duplicates
 from retriever.engines import EngineHit
 from retriever.errors import BadFilter, BadQuestion
@@ -53,7 +53,7 @@ async def rank(
 
     Nothing is left out as a duplicate or as incomplete: a run holds what was judged.
     """
-    _, ranked = await _ranked(index, request, settings or RetrieverSettings())
+    _, ranked = await _ranked(index, request, settings)
     return [(hit.doc_id if request.collapse else hit.passage_id, score) for hit, score in ranked]
 
 
@@ -78,6 +78,8 @@ async def search(
         state, ranked = await _ranked(index, complete, settings)
         kept, others = _filtered(await _stored_hits(state, ranked), drop_incomplete=True)
         filtered["duplicates"] = others["duplicates"]
+    with state.timed("order"):
+        likelihood = await _evidence_score(state, kept[:EVIDENCE])
     with state.timed("snippets"):
         weights = state.token_weights or {token[0]: 1.0 for token in state.tokens}
         shown = tuple(
@@ -95,15 +97,16 @@ async def search(
         filtered=filtered,
         milliseconds=state.milliseconds,
         order=ORDERS[request.method],
-        evidence_score=_evidence_score(state, shown),
+        evidence_score=likelihood,
         notes=tuple(state.notes),
     )
 
 
-def _evidence_score(state: SearchState, hits: Sequence[Hit]) -> float | None:
-    if state.signs is None:
+async def _evidence_score(state: SearchState, evidence: Sequence[Hit]) -> float | None:
+    """Return how likely the evidence answers, as its features tell; None where the method has none."""
+    if state.features is None:
         return None
-    return evidence_score(state.signs) if hits else 0.0
+    return evidence_score(await signs_of(state, [hit.passage_id for hit in evidence])) if evidence else 0.0
 
 
 async def _stored_hits(state: SearchState, ranked: Ranked) -> list[Hit]:
@@ -137,12 +140,17 @@ def _filtered(hits: Sequence[Hit], *, drop_incomplete: bool) -> tuple[list[Hit],
 
 
 async def _ranked(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings
+    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None
 ) -> tuple[SearchState, Ranked]:
-    _check(request)
-    state = SearchState(index, request, settings)
+    state = _begun(index, request, settings)
     ranked = await _METHODS[request.method](state)
     return state, ranked[: request.k]
+
+
+def _begun(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None) -> SearchState:
+    """Begin a search, for every public way in: BadQuestion or BadFilter where it cannot be used."""
+    _check(request)
+    return SearchState(index, request, settings or RetrieverSettings())
 
 
 def _check(request: SearchRequest) -> None:
@@ -169,8 +177,7 @@ async def prepare_query(
     Of the whole question, SQ10 for `paper`, the expression for `boolean`; None where nothing is left to
     search for.
     """
-    _check(request)
-    state = SearchState(index, request, settings or RetrieverSettings())
+    state = _begun(index, request, settings)
     if request.method == "boolean":
         return parse_expression(request.question, index.analyzer)
     terms = await question_terms(state)
@@ -219,11 +226,10 @@ async def _by_paper(state: SearchState) -> Ranked:
 
 async def _by_features(state: SearchState) -> Ranked:
     """Rank as tuned: the progressive candidates and the whole question's, ordered by lexical features."""
-    table, by_question, concepts = await candidate_table(state)
+    table, by_question = await candidate_table(state)
+    state.features = {hit.passage_id: row for hit, row in table}
     with state.timed("order"):
-        places = lexical_order([row for _, row in table])
-        ordered = [(table[place][0], score) for place, score in places]
-        state.signs = await signs_of(state, [table[place] for place, _ in places[:EVIDENCE]], concepts)
+        ordered = [(table[place][0], score) for place, score in lexical_order([row for _, row in table])]
     taken = {hit.passage_id for hit, _ in ordered}
     rest = [hit for hit in by_question if hit.passage_id not in taken]
     last = ordered[-1][1] if ordered else 1.0
@@ -236,16 +242,17 @@ async def feature_table(
     index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None = None
 ) -> list[tuple[EngineHit, Features]]:
     """Return the candidates of a question with their features, as the lexical order sees them."""
-    return (await candidate_table(SearchState(index, request, settings or RetrieverSettings())))[0]
+    table, _ = await candidate_table(_begun(index, request, settings))
+    return table
 
 
 async def question_signs(
     index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None = None
 ) -> Signs:
     """Return what speaks for an answer among the first passages for a question (method `shrag`)."""
-    state = SearchState(index, request, settings or RetrieverSettings())
-    await _by_features(state)
-    return state.signs or signs([], [], 0.0)
+    state = _begun(index, request, settings)
+    ranked = await _by_features(state)
+    return await signs_of(state, [hit.passage_id for hit, _ in ranked[:EVIDENCE]])
 
 
 def _first_of_each(ranked: Ranked, state: SearchState) -> Ranked:

@@ -1,6 +1,8 @@
 """Near spellings of a token that the index does not hold: typing errors, transliterations, accents."""
 
+import asyncio
 import unicodedata
+from collections.abc import Iterable
 
 from rapidfuzz.distance import OSA
 
@@ -20,13 +22,20 @@ async def near_spellings(token: str, engine: Engine) -> list[str]:
 
     Empty for numbers and for words too short to tell an error from another word.
     """
-    letters = spelled(token)
     hangul = ord(token[0]) in HANGUL
     if not any(map(str.isalpha, token)) or len(token) < (SHORTEST_HANGUL if hangul else SHORTEST_LATIN):
         return []
-    errors = 2 if hangul or len(letters) >= LONG_LATIN else 1
+    errors = 2 if hangul or len(spelled(token)) >= LONG_LATIN else 1
+    terms = await engine.terms_with_prefix(token[0], LOOKED_THROUGH)
+    # Comparing so many terms takes long enough to hold up whoever else is served.
+    return await asyncio.to_thread(_nearest, token, terms, errors)
+
+
+def _nearest(token: str, terms: Iterable[tuple[str, int]], errors: int) -> list[str]:
+    """Return the terms that differ from `token` in the fewest letters, of equals the frequent first."""
+    letters = spelled(token)
     found: list[tuple[int, int, str]] = []
-    for term, frequency in await engine.terms_with_prefix(token[0], LOOKED_THROUGH):
+    for term, frequency in terms:
         other = spelled(term)
         distance = OSA.distance(letters, other, score_cutoff=errors)
         if term != token and distance <= errors and _similar(distance, letters, other):

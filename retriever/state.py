@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from indexer.analysis import Token
-from retriever.confidence import Signs
 from retriever.engines import EngineHit
+from retriever.features import Concept, Features
 from retriever.hits import QueryTrace
 from retriever.index import SearchIndex
 from retriever.keywords import Counterpart, Keyword
@@ -48,7 +48,10 @@ class SearchState:
     milliseconds: dict[str, float] = field(default_factory=dict)
     spellings: dict[str, list[str]] = field(default_factory=dict)
     counterparts: list[Counterpart] = field(default_factory=list)
-    signs: Signs | None = None
+    concepts: list[Concept] = field(default_factory=list)
+    features: dict[str, Features] | None = (
+        None  # of each candidate's passage_id, where the order goes by them
+    )
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:

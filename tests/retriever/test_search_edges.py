@@ -1,12 +1,17 @@
 """Searching at its edges: many incomplete papers, filters beside titles in the other language, removals."""
 
+import asyncio
+
 import pytest
 
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
+from retriever.errors import BadFilter, BadQuestion
 from retriever.index import open_index
 from retriever.keywords import inverse_document_frequency
 from retriever.queries import Filters
+from retriever.search import SearchRequest, feature_table, question_signs
+from retriever.settings import RetrieverSettings
 from tests.retriever.papers import found, ids, index_of
 
 METHODS = ("or", "paper", "shrag")
@@ -33,6 +38,27 @@ def test_nothing_found_is_no_evidence(tmp_path):
     with index_of(tmp_path, {"id": "BARE", "title": "graph retrieval"}) as index:
         result = found(index, "graph retrieval")
     assert (result.hits, result.evidence_score) == ((), 0.0)
+
+
+def test_a_duplicate_does_not_speak_against_the_paper_it_repeats(tmp_path):
+    twin = {"title": "Paddy gases", "abstract": "Methane of paddy fields was measured.", "doi": "10.5555/P"}
+    other = {"id": "OTHER", "title": "Hill gases", "abstract": "Nitrogen of barley fields was measured."}
+    with index_of(tmp_path, {"id": "ONE", **twin}, {"id": "TWO", **twin}, other) as index:
+        result = found(index, "methane of paddy fields")
+        alone = found(index, "methane of paddy fields", filters=Filters(without=("TWO",)))
+    assert (result.filtered["duplicates"], alone.filtered["duplicates"]) == (1, 0)
+    assert [hit.doc_id for hit in result.hits] == [hit.doc_id for hit in alone.hits] == ["ONE", "OTHER"]
+    assert result.evidence_score == pytest.approx(alone.evidence_score)
+
+
+def test_an_incomplete_paper_is_no_evidence(tmp_path):
+    bare = {"id": "BARE", "title": "Methane of paddy fields"}
+    whole = {"id": "WHOLE", "title": "Hill gases", "abstract": "Methane of barley terraces was measured."}
+    with index_of(tmp_path, bare, whole) as index:
+        first = found(index, "methane of paddy fields", k=1)
+        kept = found(index, "methane of paddy fields", settings=RetrieverSettings(drop_incomplete=False), k=1)
+    assert ([hit.doc_id for hit in first.hits], [hit.doc_id for hit in kept.hits]) == (["WHOLE"], ["BARE"])
+    assert first.evidence_score < 0.2 < kept.evidence_score
 
 
 def test_a_filter_holds_for_what_a_title_in_the_other_language_found(tmp_path):
@@ -65,3 +91,14 @@ def test_rarity_is_never_negative_after_removals(tmp_path):
 
 def test_more_passages_hold_a_word_than_there_are_counts_as_all():
     assert inverse_document_frequency(100, 42) == inverse_document_frequency(42, 42) > 0
+
+
+@pytest.mark.parametrize("way_in", [feature_table, question_signs])
+def test_features_and_signs_refuse_what_a_search_refuses(tmp_path, way_in):
+    with index_of(tmp_path, {"id": "A", "title": "graphs", "abstract": "A graph."}) as index:
+        with pytest.raises(BadQuestion, match="empty"):
+            asyncio.run(way_in(index, SearchRequest(" ")))
+        with pytest.raises(BadQuestion, match="20,000 are allowed"):
+            asyncio.run(way_in(index, SearchRequest("a" * 20_001)))
+        with pytest.raises(BadFilter, match="no method 'bm25'"):
+            asyncio.run(way_in(index, SearchRequest("graph", "bm25")))
