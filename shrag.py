@@ -5,6 +5,7 @@ from typing import NoReturn
 
 import click
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError
 
 from eval import commands as eval_commands
@@ -23,6 +24,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     indexer_errors.InvalidCall,
     indexer_errors.UnknownIndex,
     retriever_errors.RetrieverError,
+    generator_errors.ModelNotConfigured,
     eval_errors.BadMeasure,
 )
 RUN_ERRORS: tuple[type[Exception], ...] = (
@@ -66,7 +68,7 @@ def main() -> None:
         reason = "SHRAG_LLM must hold JSON; or set SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL instead"
         _fail(error, 2, reason, debug=debug)
     except ValidationError as error:
-        _fail(error, 2, _invalid_setting(error), debug=debug)
+        _fail(error, 2, "\n".join(map(_invalid_setting, error.errors())), debug=debug)
     except UnicodeEncodeError as error:
         _fail(error, 2, "an argument, or a path, is not valid UTF-8", debug=debug)
     except OSError as error:
@@ -75,17 +77,22 @@ def main() -> None:
         _fail(error, 1, f"unexpected: {error!r}; shrag --debug … shows where", debug=debug)
 
 
-def _invalid_setting(error: ValidationError) -> str:
-    """Say what is wrong with the first setting, without its value: it may be a key."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    name = "__".join(map(str, first["loc"])).upper()
-    return f"SHRAG_{name}: {first['msg'].removeprefix('Value error, ')}"
+def _invalid_setting(fault: ErrorDetails) -> str:
+    """Name the variable and what is wrong with it, without its value: it may be a key."""
+    variable = "SHRAG_" + "__".join(map(str, fault["loc"])).upper()
+    if fault["type"] == "extra_forbidden":
+        from generator.settings import LanguageModelSettings
+
+        there_are = ", ".join(f"SHRAG_LLM__{field.upper()}" for field in LanguageModelSettings.model_fields)
+        return f"{variable}: there is no such setting; there are {there_are}"
+    return f"{variable}: {fault['msg'].removeprefix('Value error, ')}"
 
 
 def _fail(error: Exception, code: int, reason: str = "", *, debug: bool) -> NoReturn:
+    """Say what went wrong, by the error's name where no other reason is given, and exit."""
     if debug:
         raise error
-    click.echo(f"{type(error).__name__}: {reason or error}", err=True)
+    click.echo(reason or f"{type(error).__name__}: {error}", err=True)
     sys.exit(code)
 
 

@@ -34,7 +34,6 @@ class Sentence:
     section: Section
     citations: tuple[str, ...]
     check: Check
-    language: Language = "other"  # of the sentence; an extractive answer quotes in the source's
 
 
 @dataclass(frozen=True, slots=True)

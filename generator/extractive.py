@@ -103,7 +103,6 @@ def _quote(one: _Quotable, section: Section) -> Sentence:
         section=section,
         citations=(one.passage.passage_id,),
         check="supported",  # the words of the passage itself
-        language=one.passage.lang,
     )
 
 

@@ -5,12 +5,62 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from generator.errors import TraceNotWritten
 from indexer.versions import write_durably
 
 TRACE_VERSION = 1
 # What differs from run to run without a difference in what was done.
 PASSING = frozenset({"milliseconds", "started"})
+
+
+class _Index(BaseModel):
+    name: str
+    version: int
+
+
+class _Keyword(BaseModel):
+    text: str
+    weight: float
+
+
+class _Query(BaseModel):
+    query: str
+    hits: int
+
+
+class _Hit(BaseModel):
+    rank: int
+    score: float
+    passage_id: str
+    title: str
+
+
+class _Sentence(BaseModel):
+    text: str
+    citations: list[str]
+    check: str
+
+
+class _Answer(BaseModel):
+    title: str
+    sentences: list[_Sentence]
+
+
+class _Whole(BaseModel):
+    """What every trace holds, and whoever shows one counts on; there is more in it."""
+
+    started: str
+    index: _Index
+    question: str
+    method: str
+    keywords: list[_Keyword]
+    queries: list[_Query]
+    answer: _Answer
+    evidence: list[_Hit]
+    notes: list[str]
+    milliseconds: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +80,19 @@ class Trace:
 
     @classmethod
     def load(cls, path: Path) -> "Trace":
-        """Read a saved trace; ValueError, which names the file, where it holds none."""
+        """Read a saved trace; ValueError, which names the file, where it holds none or a part of one."""
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} holds no JSON: {error}") from None
         if not isinstance(record, dict) or record.get("trace") != TRACE_VERSION:
             raise ValueError(f"{path} holds no trace of this version ({TRACE_VERSION})")
+        try:
+            _Whole.model_validate(record, strict=True)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            raise ValueError(f"{path} holds no whole trace: {place}: {first['msg']}") from None
         return cls(record)
 
 

@@ -69,4 +69,4 @@ def _checked(
     numbers = dict.fromkeys(number for number in one.citations if number <= len(evidence))
     citations = tuple(evidence[number - 1].passage_id for number in numbers)
     finding = check_sentence(one.text, cited(citations, evidence), index)
-    return Sentence(one.text, section, citations, finding.check, language_of(one.text))
+    return Sentence(one.text, section, citations, finding.check)

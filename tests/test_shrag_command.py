@@ -87,6 +87,18 @@ def test_a_wrong_call_exits_with_2_and_says_why(tmp_path, arguments, complaint):
     assert "Traceback" not in done.stderr
 
 
+def test_keywords_of_a_model_that_no_setting_names_are_a_wrong_call(tmp_path):
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("q1\triver\n")
+    call = ("eval", "run", topics, "--name", "x", "--keywords", "model", "--out", tmp_path / "run")
+    done = shrag(*call, home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "ModelNotConfigured: no language model is configured. Set SHRAG_LLM__BASE_URL, "
+        "like http://localhost:8000/v1, and SHRAG_LLM__MODEL.\n"
+    )
+
+
 def test_a_misspelt_command_is_corrected(tmp_path):
     assert "Did you mean 'search'?" in shrag("serach", home=tmp_path).stderr
 

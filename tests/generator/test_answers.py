@@ -5,11 +5,11 @@ from generator.answers import Answer, Sentence, no_answer
 ENGLISH = Answer(
     title="Slowing thermal runaway",
     sentences=(
-        Sentence("Aerogel slows the spread.", "introduction", ("B1", "B2"), "supported", "en"),
-        Sentence("It took 14 minutes.", "body", ("B1",), "supported", "en"),
-        Sentence("It took 99 minutes.", "body", ("B2",), "unsupported", "en"),
-        Sentence("확산이 느려졌다.", "body", ("B3",), "not checkable", "ko"),
-        Sentence("Nobody knows more.", "conclusion", (), "unsupported", "en"),
+        Sentence("Aerogel slows the spread.", "introduction", ("B1", "B2"), "supported"),
+        Sentence("It took 14 minutes.", "body", ("B1",), "supported"),
+        Sentence("It took 99 minutes.", "body", ("B2",), "unsupported"),
+        Sentence("확산이 느려졌다.", "body", ("B3",), "not checkable"),
+        Sentence("Nobody knows more.", "conclusion", (), "unsupported"),
     ),
     language="en",
     written_by="tiny-writer",
@@ -18,9 +18,9 @@ ENGLISH = Answer(
 KOREAN = Answer(
     title="열폭주의 지연",
     sentences=(
-        Sentence("에어로겔이 전파를 늦춘다.", "introduction", ("B1",), "supported", "ko"),
-        Sentence("99분이 걸렸다.", "body", ("B1",), "unsupported", "ko"),
-        Sentence("느려졌다.", "conclusion", ("B1",), "not checkable", "ko"),
+        Sentence("에어로겔이 전파를 늦춘다.", "introduction", ("B1",), "supported"),
+        Sentence("99분이 걸렸다.", "body", ("B1",), "unsupported"),
+        Sentence("느려졌다.", "conclusion", ("B1",), "not checkable"),
     ),
     language="ko",
     written_by="extractive",
@@ -101,7 +101,7 @@ def test_a_question_in_neither_language_is_answered_in_english():
 
 
 def test_what_comes_close_stands_behind_the_statement_that_there_is_no_answer():
-    close = Sentence("Ketamine was tried.", "introduction", ("M1",), "supported", "en")
+    close = Sentence("Ketamine was tried.", "introduction", ("M1",), "supported")
     answer = no_answer("en", "tiny-writer", [close])
     assert (
         answer.section("introduction")

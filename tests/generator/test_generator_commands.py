@@ -126,7 +126,18 @@ def test_a_setting_that_does_not_fit_is_one_line_and_exit_2(sample_home, environ
     done = shrag("ask", ENGLISH, "--name", NAME, home=sample_home, **environment)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
-    assert complaint in done.stderr
+    assert done.stderr.startswith(complaint)
+
+
+def test_every_setting_that_does_not_fit_is_a_line(sample_home):
+    given = {"llm__timeout": "abc", "llm__retries": "many", "llm__seed": "7"}
+    done = shrag("ask", ENGLISH, "--name", NAME, home=sample_home, **given)
+    assert done.returncode == 2
+    assert [line.partition(";")[0] for line in sorted(done.stderr.splitlines())] == [
+        "SHRAG_LLM__RETRIES: Input should be a valid integer, unable to parse string as an integer",
+        "SHRAG_LLM__TIMEOUT: there is no such setting",
+    ]
+    assert "SHRAG_LLM__TIMEOUT_S" in done.stderr
 
 
 @pytest.mark.parametrize("without", ["model", "fitting key"])
@@ -185,6 +196,15 @@ def test_a_saved_trace_is_shown(traces, tmp_path):
     assert "index sample, version 1" in done.stdout
     assert record["queries"][-1]["query"] in done.stdout
     assert all(sentence["text"] in done.stdout for sentence in record["answer"]["sentences"])
+
+
+def test_a_trace_of_which_a_part_is_missing_is_one_line_and_exit_2(tmp_path):
+    file = tmp_path / "foreign.json"
+    file.write_text('{"trace": 1, "spans": []}')
+    for call in (["show", file], ["compare", file, file]):
+        done = shrag("trace", *call, home=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.splitlines()[-1].startswith(f"Error: {file} holds no whole trace: ")
 
 
 def test_traces_of_the_same_question_differ_in_times_only(traces, tmp_path):
