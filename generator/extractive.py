@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from generator.answers import EXTRACTIVE, Answer, Section, Sentence, no_answer
+from generator.titles import title_on
 from indexer.chunking import split_sentences
-from indexer.papers import Language, language_of
+from indexer.papers import language_of
 from indexer.schema import StoredPassage
 from retriever.hits import SearchResult
 from retriever.index import SearchIndex
@@ -20,8 +21,6 @@ LEAST_SHARE = 0.5
 OWN_WORDS = 0.5
 # A sentence is left out where more than this share of its words stands in one chosen from another paper.
 SAME = 0.7
-TITLES = {"ko": "{keywords}에 관한 문헌의 서술", "en": "What the passages say on {keywords}"}
-TITLE_KEYWORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,8 @@ def extractive_answer(result: SearchResult, index: SearchIndex, threshold: float
     sentences = [_quote(opening, "introduction"), *(_quote(one, "body") for one in rest)]
     if closing:
         sentences.append(_quote(closing, "conclusion"))
-    return Answer(_title(result, language), tuple(sentences), language, EXTRACTIVE, abstained=False)
+    title = title_on(result.question, result.keywords, language)
+    return Answer(title, tuple(sentences), language, EXTRACTIVE, abstained=False)
 
 
 def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
@@ -104,9 +104,3 @@ def _quote(one: _Quotable, section: Section) -> Sentence:
         citations=(one.passage.passage_id,),
         check="supported",  # the words of the passage itself
     )
-
-
-def _title(result: SearchResult, language: Language) -> str:
-    spoken = [one.text for one in result.keywords if one.language in {language, "other"}]
-    keywords = spoken[:TITLE_KEYWORDS] or [one.text for one in result.keywords[:TITLE_KEYWORDS]]
-    return TITLES["ko" if language == "ko" else "en"].format(keywords=", ".join(keywords))

@@ -1,0 +1,56 @@
+"""The title of an answer without a model: the weightiest words of the question, as they stand in it."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from indexer.papers import HANGUL, Language
+from retriever.keywords import Keyword
+
+if TYPE_CHECKING:
+    from mecab import Morpheme
+
+WORDS = 3
+ON = {"ko": "{words}에 관한 문헌의 서술", "en": "What the passages say on {words}"}
+ON_NOTHING = {"ko": "찾은 문헌의 서술", "en": "What the passages say"}
+# Parts of speech of the Sejong tag set: nouns, Latin, Chinese characters, numbers, roots, a noun's suffix.
+NOUNS = frozenset({"NNG", "NNP", "SL", "SH", "SN", "XR", "XSN"})
+SUFFIX = "XSN"
+
+
+def title_on(question: str, keywords: Sequence[Keyword], language: Language) -> str:
+    """Name the first three keywords of the question's language, or of the other where it has none.
+
+    Of Korean ones only nouns: the stem of a verb (떨어지, 줄이) is no word. English verbs stay, as nothing
+    here tells them from nouns.
+    """
+    spoken = [one.text for one in keywords if one.language in {language, "other"}]
+    named = _nouns(question, spoken) or _nouns(question, [one.text for one in keywords])
+    key = "ko" if language == "ko" else "en"
+    return ON[key].format(words=", ".join(named[:WORDS])) if named else ON_NOTHING[key]
+
+
+def _nouns(question: str, texts: Iterable[str]) -> list[str]:
+    """Leave out Korean that is no noun in the question; what does not stand there is taken for one."""
+    from mecab import MeCab
+
+    question = unicodedata.normalize("NFC", question)
+    morphemes = MeCab().parse(question)
+    found = (_noun(question, morphemes, text) if HANGUL.search(text) else text for text in texts)
+    return list(dict.fromkeys(text for text in found if text))
+
+
+def _noun(question: str, morphemes: "Sequence[Morpheme]", text: str) -> str:
+    """Return `text` with its suffix in the question (회복탄력 → 회복탄력성), nothing where it is no noun."""
+    places = [match.start() for match in re.finditer(re.escape(text), question)]
+    found = []
+    for start in places:
+        end = start + len(text)
+        inside = [one for one in morphemes if start < one.span.end and one.span.start < end]
+        if inside and inside[0].span.start == start and inside[-1].pos in NOUNS:
+            end = inside[-1].span.end
+            suffix = next((one for one in morphemes if one.span.start == end and one.pos == SUFFIX), None)
+            found.append(question[start : suffix.span.end if suffix else end])
+    # The shortest is the word itself; in a longer one (손 in 손실) it is the beginning by chance.
+    return min(found, key=len, default="") if places else text
