@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import click
 from indexer.settings import IndexerSettings
 
 if TYPE_CHECKING:
+    from eval.manifest import RunManifest
     from eval.measures import Scores
     from eval.ranking import RankedTopics
     from eval.significance import Comparison
@@ -89,51 +90,25 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     rank score tag. Nothing is left out of it as a duplicate or as incomplete.
     """
     from eval.files import make_folder_of
-    from eval.manifest import RunManifest, file_record, index_record, software
-    from eval.progress import question_bar
     from eval.runs import write_run
     from eval.topics import read_topics
     from retriever.index import open_index
     from retriever.search import SearchRequest
-    from retriever.settings import RetrieverSettings
 
-    started = datetime.now(UTC)
-    clock = time.perf_counter()
+    begun = time.perf_counter()
     questions = read_topics(topics)
     make_folder_of(out)
-    settings = RetrieverSettings()
-    if title_weight is not None:
-        settings = settings.model_copy(update={"title_weight": title_weight})
+    settings = _settings(title_weight)
     model = _language_model() if keywords == "model" else None
-    with open_index(IndexerSettings().home, name) as index, question_bar() as progress:
+    with open_index(IndexerSettings().home, name) as index:
         judged = unit or index.manifest.unit
-        request = SearchRequest(question="", method=method, k=k, collapse=judged == "paper")
-        ranked, keywords_record = asyncio.run(
-            _rank_all(index, questions, request, settings, model=model, progress=progress)
-        )
+        request = SearchRequest("", method=method, k=k, collapse=judged == "paper")
+        ranked, source = _rank_all(index, questions, request, settings, model)
     write_run(out, ranked.run, tag=f"{name}-{method}")
-    manifest = RunManifest(
-        index=index_record(index.manifest),
-        method=method,
-        k=k,
-        unit=judged,
-        keywords=keywords_record,
-        settings=settings.model_dump(mode="json"),
-        topics=file_record(topics) | {"questions": len(questions)},
-        run=file_record(out)
-        | {"hits": sum(map(len, ranked.run.values())), "without_hits": ranked.without_hits},
-        started=started.isoformat(timespec="seconds"),
-        seconds=round(time.perf_counter() - clock, 3),
-        **software(),
-    )
+    seconds = time.perf_counter() - begun
+    manifest = _manifest(index, request, settings, source, topics, out, ranked, seconds)
     manifest.write(out)
-    if unusable := keywords_record.get("unusable"):
-        click.echo(
-            f"{len(unusable):,} questions have keywords from statistics, the model gave none of use "
-            f"({_some(unusable)})",
-            err=True,
-        )
-    _tell_run(manifest.run, ranked, manifest.seconds, method, judged, as_json=as_json)
+    _tell_run(manifest, ranked, as_json=as_json)
 
 
 @evaluate.command("score")
@@ -187,6 +162,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     from eval.qrels import read_qrels
     from eval.runs import read_run
     from eval.significance import compare
+    from eval.tables import counted
 
     judgements, first, second = read_qrels(qrels), read_run(run_a), read_run(run_b)
     scores_a, scores_b = evaluate_run(judgements, first, measures), evaluate_run(judgements, second, measures)
@@ -207,7 +183,8 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         click.echo(json.dumps(record, ensure_ascii=False))
         return
     _show_comparison(compared)
-    click.echo(f"{record['questions']} questions; A is {run_a}, B {run_b}")
+    asked = counted(len(next(iter(scores_a.per_query.values()))), "question")
+    click.echo(f"{asked}; A is {run_a}, B {run_b}")
     if first or second:
         click.echo(
             f"first {OVERLAP_DEPTH} in common {record[f'overlap@{OVERLAP_DEPTH}']:.3f}, "
@@ -215,29 +192,11 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         )
 
 
-async def _rank_all(
-    index: "SearchIndex",
-    questions: Mapping[str, str],
-    request: "SearchRequest",
-    settings: "RetrieverSettings",
-    *,
-    model: "LanguageModel | None",
-    progress: "Progress",
-) -> "tuple[RankedTopics, dict[str, Any]]":
-    """Rank all questions; say where their keywords came from."""
-    from eval.ranking import rank_topics
+def _settings(title_weight: float | None) -> "RetrieverSettings":
+    from retriever.settings import RetrieverSettings
 
-    if model is None:
-        ranked = await rank_topics(index, questions, request, settings, progress=progress)
-        return ranked, {"source": "statistics"}
-    from eval.keywords import ask_for_keywords
-
-    async with model:
-        found = await ask_for_keywords(questions, model, index.analyzer, progress)
-    ranked = await rank_topics(
-        index, questions, request, settings, keywords=found.keywords, progress=progress
-    )
-    return ranked, found.record
+    settings = RetrieverSettings()
+    return settings if title_weight is None else settings.model_copy(update={"title_weight": title_weight})
 
 
 def _language_model() -> "LanguageModel":
@@ -247,21 +206,83 @@ def _language_model() -> "LanguageModel":
     return LanguageModel(GeneratorSettings().llm)
 
 
-def _tell_run(
-    run: Mapping[str, Any], ranked: "RankedTopics", seconds: float, method: str, unit: str, *, as_json: bool
-) -> None:
-    questions = len(ranked.run)
+def _rank_all(
+    index: "SearchIndex",
+    questions: Mapping[str, str],
+    request: "SearchRequest",
+    settings: "RetrieverSettings",
+    model: "LanguageModel | None",
+) -> "tuple[RankedTopics, dict[str, Any]]":
+    """Rank all questions, with progress for a person; say where their keywords came from."""
+    from eval.progress import question_bar
+    from eval.ranking import rank_topics
+
+    async def ranked(progress: "Progress") -> "tuple[RankedTopics, dict[str, Any]]":
+        if model is None:
+            run = await rank_topics(index, questions, request, settings, progress=progress)
+            return run, {"source": "statistics"}
+        from eval.keywords import ask_for_keywords
+
+        async with model:
+            found = await ask_for_keywords(questions, model, index.analyzer, progress)
+        run = await rank_topics(
+            index, questions, request, settings, keywords=found.keywords, progress=progress
+        )
+        return run, found.record
+
+    with question_bar() as progress:
+        return asyncio.run(ranked(progress))
+
+
+def _manifest(
+    index: "SearchIndex",
+    request: "SearchRequest",
+    settings: "RetrieverSettings",
+    keywords: dict[str, Any],
+    topics: Path,
+    out: Path,
+    ranked: "RankedTopics",
+    seconds: float,
+) -> "RunManifest":
+    """Say what the run at `out`, finished just now, was made with."""
+    from eval.manifest import RunManifest, file_record, index_record, software
+
+    counts = {"hits": sum(map(len, ranked.run.values())), "without_hits": ranked.without_hits}
+    return RunManifest(
+        index=index_record(index.manifest),
+        method=request.method,
+        k=request.k,
+        unit="paper" if request.collapse else "passage",
+        keywords=keywords,
+        settings=settings.model_dump(mode="json"),
+        topics=file_record(topics) | {"questions": len(ranked.run)},
+        run=file_record(out) | counts,
+        started=(datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds"),
+        seconds=round(seconds, 3),
+        **software(),
+    )
+
+
+def _tell_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool) -> None:
+    from eval.tables import counted
+
+    run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
+    if unusable := manifest.keywords.get("unusable"):
+        asked = counted(len(unusable), "question")
+        click.echo(
+            f"keywords from statistics for {asked}: the model gave none of use ({_some(unusable)})", err=True
+        )
     if as_json:
-        record = {**run, "questions": questions, "method": method, "unit": unit, "seconds": seconds}
-        click.echo(json.dumps(record, ensure_ascii=False))
+        made = {"method": manifest.method, "unit": manifest.unit, "seconds": seconds}
+        click.echo(json.dumps({**run, "questions": questions, **made}, ensure_ascii=False))
         return
     rate = questions / seconds if seconds else 0
     click.echo(
-        f"{run['path']}: {questions:,} questions, {run['hits']:,} hits, method {method}, judged unit {unit}, "
-        f"in {seconds:.1f} s ({rate:,.0f} a second)"
+        f"{run['path']}: {counted(questions, 'question')}, {counted(run['hits'], 'hit')}, "
+        f"method {manifest.method}, judged unit {manifest.unit}, in {seconds:.1f} s ({rate:,.0f} a second)"
     )
     if ranked.without_hits:
-        click.echo(f"{len(ranked.without_hits):,} questions have no hits:", err=True)
+        click.echo(f"no hits for {counted(len(ranked.without_hits), 'question')}:", err=True)
         for query_id, reason in list(ranked.without_hits.items())[:TOLD_IDS]:
             click.echo(f"  {query_id}: {reason}", err=True)
         if len(ranked.without_hits) > TOLD_IDS:
@@ -269,14 +290,16 @@ def _tell_run(
 
 
 def _tell_gaps(run: Path, scores: "Scores") -> None:
-    told = {
-        "judged questions are not in it and count 0": scores.missing,
-        "questions have nothing relevant judged and do not count": scores.without_relevant,
-        "questions of it are not judged and do not count": scores.unjudged,
-    }
-    for words, ids in told.items():
+    from eval.tables import counted
+
+    told = (
+        ("judged question", "not in it, counted as 0", scores.missing),
+        ("question", "with nothing relevant judged, not counted", scores.without_relevant),
+        ("question", "of it not judged, not counted", scores.unjudged),
+    )
+    for question, words, ids in told:
         if ids:
-            click.echo(f"{run}: {len(ids):,} {words} ({_some(ids)})", err=True)
+            click.echo(f"{run}: {counted(len(ids), question)} {words} ({_some(ids)})", err=True)
 
 
 def _some(ids: Sequence[str]) -> str:

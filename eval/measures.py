@@ -80,7 +80,7 @@ def evaluate(
     }
     if run and not any(query_id in qrels for query_id in run):
         raise NothingJudged(
-            f"none of the run's {len(run):,} questions ({next(iter(run))}, …) is judged in the qrels "
+            f"no question of the run ({next(iter(run))}, …) is judged in the qrels "
             f"({next(iter(judged))}, …); are they of the same topics?"
         )
     values: dict[ir_measures.Measure, dict[str, float]] = {measure: {} for measure in asked.values()}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eval.errors import BadQrels
 from eval.files import numbered_lines
+from eval.tables import counted
 
 Qrels = dict[str, dict[str, int]]
 
@@ -32,7 +33,7 @@ def read_qrels(path: str | Path) -> Qrels:
             if columns == BEIR_COLUMNS and not _is_grade(parts[-1]):
                 continue  # the header
         if len(parts) != columns:
-            raise BadQrels(f"{where}: {len(parts)} columns, the lines before have {columns}")
+            raise BadQrels(f"{where}: {counted(len(parts), 'column')}, the lines before have {columns}")
         query_id, judged, grade = parts[0], parts[-2], parts[-1]
         if not _is_grade(grade) or abs(int(grade)) > HIGHEST_GRADE:
             raise BadQrels(f"{where}: {grade!r} is no grade; a grade is a whole number, 0 for not relevant")
@@ -47,7 +48,7 @@ def read_qrels(path: str | Path) -> Qrels:
 def _columns(parts: list[str], where: str) -> int:
     if len(parts) not in (TREC_COLUMNS, BEIR_COLUMNS):
         raise BadQrels(
-            f"{where}: {len(parts)} columns; "
+            f"{where}: {counted(len(parts), 'column')}; "
             "TREC's qrels have four (query_id 0 id grade), BEIR's three with a header"
         )
     return len(parts)

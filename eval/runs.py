@@ -15,6 +15,7 @@ import numpy as np
 
 from eval.errors import BadRun
 from eval.files import numbered_lines, replace_file
+from eval.tables import counted
 
 Ranking = list[tuple[str, float]]
 Run = dict[str, Ranking]
@@ -75,7 +76,9 @@ def read_run(path: str | Path) -> Run:
         where = f"{path}:{number}"
         parts = line.split()
         if len(parts) != COLUMNS:
-            raise BadRun(f"{where}: {len(parts)} columns; a run has six: query_id Q0 id rank score tag")
+            raise BadRun(
+                f"{where}: {counted(len(parts), 'column')}; a run has six: query_id Q0 id rank score tag"
+            )
         query_id, _, found, rank, score, _ = parts
         if (query_id, found) in seen:
             raise BadRun(f"{where}: {found} stands a second time for {query_id}")

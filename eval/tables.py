@@ -1,4 +1,4 @@
-"""Tables of numbers in plain text, never cut to the width of a screen."""
+"""Numbers in plain text: tables, never cut to the width of a screen, and counts of things."""
 
 from collections.abc import Sequence
 
@@ -14,6 +14,11 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, words: int 
         ).rstrip()
         for line in lines
     )
+
+
+def counted(number: int, thing: str) -> str:
+    """Return how many there are of a thing: 1 question, 2,000 questions."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def shown_p(p_value: float) -> str:

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import click
 
-from eval.tables import aligned
+from eval.tables import aligned, counted
 from indexer.analysis import Analyzer, Decompound, Token, make_analyzer
 
 GOLDEN = Path("../shared/golden")
@@ -209,7 +209,7 @@ def main(golden: Path, listed: bool, as_json: bool) -> None:
         return
     if listed:
         for one in agreements:
-            click.echo(f"# {one.name}: {len(one.differences)} differences")
+            click.echo(f"# {one.name}: {counted(len(one.differences), 'difference')}")
             for difference in one.differences:
                 click.echo(str(difference))
     _show(agreements)

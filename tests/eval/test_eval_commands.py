@@ -136,9 +136,17 @@ def test_a_question_without_hits_is_told_and_the_others_go_on(call, tmp_path):
 
     assert result.exit_code == 0, result.output
     assert {line.split()[0] for line in out.read_text().splitlines()} == {"q3"}
-    assert "2 questions have no hits" in result.stderr
+    assert "no hits for 2 questions:" in result.stderr
     assert "q1: nothing found" in result.stderr
     assert "q2: the question has 20,001 characters" in result.stderr
+
+
+def test_one_question_with_one_hit_is_told_in_the_singular(call, tmp_path):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+
+    result = call("run", topics, "--name", "sample", "--method", "or", "-k", 1, "--out", tmp_path / "run")
+
+    assert result.stdout.startswith(f"{tmp_path / 'run'}: 1 question, 1 hit, method or, judged unit paper, ")
 
 
 def test_an_expression_that_cannot_be_read_is_told_and_the_others_go_on(call, tmp_path):
@@ -240,9 +248,9 @@ def test_score_has_usual_measures_and_tells_what_is_missing(call, tmp_path):
     result = call("score", qrels, run)
 
     assert result.stdout.split() == "nDCG@10 0.5000 R@100 0.5000 Success@5 0.5000 Success@15 0.5000".split()
-    assert "1 judged questions are not in it and count 0 (q2)" in result.stderr
-    assert "1 questions have nothing relevant judged and do not count (q3)" in result.stderr
-    assert "1 questions of it are not judged and do not count (q4)" in result.stderr
+    assert "1 judged question not in it, counted as 0 (q2)" in result.stderr
+    assert "1 question with nothing relevant judged, not counted (q3)" in result.stderr
+    assert "1 question of it not judged, not counted (q4)" in result.stderr
 
 
 def test_score_gives_each_question_where_asked(call, tmp_path):

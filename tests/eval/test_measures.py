@@ -96,7 +96,7 @@ def test_judgements_without_anything_relevant_are_refused():
 
 
 def test_a_run_of_other_topics_is_refused():
-    with pytest.raises(NothingJudged, match=r"none of the run's 1 questions \(z9, …\) is judged"):
+    with pytest.raises(NothingJudged, match=r"no question of the run \(z9, …\) is judged in the qrels"):
         score(QRELS, {"z9": [("a", 1.0)]}, "RR")
 
 

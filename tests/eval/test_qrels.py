@@ -39,6 +39,7 @@ def test_the_same_judgement_twice_is_one(tmp_path):
     [
         ("q1 0 d1 1\nq1 0 d2\n", 2, "3 columns, the lines before have 4"),
         ("q1 d1\n", 1, "2 columns"),
+        ("q1\n", 1, "1 column; "),
         ("q1 0 d1 1.0\n", 1, "'1.0' is no grade"),
         ("q1 0 d1 high\n", 1, "'high' is no grade"),
         ("q1 0 d1 ²\n", 1, "'²' is no grade"),

@@ -86,6 +86,7 @@ def test_a_foreign_run_is_read_by_score_then_rank(tmp_path):
     ("content", "line", "reason"),
     [
         ("q1 Q0 d1 1 1.5\n", 1, "5 columns"),
+        ("q1\n", 1, "1 column; "),
         ("q1 Q0 d1 1 1.5 x\nq1 Q0 d1 2 1.0 x\n", 2, "d1 stands a second time for q1"),
         ("q1 Q0 d1 1 high x\n", 1, "the score 'high' is no number"),
         ("q1 Q0 d1 1 nan x\n", 1, "the score 'nan' is no number"),
