@@ -79,7 +79,8 @@ def open_index(home: Path, name: str) -> SearchIndex:
                 continue  # cleared away between the look at the pointer and the opening
             raise IndexDamaged(
                 f"index {name!r}, version {manifest.version}: {error.filename or error} is missing; "
-                f"go back (shrag indexes rollback {name}) or build it again (--rebuild)"
+                f"build it again (shrag index PATH --name {name} --rebuild) "
+                f"or go back (shrag indexes rollback {name})"
             ) from error
         return SearchIndex(manifest, engine, make_analyzer(manifest.analyzer, manifest.decompound), glossary)
 
