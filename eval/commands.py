@@ -172,8 +172,9 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         measure: compare(list(values.values()), list(scores_b.per_query[measure].values()))
         for measure, values in scores_a.per_query.items()
     }
+    questions = len(next(iter(scores_a.per_query.values())))
     record = {
-        "questions": len(next(iter(scores_a.per_query.values()))),
+        "questions": questions,
         "measures": {measure: one.as_record() for measure, one in compared.items()},
     }
     if first or second:
@@ -183,8 +184,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         click.echo(json.dumps(record, ensure_ascii=False))
         return
     _show_comparison(compared)
-    asked = counted(len(next(iter(scores_a.per_query.values()))), "question")
-    click.echo(f"{asked}; A is {run_a}, B {run_b}")
+    click.echo(f"{counted(questions, 'question')}; A is {run_a}, B {run_b}")
     if first or second:
         click.echo(
             f"first {OVERLAP_DEPTH} in common {record[f'overlap@{OVERLAP_DEPTH}']:.3f}, "

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -43,14 +44,15 @@ def _nouns(question: str, texts: Iterable[str]) -> list[str]:
 
 def _noun(question: str, morphemes: "Sequence[Morpheme]", text: str) -> str:
     """Return `text` with its suffix in the question (회복탄력 → 회복탄력성), nothing where it is no noun."""
+    starts = {one.span.start: one for one in morphemes}
+    ends = [one.span.end for one in morphemes]
     places = [match.start() for match in re.finditer(re.escape(text), question)]
     found = []
     for start in places:
-        end = start + len(text)
-        inside = [one for one in morphemes if start < one.span.end and one.span.start < end]
-        if inside and inside[0].span.start == start and inside[-1].pos in NOUNS:
-            end = inside[-1].span.end
-            suffix = next((one for one in morphemes if one.span.start == end and one.pos == SUFFIX), None)
-            found.append(question[start : suffix.span.end if suffix else end])
+        order = bisect_left(ends, start + len(text))
+        if start in starts and order < len(ends) and morphemes[order].pos in NOUNS:
+            suffix = starts.get(ends[order])
+            end = suffix.span.end if suffix and suffix.pos == SUFFIX else ends[order]
+            found.append(question[start:end])
     # The shortest is the word itself; in a longer one (손 in 손실) it is the beginning by chance.
     return min(found, key=len, default="") if places else text

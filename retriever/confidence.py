@@ -56,8 +56,8 @@ def signs(
 
     `unseen` is the idf of a word that stands nowhere. The rarest word is the concept of the highest weight a
     token: its counterparts in the other language count as tokens but add no weight, so that a word with
-    counterparts passes for more common than it is. A word that stands nowhere, nor its counterparts, has the
-    weight `unseen`. The weights were fitted with this definition.
+    counterparts passes for more common than it is. A word that stands nowhere, like its counterparts, weighs
+    `unseen`. WEIGHTS were fitted with this definition.
     """
     if not ordered:
         return Signs(0, 0, 0, 0, 0, 0, 0, 0)

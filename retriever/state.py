@@ -49,9 +49,7 @@ class SearchState:
     spellings: dict[str, list[str]] = field(default_factory=dict)
     counterparts: list[Counterpart] = field(default_factory=list)
     concepts: list[Concept] = field(default_factory=list)
-    features: dict[str, Features] | None = (
-        None  # of each candidate's passage_id, where the order goes by them
-    )
+    features: dict[str, Features] | None = None  # by passage_id; none where the method has none
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
