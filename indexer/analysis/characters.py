@@ -11,6 +11,7 @@ import regex
 
 # org.apache.lucene.analysis.ko.KoreanTokenizer.isPunctuation, by general category.
 PUNCTUATION = frozenset("Zs Zl Zp Cc Cf Pd Ps Pe Pc Po Sm Sc Sk So Pi Pf".split())
+INTERPUNCT = "ㆍ"  # a letter of the Korean alphabet that nori takes for the punctuation it mostly is
 # Scripts that continue a run of any other script.
 SHARED_SCRIPTS = frozenset({"Common", "Inherited"})
 SCRIPTS = (
@@ -26,6 +27,8 @@ BEYOND_FIRST_PLANE = 0xFFFF
 @lru_cache(maxsize=1 << 14)
 def is_punctuation(character: str) -> bool:
     """Tell whether nori discards a token that begins with `character`."""
+    if character == INTERPUNCT:
+        return True
     return ord(character) <= BEYOND_FIRST_PLANE and unicodedata.category(character) in PUNCTUATION
 
 

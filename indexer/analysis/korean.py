@@ -10,13 +10,14 @@ Where MeCab and nori differ, nori is followed:
   MeCab's character classes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import _mecab
+import regex
 
 from indexer.analysis.characters import is_punctuation, split_points, unknown_run_end
-from indexer.analysis.dictionary import open_tagger
+from indexer.analysis.dictionary import SOLID_SPACE, open_tagger
 from indexer.analysis.tokens import Token
 
 Decompound = Literal["discard", "mixed", "none"]
@@ -30,10 +31,25 @@ STOP_TAGS = frozenset(
 )
 # MeCab builds the whole lattice of a sentence in memory, so a long text goes through in pieces.
 PIECE_CHARACTERS = 10_000
+READINGS = 4  # of a piece, at most, until no punctuation in it is misread
 CACHED_ENTRIES = 400_000
 # MeCab skips tabs and line ends as it skips spaces, nori takes them for punctuation; here too, as a character
 # that stands on no line of MeCab's output.
-CONTROL_CHARACTERS = dict.fromkeys((0, 9, 10, 11, 12, 13), "\u2028")
+CONTROL_CHARACTERS = dict.fromkeys((0, 9, 10, 11, 12, 13, ord(SOLID_SPACE)), "\u2028")
+# What nori takes for a space as well.
+WHITE_SPACE = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
+AS_MECAB_READS = CONTROL_CHARACTERS | WHITE_SPACE
+# The punctuation that the dictionary holds, with its part of speech. Any other is an unknown word to nori,
+# which runs on over the punctuation and the spaces behind it.
+PUNCTUATION_TAGS = {"SF": "!.?", "SC": ",/:·", "SE": "…", "SSO": "([“「", "SSC": ")]”」"}
+KNOWN_PUNCTUATION = {mark: tag for tag, marks in PUNCTUATION_TAGS.items() for mark in marks}
+# Spaces that are, or belong to, a word to nori: several, and one behind unknown punctuation.
+WORDS_OF_SPACE = regex.compile(
+    r"(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--["
+    + regex.escape("".join(KNOWN_PUNCTUATION))
+    + r"]][\p{P}\p{S}]*) +| {2,}",
+    regex.VERSION1,
+)
 
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
 
@@ -95,14 +111,41 @@ class KoreanAnalyzer:
 
     def _analyze_piece(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
         """Append the tokens of `text`, which begins at `origin`; return the position after them."""
+        if not text.isprintable():  # among others, these are all that is translated
+            text = text.translate(AS_MECAB_READS)
+        text = WORDS_OF_SPACE.sub(_solid, text)
         # Leading white space would change what MeCab makes of the first word.
-        origin += len(text) - len(text := text.lstrip(" ").translate(CONTROL_CHARACTERS))
-        self._lattice.set_sentence(text)
-        self._tagger.parse(self._lattice)
-        lines = self._lattice.to_string().split("\n")
+        origin += len(text) - len(text := text.lstrip(" "))
+        first = len(tokens)
+        known: list[tuple[int, int]] = []
+        for _ in range(READINGS):
+            del tokens[first:]
+            end_position, misread = self._read(text, known, origin, position, tokens)
+            if not misread:
+                break
+            known += misread
+        return end_position
+
+    def _read(
+        self, text: str, known: Sequence[tuple[int, int]], origin: int, position: int, tokens: list[Token]
+    ) -> tuple[int, list[tuple[int, int]]]:
+        """Append the tokens of `text`; return the position after them and the marks that MeCab misread.
+
+        Those are marks of the dictionary that it took for unknown words before a space; nori's unknown word
+        would hold the space too. Marks given as `known`, where they begin (with the white space before them)
+        and end, are read as the dictionary has them.
+        """
+        lattice = self._lattice
+        lattice.set_sentence(text)
+        for start, stop in known:
+            tag = KNOWN_PUNCTUATION[text[stop - 1]]
+            lattice.set_feature_constraint(len(text[:start].encode()), len(text[:stop].encode()), tag)
+        self._tagger.parse(lattice)
+        lines = lattice.to_string().split("\n")
         del lines[-2:]  # EOS and what follows the last line feed
         entry_of, find, append = self._entries.get, text.find, tokens.append
         size = len(text)
+        misread: list[tuple[int, int]] = []
         end = cursor = 0  # where the last token ended, where MeCab's last word ended
         for line in lines:
             entry = entry_of(line)
@@ -110,8 +153,10 @@ class KoreanAnalyzer:
                 # MeCab counts in bytes, and a word from the white space before it.
                 entry = self._remember(line, len(text[:cursor].encode()))
             surface, length, whole, pieces, positions, unknown = entry
-            start = find(surface, cursor)  # only white space lies between two words
+            before, start = cursor, find(surface, cursor)  # only white space lies between two words
             cursor = start + length
+            if unknown and surface in KNOWN_PUNCTUATION and text[cursor : cursor + 1] == " ":
+                misread.append((before, cursor))
             if start < end or (unknown and not _stands_alone(surface, text[cursor : cursor + 1])):
                 start = max(start, end)
                 while start < cursor:
@@ -131,7 +176,7 @@ class KoreanAnalyzer:
                 for term, offset, first, last in pieces:
                     append((term, position + offset, begin + first, begin + last))
             position += positions
-        return position
+        return position, misread
 
     def _remember(self, line: str, position: int) -> Entry:
         """Read the entry behind a line of MeCab's output, and keep it by that line."""
@@ -149,11 +194,15 @@ class KoreanAnalyzer:
         return entry
 
     def _first_twin(self, node: _mecab.Node, position: int) -> str:
+        """Return the feature of the twin that nori takes: the inflected one, whose file it reads first."""
         alike = (node.length, node.rlength, node.lc_attr, node.rc_attr, node.wcost)
+        features = []
         twin = self._lattice.begin_nodes(position)
-        while (twin.length, twin.rlength, twin.lc_attr, twin.rc_attr, twin.wcost) != alike:
+        while twin is not None:
+            if (twin.length, twin.rlength, twin.lc_attr, twin.rc_attr, twin.wcost) == alike:
+                features.append(str(twin.feature))
             twin = twin.bnext
-        return str(twin.feature)
+        return next((feature for feature in features if ",Inflect," in feature), features[0])
 
     def _entry(self, surface: str, feature: list[str], unknown: bool) -> Entry:
         """Apply the whole chain to one dictionary entry.
@@ -170,17 +219,19 @@ class KoreanAnalyzer:
         first_tag = tag.partition("+")[0]
         if unknown or kind == "*" or self.decompound == "none":
             return self._finish(surface, [(whole, first_tag, 0, 0, length)], 1, unknown)
-        written = (part.split("/")[:2] for part in expression.split("+"))
-        parts = [(form.strip(), part_tag) for form, part_tag in written if form.strip()]
+        named = (part.split("/")[:2] for part in expression.split("+"))
+        parts = [(form.strip(), part_tag) for form, part_tag in named if form.strip()]
         stacked: list[tuple[str, str, int, int, int]] = []
         if self.decompound == "mixed":
             stacked.append((whole, first_tag, 0, 0, length))
         rest = sum(len(form) for form, _ in parts)
         for offset, (form, part_tag) in enumerate(parts):
-            if kind == "Compound":  # placed from the end, so that the parts cover the surface
-                start = length - rest
-                rest -= len(form)
-                stacked.append((form, part_tag, offset, start, start + len(form)))
+            if kind == "Compound":
+                # Placed from the end, so that the parts cover the surface, and written as there: nori keeps
+                # their lengths alone (동명 of 동명왕, which the dictionary calls 해릉+왕).
+                start, rest = length - rest, rest - len(form)
+                written = surface[start : start + len(form)] if start >= 0 else form
+                stacked.append((written, part_tag, offset, start, start + len(form)))
             else:
                 stacked.append((form, part_tag, offset, 0, length))
         return self._finish(surface, stacked, len(parts), unknown)
@@ -196,6 +247,10 @@ class KoreanAnalyzer:
         length = len(surface)
         covering = len(pieces) == 1 and pieces[0][1:] == (0, 0, length)
         return Entry(surface, length, pieces[0].term if covering else None, tuple(pieces), positions, unknown)
+
+
+def _solid(spaces: regex.Match[str]) -> str:
+    return SOLID_SPACE * len(spaces[0])
 
 
 def _stands_alone(surface: str, following: str) -> bool:

@@ -34,6 +34,50 @@ def test_of_two_dictionary_entries_alike_the_first_is_taken():
     assert terms(KOREAN, "이것은") == ["이거"]
 
 
+def test_of_an_inflected_and_a_plain_entry_alike_the_inflected_is_taken():
+    assert terms(KOREAN, "재미있게") == ["재밌"]
+
+
+def test_the_parts_of_a_compound_are_written_as_in_the_text():
+    assert KOREAN.analyze("동명왕") == [("동명", 0, 0, 2), ("왕", 1, 2, 3)]  # 해릉 + 왕 in the dictionary
+
+
+def test_unknown_punctuation_takes_the_space_behind_it_so_that_a_particle_may_follow():
+    assert KOREAN.analyze("꽃: 은방울꽃") == [
+        ("꽃", 0, 0, 1),
+        ("은", 1, 3, 4),
+        ("방울", 2, 4, 6),
+        ("꽃", 3, 6, 7),
+    ]
+    assert KOREAN.analyze("꽃 - 은방울꽃") == [("꽃", 0, 0, 1), ("방울", 2, 5, 7), ("꽃", 3, 7, 8)]
+
+
+def test_the_second_of_several_spaces_is_a_word_to_what_follows():
+    assert terms(KOREAN, " 오대호(五大湖)는") == ["오대호", "五", "대호"]
+    assert terms(KOREAN, "  오대호(五大湖)는") == ["오대", "호", "五", "대호"]
+    assert terms(KOREAN, "가\u3000나") == terms(KOREAN, "가 나")
+
+
+def test_known_punctuation_before_a_space_is_read_as_the_dictionary_has_it():
+    assert KOREAN.analyze("개발사이다. 1") == [
+        ("개발", 0, 0, 2),
+        ("사이", 1, 2, 4),
+        ("이", 2, 4, 5),
+        ("1", 4, 7, 8),
+    ]
+    assert terms(KOREAN, "共和國, , )은") == ["공화"]
+
+
+def test_the_korean_interpunct_separates_words():
+    assert terms(KOREAN, "힌두교ㆍ불교") == ["힌두", "교", "불교"]
+
+
+def test_text_full_of_doubtful_punctuation_is_read_to_its_end():
+    text = "國, " * 5_000
+    assert len(KOREAN.analyze(text)) > 0
+    assert KOREAN.analyze(text + "논문")[-1][0] == "논문"
+
+
 def test_a_prefix_is_kept_as_a_token_of_its_own():
     assert KOREAN.analyze("비선형 회귀") == [("비", 0, 0, 1), ("선형", 1, 1, 3), ("회귀", 2, 4, 6)]
 
