@@ -1,0 +1,129 @@
+"""The server that the tests start: Elasticsearch's small distribution on Maven Central, and a plugin.
+
+    python -m tests.service.elasticsearch.build
+
+fetches, checks, unpacks and compiles where that is not done yet, and prints the folder. It lies outside the
+checkout, in $XDG_CACHE_HOME/shrag-tests (~/.cache/shrag-tests), under a name that changes with all that it
+is made of. What was fetched stays in Maven's own cache.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from zipfile import ZipFile
+
+import click
+from filelock import FileLock
+
+from tests.service.elasticsearch.errors import BuildFailed, ServerUnavailable
+from tests.service.elasticsearch.jdk import find_jdk
+
+PLUGIN = Path(__file__).parent / "plugin"
+PLUGIN_NAME = "shrag-test-analysis"
+DESCRIPTIONS = ("stable-plugin-descriptor.properties", "named_components.json")
+SUMS: dict[str, str] = {
+    name: checksum
+    for checksum, name in map(str.split, (PLUGIN / "artifacts.sha256").read_text("utf-8").splitlines())
+}
+ARCHIVE, NORI = SUMS
+UNFINISHED = "building-"
+
+
+def installed_server() -> Path:
+    """Return the folder of the server, which is made first where it is not there yet.
+
+    Raises:
+        ServerUnavailable: Maven or a JDK is missing, or Maven cannot fetch.
+        BuildFailed: a checksum differs, or the plugin does not compile.
+    """
+    cache = cache_folder()
+    server = cache / f"{Path(ARCHIVE).stem}-{_fingerprint()}"
+    if server.is_dir():
+        return server
+    cache.mkdir(parents=True, exist_ok=True)
+    with FileLock(cache / "build.lock"):
+        if not server.is_dir():
+            for left in cache.glob(f"{UNFINISHED}*"):
+                shutil.rmtree(left)
+            with tempfile.TemporaryDirectory(dir=cache, prefix=UNFINISHED) as scratch:
+                _build(Path(scratch)).rename(server)
+    return server
+
+
+def cache_folder() -> Path:
+    """Return where servers are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shrag-tests"
+
+
+def _fingerprint() -> str:
+    files = [Path(__file__), *(path for path in PLUGIN.rglob("*") if path.is_file())]
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _build(scratch: Path) -> Path:
+    jdk = find_jdk()  # looked for before 100 MB are fetched in vain
+    _fetch(scratch)
+    with ZipFile(scratch / ARCHIVE) as archive:
+        archive.extractall(scratch)
+    server = scratch / Path(ARCHIVE).stem
+    _add_plugin(server, scratch / NORI, jdk, scratch / "classes")
+    _make_readable(server)
+    return server
+
+
+def _fetch(folder: Path) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise ServerUnavailable("no Maven found: install it (mvn on the PATH)")
+    # --update-snapshots also tries again what failed before, which Maven otherwise remembers for a day.
+    options = ["--batch-mode", "--quiet", "--update-snapshots", "--file", str(PLUGIN / "pom.xml")]
+    try:
+        _run([maven, *options, f"-DoutputDirectory={folder}", "dependency:copy@fetch"])
+    except BuildFailed as failed:
+        raise ServerUnavailable(f"Maven could not fetch Elasticsearch: {failed}") from failed
+    for name, expected in SUMS.items():
+        with (folder / name).open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != expected:
+                raise BuildFailed(f"{name} has not the SHA-256 that {PLUGIN / 'artifacts.sha256'} names")
+
+
+def _add_plugin(server: Path, nori: Path, jdk: Path, classes: Path) -> None:
+    plugin = server / "plugins" / PLUGIN_NAME
+    plugin.mkdir()
+    classpath = os.pathsep.join(map(str, [*sorted((server / "lib").glob("*.jar")), nori]))
+    options = ["--release", "21", "-encoding", "UTF-8", "-Xlint:all", "-Werror", "-d", str(classes)]
+    sources = sorted(map(str, PLUGIN.glob("src/**/*.java")))
+    _run([str(jdk / "bin" / "javac"), *options, "-classpath", classpath, *sources])
+    jar = plugin / f"{PLUGIN_NAME}.jar"
+    _run([str(jdk / "bin" / "jar"), "--create", "--file", str(jar), "-C", str(classes), "."])
+    for path in (nori, *(PLUGIN / name for name in DESCRIPTIONS)):
+        shutil.copyfile(path, plugin / path.name)
+
+
+def _make_readable(server: Path) -> None:
+    """Let any user run the server: zipfile forgets what is executable, and a umask may close the rest."""
+    for path in (server, *server.rglob("*")):
+        path.chmod(0o755 if path.is_dir() or path.parent == server / "bin" else 0o644)
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise BuildFailed(f"{Path(command[0]).name} ended with {done.returncode}:\n{done.stdout[-3000:]}")
+
+
+if __name__ == "__main__":
+    click.echo(installed_server())
