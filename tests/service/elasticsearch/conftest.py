@@ -1,0 +1,107 @@
+"""The server of a test run, and servers that a test may break.
+
+Where the machine lacks what they need the tests are skipped, or failed if `SHRAG_REQUIRE_SERVICES=1`.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NoReturn
+
+import httpx
+import pytest
+
+from tests.service.elasticsearch.errors import ServerUnavailable
+from tests.service.elasticsearch.server import Access, Server, running_cluster, running_server
+
+# Both are read before the settings of the user are hidden.
+REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"
+GIVEN = {
+    name: value
+    for name in ("URL", "USER", "PASSWORD")
+    if (value := os.environ.get(f"SHRAG_TEST_ELASTICSEARCH_{name}"))
+}
+
+
+@pytest.fixture(scope="session")
+def elasticsearch() -> Iterator[Access]:
+    """Return the server that all tests of a run share; each keeps to indices of its own."""
+    if access := given_access(GIVEN):
+        yield access
+        return
+    with _available(), running_server(heap="1g") as server:
+        yield server.access
+
+
+@pytest.fixture
+def own_server(_server_of_module: Server) -> Server:
+    """Return a server that the test may kill and pause; running and empty when the test begins."""
+    renew([_server_of_module])
+    return _server_of_module
+
+
+@pytest.fixture
+def cluster(_cluster_of_module: tuple[Server, ...]) -> tuple[Server, ...]:
+    """Return three servers that form a cluster; running and empty when the test begins."""
+    renew(_cluster_of_module)
+    return _cluster_of_module
+
+
+@pytest.fixture(scope="module")
+def _server_of_module() -> Iterator[Server]:
+    _skip_where_given()
+    with _available(), running_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def _cluster_of_module() -> Iterator[tuple[Server, ...]]:
+    _skip_where_given()
+    with _available(), running_cluster(3) as servers:
+        yield servers
+
+
+def given_access(given: Mapping[str, str]) -> Access | None:
+    """Return the cluster that the user names, if any."""
+    if "URL" not in given:
+        return None
+    return Access(given["URL"].rstrip("/"), given.get("USER", "elastic"), given.get("PASSWORD", ""))
+
+
+def renew(servers: Sequence[Server]) -> None:
+    """Let servers run again whatever was done to them, without indices and settings that a test made."""
+    for server in servers:
+        server.resume()
+        if not server.running:
+            server.launch()
+    for server in servers:
+        server.wait_until_ready(len(servers))
+    with httpx.Client(
+        base_url=servers[0].access.url, auth=servers[0].access.basic_auth, trust_env=False, timeout=30
+    ) as client:
+        unset = {"persistent": {"*": None}, "transient": {"*": None}}
+        client.put("/_cluster/settings", json=unset).raise_for_status()
+        indices = client.get("/_cat/indices?format=json&expand_wildcards=open").raise_for_status().json()
+        for name in [index["index"] for index in indices if not index["index"].startswith(".")]:
+            client.delete(f"/{name}").raise_for_status()
+
+
+def _skip_where_given() -> None:
+    if GIVEN:
+        pytest.skip(
+            "SHRAG_TEST_ELASTICSEARCH_URL is set, and the tests do not break a server that is not theirs"
+        )
+
+
+@contextmanager
+def _available() -> Iterator[None]:
+    try:
+        yield
+    except ServerUnavailable as missing:
+        _without_server(str(missing))
+
+
+def _without_server(reason: str) -> NoReturn:
+    if REQUIRED:
+        pytest.fail(f"{reason} (SHRAG_REQUIRE_SERVICES=1)")
+    pytest.skip(reason)
