@@ -162,7 +162,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     from eval.qrels import read_qrels
     from eval.runs import read_run
     from eval.significance import compare
-    from eval.tables import counted
+    from indexer.requests import counted
 
     judgements, first, second = read_qrels(qrels), read_run(run_a), read_run(run_b)
     scores_a, scores_b = evaluate_run(judgements, first, measures), evaluate_run(judgements, second, measures)
@@ -264,7 +264,7 @@ def _manifest(
 
 
 def _tell_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool) -> None:
-    from eval.tables import counted
+    from indexer.requests import counted
 
     run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
     if unusable := manifest.keywords.get("unusable"):
@@ -290,7 +290,7 @@ def _tell_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool)
 
 
 def _tell_gaps(run: Path, scores: "Scores") -> None:
-    from eval.tables import counted
+    from indexer.requests import counted
 
     told = (
         ("judged question", "not in it, counted as 0", scores.missing),

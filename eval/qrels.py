@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eval.errors import BadQrels
 from eval.files import numbered_lines
-from eval.tables import counted
+from indexer.requests import counted
 
 Qrels = dict[str, dict[str, int]]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from eval.errors import BadRun
 from eval.files import numbered_lines, replace_file
-from eval.tables import counted
+from indexer.requests import counted
 
 Ranking = list[tuple[str, float]]
 Run = dict[str, Ranking]

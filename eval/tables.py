@@ -16,11 +16,6 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, words: int 
     )
 
 
-def counted(number: int, thing: str) -> str:
-    """Return how many there are of a thing: 1 question, 2,000 questions."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
-
-
 def shown_p(p_value: float) -> str:
     """Return a p value to four places; what is smaller is not shown as 0."""
     return "<.0001" if p_value < 0.0001 else f"{p_value:.4f}"  # noqa: PLR2004 - the last place shown

@@ -10,6 +10,7 @@ import click
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
 from indexer.errors import IndexDamaged, UnknownIndex
+from indexer.requests import counted
 from indexer.settings import IndexerSettings
 
 if TYPE_CHECKING:
@@ -90,10 +91,10 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         _echo_json(record)
         return
     rate = manifest.counts["records"] / report.seconds if report.seconds else 0
+    read = counted(manifest.counts["records"], "record")
     click.echo(
-        f"index {name!r}, version {manifest.version}: {manifest.passages:,} passages of {manifest.papers:,} "
-        f"papers, {manifest.counts['records']:,} records read in {report.seconds:.1f} s "
-        f"({rate:,.0f} a second)"
+        f"index {name!r}, version {manifest.version}: {_size(manifest)}, {read} read in "
+        f"{report.seconds:.1f} s ({rate:,.0f} a second)"
     )
     for line in _told_counts(manifest.counts)[1:]:
         click.echo(f"  {line}")
@@ -143,8 +144,8 @@ def list_command(as_json: bool) -> None:
 
     table = Table("name", "version", "engine", "papers", "passages", "analyzer", "published", box=None)
     for one in manifests:
-        counted = f"{one.papers:,}", f"{one.passages:,}"
-        table.add_row(one.name, str(one.version), one.engine, *counted, one.analyzer, one.published)
+        sizes = f"{one.papers:,}", f"{one.passages:,}"
+        table.add_row(one.name, str(one.version), one.engine, *sizes, one.analyzer, one.published)
     console().print(table)
 
 
@@ -174,7 +175,7 @@ def show(name: str, as_json: bool) -> None:
         return
     rows = {
         "index": f"{manifest.name}, version {manifest.version}, published {manifest.published}",
-        "holds": f"{manifest.papers:,} papers, {manifest.passages:,} passages; a record is a {manifest.unit}",
+        "holds": f"{_size(manifest)}; a record is a {manifest.unit}",
         "analysis": f"{manifest.analyzer}, decompound {manifest.decompound}",
         "last build": "; ".join(_told_counts(manifest.counts)),
         "dead letters": record.get("dead_letter_file", ""),
@@ -201,7 +202,7 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
     if not folder.path.exists():
         folder.require_current()
     if not yes:
-        holds = f"{folder.manifest().passages:,} passages" if folder.current() else "an unfinished build"
+        holds = counted(folder.manifest().passages, "passage") if folder.current() else "an unfinished build"
         click.confirm(f"delete index {name!r} ({holds})?", abort=True, err=True)
     folder.delete()
     if as_json:
@@ -238,10 +239,8 @@ def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         _echo_json(_as_record(manifest) | {"absent": absent})
         return
-    click.echo(
-        f"index {name!r}, version {manifest.version}: {manifest.counts['removed']:,} records removed, "
-        f"{manifest.passages:,} passages left"
-    )
+    removed, left = counted(manifest.counts["removed"], "record"), counted(manifest.passages, "passage")
+    click.echo(f"index {name!r}, version {manifest.version}: {removed} removed, {left} left")
     if absent:
         click.echo(f"not in the index: {', '.join(absent)}", err=True)
 
@@ -283,20 +282,24 @@ def _as_record(manifest: "Manifest") -> dict[str, Any]:
     return {name: getattr(manifest, name) for name in names}
 
 
+def _size(manifest: "Manifest") -> str:
+    return f"{counted(manifest.passages, 'passage')} of {counted(manifest.papers, 'paper')}"
+
+
 def _echo_json(record: dict[str, Any]) -> None:
     click.echo(json.dumps(record, ensure_ascii=False))
 
 
 TOLD = {
-    "records": "records read",
-    "removed": "records removed",
-    "replaced": "records replaced by newer ones of the same id",
-    "duplicates": "records left out, their id stands again further on",
-    "incomplete": "records without an abstract, marked incomplete",
-    "cut": "records cut at 1,000,000 characters",
-    "dead_letters": "records could not be read (dead letters)",
+    "records": "read",
+    "removed": "removed",
+    "replaced": "replaced by newer ones of the same id",
+    "duplicates": "left out, the id stands again further on",
+    "incomplete": "without an abstract, marked incomplete",
+    "cut": "cut at 1,000,000 characters",
+    "dead_letters": "that could not be read (dead letters)",
 }
 
 
 def _told_counts(counts: dict[str, int]) -> list[str]:
-    return [f"{counts[key]:,} {words}" for key, words in TOLD.items() if counts.get(key)]
+    return [f"{counted(counts[key], 'record')} {words}" for key, words in TOLD.items() if counts.get(key)]

@@ -1,4 +1,4 @@
-"""What `shrag index` is asked to do, and how it tells how far it is."""
+"""What `shrag index` is asked to do, and how it tells how far it is and how much there was."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,11 @@ Progress = Callable[[str, int, int], None]
 
 def no_progress(_stage: str, _done: int, _total: int) -> None:
     """Show nothing."""
+
+
+def counted(number: int, thing: str) -> str:
+    """Return how many there are of a thing: 1 record, 2,000 records."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 @dataclass(frozen=True, slots=True)

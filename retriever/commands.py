@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from indexer.commands import json_option, name_option
+from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from retriever.hits import SearchResult
 
@@ -131,11 +132,7 @@ def show_search(result: SearchResult) -> None:
         year = str(hit.passage.year or "")
         table.add_row(str(hit.rank), f"{hit.score:.4f}", hit.passage_id, year, text)
     screen.print(table)
-    left_out = ", ".join(
-        f"{count} {LEFT_OUT[kind]}{'' if count == 1 else 's'}"
-        for kind, count in result.filtered.items()
-        if count
-    )
+    left_out = ", ".join(counted(count, LEFT_OUT[kind]) for kind, count in result.filtered.items() if count)
     click.echo(f"ordered by {result.order}" + (f"; left out: {left_out}" if left_out else ""), err=True)
     click.echo(f"{result.milliseconds['total']:.0f} ms", err=True)
 

@@ -97,7 +97,7 @@ def test_what_was_set_aside_is_told_to_a_person(call, tmp_path):
     code, out, told = call("index", corpus, "--name", "x")
 
     assert code == 0
-    assert "1 records could not be read (dead letters)" in out
+    assert "1 record that could not be read (dead letters)" in out
     assert f"{corpus}, line 2: id: Field required; all in {home()}/x/dead-letters/000001.jsonl" in told
 
 

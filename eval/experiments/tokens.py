@@ -20,8 +20,9 @@ from typing import Any, cast
 
 import click
 
-from eval.tables import aligned, counted
+from eval.tables import aligned
 from indexer.analysis import Analyzer, Decompound, Token, make_analyzer
+from indexer.requests import counted
 
 GOLDEN = Path("../shared/golden")
 FILE = re.compile(r"analysis-(?P<analyzer>[a-z]+)(?:-(?P<decompound>[a-z]+))?\.jsonl\.gz")

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ SCORE_DECIMALS = 4
 # Hits read beyond k at first, so that most ties and passages of one paper need no second look.
 MARGIN = 8
 REMEMBERED_IDS = 200_000
+SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 
 
 class TantivyEngine:
@@ -30,11 +33,14 @@ class TantivyEngine:
     def __init__(self, folder: Path) -> None:
         """Open the index in `folder`. FileNotFoundError where it is gone, IndexDamaged where it is broken."""
         if not (folder / "meta.json").exists():
-            raise FileNotFoundError(folder / "meta.json")
+            raise FileNotFoundError(ENOENT, "no such file", str(folder / "meta.json"))
         try:
+            _check_segments(folder)
             self._index = tantivy.Index(tantivy_schema(), str(folder))
             self._searcher = self._index.searcher()
-        except (ValueError, OSError) as error:
+        except FileNotFoundError:
+            raise
+        except (ValueError, OSError, LookupError, TypeError) as error:
             if not folder.exists():
                 raise FileNotFoundError(folder) from error
             raise IndexDamaged(
@@ -53,7 +59,8 @@ class TantivyEngine:
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
-        return await asyncio.to_thread(self._search_all, queries, filters, collapse)
+        with _as_damage():
+            return await asyncio.to_thread(self._search_all, queries, filters, collapse)
 
     async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
         """Return the stored passages of these ids; ids that are not there are left out."""
@@ -63,7 +70,11 @@ class TantivyEngine:
     async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
         """Return each paper's first passage, which carries the paper's record."""
         found = await asyncio.to_thread(self._stored, "doc_id", list(doc_ids))
-        return {passage.doc_id: passage for passage in found if passage.paper is not None}
+        papers: dict[str, StoredPassage] = {}
+        for passage in found:
+            if passage.paper is not None:
+                papers.setdefault(passage.doc_id, passage)
+        return papers
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
@@ -80,7 +91,8 @@ class TantivyEngine:
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
         """Say what each token of a query adds to the score of one passage."""
-        return await asyncio.to_thread(self._explain, query, passage_id)
+        with _as_damage():
+            return await asyncio.to_thread(self._explain, query, passage_id)
 
     def _search_all(
         self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool
@@ -128,7 +140,9 @@ class TantivyEngine:
         if not values:
             return []
         query = tantivy.Query.term_set_query(self._schema, field, values)
-        hits = self._searcher.search(query, max(1, self.passage_count), count=False).hits
+        hits = self._searcher.search(
+            query, max(1, self.passage_count), count=False, order_by_field="sequence", order=tantivy.Order.Asc
+        ).hits
         return [read_passage(self._searcher, address) for _, address in hits]
 
     def _term_frequencies(self, token: str, sample: int) -> list[int]:
@@ -280,6 +294,30 @@ class TantivyEngine:
             everything = tantivy.Query.const_score_query(tantivy.Query.all_query(), 0.0)
             compiled.append((Occur.Must, everything))
         return tantivy.Query.boolean_query(compiled)
+
+
+@contextmanager
+def _as_damage() -> Iterator[None]:
+    """Say IndexDamaged of a file that proves broken only when a query reads in it."""
+    try:
+        yield
+    except ValueError as error:
+        if "corrupt" not in str(error).lower():
+            raise
+        raise IndexDamaged(
+            f"a file of the index is broken ({error}); "
+            "build it again (shrag index … --rebuild) or go back (shrag indexes rollback)"
+        ) from error
+
+
+def _check_segments(folder: Path) -> None:
+    """Raise FileNotFoundError for a file that tantivy would open only when a query asks for it."""
+    for segment in json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]:
+        name = segment["segment_id"].replace("-", "")
+        for suffix in SEGMENT_FILES:
+            path = folder / f"{name}.{suffix}"
+            if not path.exists():
+                raise FileNotFoundError(ENOENT, "no such file", str(path))
 
 
 def _boosted(query: tantivy.Query, weight: float) -> tantivy.Query:

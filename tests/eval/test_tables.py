@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval.tables import counted
+from indexer.requests import counted
 
 
 @pytest.mark.parametrize(

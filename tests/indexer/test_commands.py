@@ -84,7 +84,7 @@ def test_show_tells_what_an_index_is_made_of(call, corpus):
     shown = call(indexes, "show", "x").output
     record = json.loads(call(indexes, "show", "x", "--json").stdout)
 
-    assert "4 papers, 4 passages; a record is a paper" in shown
+    assert "4 passages of 4 papers; a record is a paper" in shown
     assert "4 records read; 4 records replaced by newer ones of the same id" in shown
     assert (record["versions"], record["analyzer"], record["unfinished"]) == ([1, 2], "bilingual", False)
 
@@ -94,7 +94,7 @@ def test_remove_tells_what_was_not_there(call, corpus):
 
     result = call(indexes, "remove", "x", "P00001", "none")
 
-    assert result.stdout == "index 'x', version 2: 1 records removed, 3 passages left\n"
+    assert result.stdout == "index 'x', version 2: 1 record removed, 3 passages left\n"
     assert result.stderr == "not in the index: none\n"
 
 

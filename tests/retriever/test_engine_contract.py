@@ -1,10 +1,14 @@
 """What every engine promises, whoever holds it; the embedded one on a real index."""
 
 import asyncio
+import json
 
 import pytest
 
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
 from retriever.errors import UnknownPassage
+from retriever.index import open_index
 from retriever.queries import Filters, Or, Range, Term, or_query
 from tests.retriever.papers import PAPERS, opened
 
@@ -202,3 +206,17 @@ def test_an_explanation_sums_to_the_score(engine):
 def test_a_passage_that_is_not_there_cannot_be_explained(engine):
     with pytest.raises(UnknownPassage, match="no passage 'none'"):
         asyncio.run(engine.explain(PANGOLIN, "none"))
+
+
+def test_a_papers_first_passage_carries_its_record_where_records_are_passages(tmp_path):
+    lines = [{"docid": f"A#{number}", "title": "t", "text": f"word {number}"} for number in range(3)]
+    corpus = tmp_path / "docs-0.jsonl"
+    corpus.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    build_index(
+        IngestRequest("miracl", [str(corpus)], format="miracl"), IndexerSettings(home=tmp_path, workers=1)
+    )
+
+    with open_index(tmp_path, "miracl") as index:
+        found = asyncio.run(index.engine.papers(["A"]))
+
+    assert found["A"].passage_id == "A#0"

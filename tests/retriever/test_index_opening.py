@@ -104,7 +104,7 @@ def test_a_missing_part_is_damage_with_the_way_back(home, name):
     )
 
 
-@pytest.mark.parametrize("suffix", ["term", "idx", "fast", "fieldnorm", "store"])
+@pytest.mark.parametrize("suffix", ["term", "idx", "pos", "fast", "fieldnorm", "store"])
 def test_a_missing_segment_file_is_damage(home, suffix):
     for path in (version(home) / "tantivy").glob(f"*.{suffix}"):
         path.unlink()
