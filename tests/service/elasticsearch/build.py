@@ -47,7 +47,7 @@ def installed_server() -> Path:
     with FileLock(cache / "build.lock"):
         if not server.is_dir():
             for left in cache.glob(f"{UNFINISHED}*"):
-                shutil.rmtree(left)
+                shutil.rmtree(left, ignore_errors=True)  # its Maven may still be writing
             with tempfile.TemporaryDirectory(dir=cache, prefix=UNFINISHED) as scratch:
                 _build(Path(scratch)).rename(server)
     return server
