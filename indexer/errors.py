@@ -10,7 +10,9 @@ IndexerError
 ├── IndexBusy           another process is writing to this index
 ├── IndexMismatch       an index that other settings or library versions built
 ├── IndexDamaged        files that are missing or cannot be read
-└── IndexNotWritten     disk full, no permission: the old version still answers
+├── IndexNotWritten     disk full, no permission: the old version still answers
+├── EngineUnreachable   no server answers at the address of the settings, or not in time
+└── EngineRefused       a server answers and will not: credentials, rights, a missing plugin, a full disk
 """
 
 
@@ -56,3 +58,11 @@ class IndexDamaged(IndexerError):
 
 class IndexNotWritten(IndexerError):
     """The index could not be written: disk full, no permission."""
+
+
+class EngineUnreachable(IndexerError):
+    """No server of the engine answers, or not in time."""
+
+
+class EngineRefused(IndexerError):
+    """The engine's server answers, and will not do what is asked."""

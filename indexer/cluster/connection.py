@@ -1,0 +1,167 @@
+"""A cluster reached through the official asynchronous client, and what it answers when it cannot.
+
+The client belongs to the event loop that it was first used in, and an index may be used from several: a
+command runs one for each question. So the client has a loop of its own, in a thread.
+
+Who tries again: the client's transport, up to three times, on another node where there is one, what failed
+to connect or was answered with 429, 502, 503 or 504. Bulk requests are left out of that; the writer tries
+those again itself, by document.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, Self, TypeVar
+
+from elastic_transport import ConnectionTimeout, TlsError, TransportError
+from elasticsearch import ApiError, AsyncElasticsearch, UnsupportedProductError
+
+from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.settings import ElasticsearchSettings
+
+Result = TypeVar("Result")
+
+TRANSPORT_RETRIES = 3
+PASSING = (429, 502, 503, 504)  # answers that another try may better
+UNAUTHORIZED, FORBIDDEN, CONFLICT, NOT_FOUND, OVERLOADED = 401, 403, 409, 404, 429
+
+
+class Cluster:
+    """A connection to a cluster; a context manager that closes it."""
+
+    def __init__(self, settings: ElasticsearchSettings) -> None:
+        """Make the client; nothing is asked yet."""
+        self.settings = settings
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="elasticsearch")
+        self._thread.start()
+        self.client = self.run(_make_client(settings))
+
+    def __enter__(self) -> Self:
+        """Return the connection."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for a coroutine of the client, from a thread without a loop.
+
+        Raises:
+            EngineUnreachable: no server answers, or not in time.
+            EngineRefused: it answers, and will not.
+        """
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            with told(self.settings):
+                return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    async def call(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for a coroutine of the client, from any loop; raises as `run`."""
+        with told(self.settings):
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
+    def close(self) -> None:
+        """Close the connections and end the loop; may be called again."""
+        if self._loop.is_closed():
+            return
+        asyncio.run_coroutine_threadsafe(self.client.close(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _make_client(settings: ElasticsearchSettings) -> AsyncElasticsearch:
+    options: dict[str, Any] = {}
+    if settings.api_key.get_secret_value():
+        options["api_key"] = settings.api_key.get_secret_value()
+    elif settings.user or settings.password.get_secret_value():
+        options["basic_auth"] = (settings.user or "elastic", settings.password.get_secret_value())
+    if settings.ca_certs:
+        options["ca_certs"] = str(settings.ca_certs)
+    return AsyncElasticsearch(
+        [url.strip() for url in settings.url.split(",")],
+        request_timeout=settings.timeout_s,
+        max_retries=TRANSPORT_RETRIES,
+        retry_on_status=PASSING,
+        http_compress=False,  # servers stand near, and compressing takes longer than sending
+        **options,
+    )
+
+
+@contextmanager
+def told(settings: ElasticsearchSettings) -> Iterator[None]:
+    """Turn what the client raises into one line with the next step."""
+    try:
+        yield
+    except ConnectionTimeout as error:
+        raise EngineUnreachable(
+            f"Elasticsearch at {settings.url} did not answer within {settings.timeout_s:g} s; try again when "
+            "it is less busy, or raise SHRAG_ELASTICSEARCH__TIMEOUT_S"
+        ) from error
+    except TlsError as error:
+        raise EngineUnreachable(
+            f"the certificate of Elasticsearch at {settings.url} is not trusted ({error}); "
+            "name its authority in SHRAG_ELASTICSEARCH__CA_CERTS"
+        ) from error
+    except UnsupportedProductError as error:
+        raise EngineRefused(f"what answers at {settings.url} is no Elasticsearch: {error}") from error
+    except ApiError as error:
+        raise EngineRefused(_refusal(error, settings)) from error
+    except TransportError as error:
+        raise EngineUnreachable(
+            f"no Elasticsearch answers at {settings.url} ({_first_line(error)}); start it, or set "
+            "SHRAG_ELASTICSEARCH__URL to where it is"
+        ) from error
+
+
+def _refusal(error: ApiError, settings: ElasticsearchSettings) -> str:
+    kind, reason = reason_of(error)
+    where = f"Elasticsearch at {settings.url}"
+    if error.status_code == UNAUTHORIZED:
+        return (
+            f"{where} does not accept these credentials; set SHRAG_ELASTICSEARCH__USER and …__PASSWORD, or "
+            "…__API_KEY (a key may have expired)"
+        )
+    if kind == "cluster_block_exception":
+        return (
+            f"{where} takes no writing ({reason}); most often its disk is nearly full: free some, or raise "
+            "the watermark, and give the same command again"
+        )
+    if error.status_code == FORBIDDEN:
+        return f"{where} denies this user or key a right that is needed: {reason}"
+    if error.status_code == OVERLOADED:
+        return f"{where} is overloaded and turned the request away; try again when it is less busy"
+    if kind == "search_phase_execution_exception" or error.status_code in PASSING:
+        return (
+            f"{where} is not ready ({reason}): shards are missing (a red cluster) or still starting; "
+            "see GET /_cluster/health, and try again"
+        )
+    if "nori" in reason:
+        return (
+            f"{where} lacks the plugin analysis-nori ({reason}); install it on every node "
+            "(bin/elasticsearch-plugin install analysis-nori) and restart them"
+        )
+    return f"{where} refused: {reason}"
+
+
+def reason_of(error: ApiError) -> tuple[str, str]:
+    """Return the kind and the reason of an answer that is no success, the innermost that says something."""
+    body: Any = error.body
+    cause = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(cause, dict):
+        return "", str(cause or error.message or error.status_code)
+    for root in cause.get("root_cause") or ():
+        cause = root
+    while isinstance(cause.get("caused_by"), dict):
+        cause = cause["caused_by"]
+    return str(cause.get("type", "")), str(cause.get("reason", "")) or str(error.message)
+
+
+def _first_line(error: Exception) -> str:
+    return str(getattr(error, "message", error)).splitlines()[0][:200]

@@ -1,0 +1,102 @@
+"""What an index in a cluster is made of: analyzers after the embedded chain, and the fields of the schema.
+
+Pure functions: each returns a body of the REST API, and nothing in it is left to a default that changes
+from version to version.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from indexer.analysis import Decompound
+from indexer.analysis.korean import STOP_TAGS
+from indexer.schema import ANALYSED_FIELDS, EXACT_FIELDS
+
+K1, B = 1.2, 0.75  # of BM25, as in the embedded engine
+# Until a version is published it stands on one node, and nobody searches it.
+WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
+REFRESH_INTERVAL = "1s"
+
+
+@dataclass(frozen=True, slots=True)
+class VectorField:
+    """How the vectors of passages are kept."""
+
+    dimensions: int
+    index: Literal["flat", "int8_hnsw"] = "flat"
+
+
+def analysis(analyzer: str, decompound: Decompound) -> dict[str, Any]:
+    """Return `settings.analysis` with one analyzer, named as in the embedded chain."""
+    if analyzer == "english":
+        chain = {"tokenizer": "standard", "filter": ["possessive", "lowercase", "stop", "english_stemmer"]}
+    else:
+        korean = ["parts_of_speech", "nori_readingform", "lowercase"]
+        english = ["stop", "english_stemmer"] if analyzer == "bilingual" else []
+        chain = {"tokenizer": "nori", "filter": [*korean, *english]}
+    return {
+        "tokenizer": {"nori": {"type": "nori_tokenizer", "decompound_mode": decompound}},
+        "filter": {
+            "parts_of_speech": {"type": "nori_part_of_speech", "stoptags": sorted(STOP_TAGS)},
+            "possessive": {"type": "stemmer", "language": "possessive_english"},
+            "english_stemmer": {"type": "stemmer", "language": "english"},
+        },
+        "analyzer": {analyzer: {"type": "custom", **chain}},
+    }
+
+
+def index_body(
+    analyzer: str,
+    decompound: Decompound,
+    *,
+    shards: int,
+    meta: dict[str, Any],
+    vectors: VectorField | None = None,
+) -> dict[str, Any]:
+    """Return the body that creates an index for loading; `meta` is kept with its mapping."""
+    index: dict[str, Any] = {
+        "number_of_shards": shards,
+        **WHILE_LOADING,
+        "similarity": {"default": {"type": "BM25", "k1": K1, "b": B}},
+    }
+    properties: dict[str, Any] = {
+        **{name: {"type": "text", "analyzer": analyzer} for name in ANALYSED_FIELDS},
+        **{name: {"type": "keyword"} for name in EXACT_FIELDS},
+        "year": {"type": "integer"},
+        "incomplete": {"type": "boolean"},
+        "first": {"type": "boolean"},
+        "sequence": {"type": "long"},
+        "record": {"type": "object", "enabled": False},
+    }
+    if vectors:
+        index["mapping"] = {"exclude_source_vectors": True}
+        properties["vector"] = vector_field(vectors)
+    return {
+        "settings": {"index": index, "analysis": analysis(analyzer, decompound)},
+        "mappings": {"dynamic": "strict", "_meta": meta, "properties": properties},
+    }
+
+
+def vector_field(vectors: VectorField) -> dict[str, Any]:
+    """Return the mapping of the vectors: compared exactly, or found through a graph and compared again."""
+    options: dict[str, Any] = {"type": "flat"}
+    if vectors.index == "int8_hnsw":
+        options = {
+            "type": "int8_hnsw",
+            "m": 16,
+            "ef_construction": 100,
+            "rescore_vector": {"oversample": 3.0},
+        }
+    return {
+        "type": "dense_vector",
+        "dims": vectors.dimensions,
+        "element_type": "float",
+        "similarity": "cosine",
+        "index": True,
+        "index_options": options,
+    }
+
+
+def published_settings(replicas: str) -> dict[str, Any]:
+    """Return the settings of a version that answers: copies as asked, and no more writing."""
+    copies = {"auto_expand_replicas": replicas} if "-" in replicas else {"number_of_replicas": int(replicas)}
+    return {"index": {**copies, "refresh_interval": REFRESH_INTERVAL, "blocks.write": True}}
