@@ -11,8 +11,8 @@ from typing import Self
 
 import tantivy
 
-from indexer.packing import PackedTokens
-from indexer.schema import StoredPassage, tantivy_schema
+from indexer.packing import GAP, PackedTokens
+from indexer.schema import TERMS, StoredPassage, tantivy_schema
 from indexer.stored import read_passage
 
 # What tantivy makes anew by writing and renaming; everything else in an index is written once.
@@ -32,6 +32,7 @@ class TantivyWriter:
         self._memory = memory_mb * 1_000_000
         with _as_os_errors(self._folder):
             self._index = tantivy.Index(tantivy_schema(), str(folder))
+            self._index.register_tokenizer(TERMS, _words_of_a_line())
             self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
 
     def __enter__(self) -> Self:
@@ -51,8 +52,8 @@ class TantivyWriter:
     def add(self, passage: StoredPassage, text: PackedTokens, title: PackedTokens, sequence: int) -> None:
         """Add one passage with its tokens; `sequence` is its record's place in the corpus."""
         document = tantivy.Document()
-        document.add_pre_tokenized_text("text", tantivy.PreTokenizedString("", _tokens(text)))
-        document.add_pre_tokenized_text("title", tantivy.PreTokenizedString("", _tokens(title)))
+        _add_tokens(document, "text", text)
+        _add_tokens(document, "title", title)
         document.add_text("passage_id", passage.passage_id)
         document.add_text("doc_id", passage.doc_id)
         document.add_text("lang", passage.lang)
@@ -110,8 +111,19 @@ class TantivyWriter:
         return int(sequence), read_passage(searcher, address)
 
 
-def _tokens(packed: PackedTokens) -> list[tantivy.Token]:
-    return [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
+def _words_of_a_line() -> tantivy.TextAnalyzer:
+    """Split at spaces and leave out the gaps, which count as positions."""
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+    return words.filter(tantivy.Filter.custom_stopword([GAP])).build()
+
+
+def _add_tokens(document: tantivy.Document, field: str, packed: PackedTokens) -> None:
+    """Add tokens as a line, which takes the engine a fifth of the time, else one by one."""
+    if not packed.positions:
+        document.add_text(field, packed.terms)
+        return
+    tokens = [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
+    document.add_pre_tokenized_text(field, tantivy.PreTokenizedString("", tokens))
 
 
 def link_index(source: Path, target: Path) -> None:
