@@ -10,7 +10,8 @@ Where MeCab and nori differ, nori is followed:
   MeCab's character classes.
 """
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection
 from typing import Literal, NamedTuple, get_args
 
 import _mecab
@@ -43,6 +44,10 @@ AS_MECAB_READS = CONTROL_CHARACTERS | WHITE_SPACE
 # which runs on over the punctuation and the spaces behind it.
 PUNCTUATION_TAGS = {"SF": "!.?", "SC": ",/:·", "SE": "…", "SSO": "([“「", "SSC": ")]”」"}
 KNOWN_PUNCTUATION = {mark: tag for tag, marks in PUNCTUATION_TAGS.items() for mark in marks}
+# MeCab's lines of such a mark taken for an unknown word, and of a full stop taken for what it is.
+MISREAD = frozenset(f"{mark}\tSY,*,*,*,*,*,*,*" for mark in KNOWN_PUNCTUATION)
+END_OF_SENTENCE = "EOS"  # in a line of its own, to MeCab
+FULL_STOP = ".\tSF,*,*,*,*,*,*,*"
 # Spaces that are, or belong to, a word to nori: several, and one behind unknown punctuation.
 WORDS_OF_SPACE = regex.compile(
     r"(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--["
@@ -116,36 +121,17 @@ class KoreanAnalyzer:
         text = WORDS_OF_SPACE.sub(_solid, text)
         # Leading white space would change what MeCab makes of the first word.
         origin += len(text) - len(text := text.lstrip(" "))
-        first = len(tokens)
-        known: list[tuple[int, int]] = []
-        for _ in range(READINGS):
-            del tokens[first:]
-            end_position, misread = self._read(text, known, origin, position, tokens)
-            if not misread:
-                break
-            known += misread
-        return end_position
+        if len(self._entries) >= CACHED_ENTRIES:
+            self._entries.clear()
+        lines = self._read(text)
+        if not MISREAD.isdisjoint(lines):
+            self._mend(text, lines)
+        return self._append(text, lines, origin, position, tokens)
 
-    def _read(
-        self, text: str, known: Sequence[tuple[int, int]], origin: int, position: int, tokens: list[Token]
-    ) -> tuple[int, list[tuple[int, int]]]:
-        """Append the tokens of `text`; return the position after them and the marks that MeCab misread.
-
-        Those are marks of the dictionary that it took for unknown words before a space; nori's unknown word
-        would hold the space too. Marks given as `known`, where they begin (with the white space before them)
-        and end, are read as the dictionary has them.
-        """
-        lattice = self._lattice
-        lattice.set_sentence(text)
-        for start, stop in known:
-            tag = KNOWN_PUNCTUATION[text[stop - 1]]
-            lattice.set_feature_constraint(len(text[:start].encode()), len(text[:stop].encode()), tag)
-        self._tagger.parse(lattice)
-        lines = lattice.to_string().split("\n")
-        del lines[-2:]  # EOS and what follows the last line feed
+    def _append(self, text: str, lines: list[str], origin: int, position: int, tokens: list[Token]) -> int:
+        """Append the tokens that MeCab's lines turn into; return the position after them."""
         entry_of, find, append = self._entries.get, text.find, tokens.append
         size = len(text)
-        misread: list[tuple[int, int]] = []
         end = cursor = 0  # where the last token ended, where MeCab's last word ended
         for line in lines:
             entry = entry_of(line)
@@ -153,10 +139,8 @@ class KoreanAnalyzer:
                 # MeCab counts in bytes, and a word from the white space before it.
                 entry = self._remember(line, len(text[:cursor].encode()))
             surface, length, whole, pieces, positions, unknown = entry
-            before, start = cursor, find(surface, cursor)  # only white space lies between two words
+            start = find(surface, cursor)  # only white space lies between two words
             cursor = start + length
-            if unknown and surface in KNOWN_PUNCTUATION and text[cursor : cursor + 1] == " ":
-                misread.append((before, cursor))
             if start < end or (unknown and not _stands_alone(surface, text[cursor : cursor + 1])):
                 start = max(start, end)
                 while start < cursor:
@@ -176,7 +160,74 @@ class KoreanAnalyzer:
                 for term, offset, first, last in pieces:
                     append((term, position + offset, begin + first, begin + last))
             position += positions
-        return position, misread
+        return position
+
+    def _read(self, text: str, known: Collection[tuple[int, int]] = ()) -> list[str]:
+        """Return MeCab's lines, a word each.
+
+        Marks given as `known`, where they begin (with the white space before them) and end, are read as the
+        dictionary has them.
+        """
+        lattice = self._lattice
+        if known:
+            lattice.add_request_type(_mecab.MECAB_PARTIAL)
+            lattice.set_sentence(_with_tags(text, known))
+        else:
+            lattice.set_sentence(text)
+        self._tagger.parse(lattice)
+        lattice.remove_request_type(_mecab.MECAB_PARTIAL)
+        lines: list[str] = lattice.to_string().split("\n")
+        del lines[-2:]  # EOS and what follows the last line feed
+        return lines
+
+    def _mend(self, text: str, lines: list[str]) -> None:
+        """Read again where MeCab took a mark of the dictionary for an unknown word before a space.
+
+        nori's unknown word would hold the space too. No word goes over a full stop between Hangul and a
+        space; where two are known for what they are, what is read between them depends on nothing else, so
+        no more than that is read again.
+        """
+        places = self._places(text, lines)
+        known: set[tuple[int, int]] = set()
+        for _ in range(READINGS - 1):
+            before_space = [index for index, (_, end) in enumerate(places) if text[end : end + 1] == " "]
+            misread = [index for index in before_space if lines[index] in MISREAD]
+            misread = [index for index in misread if text[: places[index][0]] != END_OF_SENTENCE]
+            if not misread:
+                return
+            stops = [
+                index
+                for index in before_space
+                if lines[index] == FULL_STOP and ord(text[places[index][1] - 2]) in HANGUL_SYLLABLES
+            ]
+            known.update(places[index] for index in (*misread, *stops))
+            borders = [0, *stops, len(lines) - 1]
+            for border in sorted({bisect_right(borders, index) for index in misread}, reverse=True):
+                first, last = borders[border - 1], borders[border]
+                begin, stop = places[first][0], places[last][1]
+                inside = [
+                    (start - begin, end - begin) for start, end in known if begin <= start < end <= stop
+                ]
+                part = text[begin:stop]
+                again = self._read(part, inside)
+                places[first : last + 1] = [
+                    (begin + start, begin + end) for start, end in self._places(part, again)
+                ]
+                lines[first : last + 1] = again
+
+    def _places(self, text: str, lines: list[str]) -> list[tuple[int, int]]:
+        """Return where each word of what was read last begins (with the white space before it) and ends.
+
+        Their entries are remembered, since the lattice passes with the next reading.
+        """
+        places = []
+        cursor = 0
+        for line in lines:
+            entry = self._entries.get(line) or self._remember(line, len(text[:cursor].encode()))
+            end = text.find(entry.surface, cursor) + entry.length
+            places.append((cursor, end))
+            cursor = end
+        return places
 
     def _remember(self, line: str, position: int) -> Entry:
         """Read the entry behind a line of MeCab's output, and keep it by that line."""
@@ -188,8 +239,6 @@ class KoreanAnalyzer:
         if not unknown:
             feature = self._first_twin(node, position)
         entry = self._entry(surface, feature.split(","), unknown)
-        if len(self._entries) >= CACHED_ENTRIES:
-            self._entries.clear()
         self._entries[line] = entry
         return entry
 
@@ -251,6 +300,19 @@ class KoreanAnalyzer:
 
 def _solid(spaces: regex.Match[str]) -> str:
     return SOLID_SPACE * len(spaces[0])
+
+
+def _with_tags(text: str, known: Collection[tuple[int, int]]) -> str:
+    """Write the known marks with their tags, and what stands between them, a line each (partial parsing).
+
+    The lattice's own constraints will not do: it keeps pointers to tags that are gone when it reads them.
+    """
+    lines = []
+    cursor = 0
+    for start, stop in sorted(known):
+        lines += [text[cursor:start], f"{text[start:stop]}\t{KNOWN_PUNCTUATION[text[stop - 1]]}"]
+        cursor = stop
+    return "\n".join(line for line in (*lines, text[cursor:]) if line)
 
 
 def _stands_alone(surface: str, following: str) -> bool:

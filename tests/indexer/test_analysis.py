@@ -68,6 +68,21 @@ def test_known_punctuation_before_a_space_is_read_as_the_dictionary_has_it():
     assert terms(KOREAN, "共和國, , )은") == ["공화"]
 
 
+def test_doubtful_marks_of_several_kinds_are_each_read_as_what_they_are():
+    assert terms(KOREAN, "미생물? : ” 중증도의. 관련성") == ["미", "생물", "중", "증도", "관련"]
+
+
+def test_a_sentence_is_read_alike_whether_or_not_another_is_doubtful():
+    sentence = "유럽 중앙에 있다. 사람들이 개발사이다. 1"
+    alone = [token[0] for token in KOREAN.analyze(sentence)]
+
+    assert terms(KOREAN, f"독일(, , )이다. {sentence}") == ["독일", "이", *alone]
+
+
+def test_what_ends_a_sentence_to_mecab_is_a_word_as_any():
+    assert terms(KOREAN, "EOS, , 가, , 나") == ["eos", "가", "나"]
+
+
 def test_the_korean_interpunct_separates_words():
     assert terms(KOREAN, "힌두교ㆍ불교") == ["힌두", "교", "불교"]
 
