@@ -21,8 +21,9 @@ import tantivy
 
 from indexer.papers import Language
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 ANALYSED_FIELDS = ("text", "title")
+TERMS = "terms"  # the tokenizer of these in the embedded engine
 EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part")
 
 
@@ -56,10 +57,10 @@ class StoredPassage:
 
 
 def tantivy_schema() -> tantivy.Schema:
-    """Build the schema for the embedded engine; tokens come analysed, so its tokenizers do nothing."""
+    """Build the schema for the embedded engine; tokens come analysed, its tokenizers only tell them apart."""
     builder = tantivy.SchemaBuilder()
     for name in ANALYSED_FIELDS:
-        builder.add_text_field(name, tokenizer_name="raw", index_option="position")
+        builder.add_text_field(name, tokenizer_name=TERMS, index_option="position")
     for name in EXACT_FIELDS:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
     builder.add_unsigned_field("year", indexed=True, fast=True)

@@ -12,9 +12,9 @@ from typing import Self
 import tantivy
 
 from indexer.analysis.pool import AnalysedTexts
-from indexer.packing import PackedTokens
+from indexer.packing import GAP, PackedTokens
 from indexer.papers import Unit
-from indexer.schema import StoredPassage, tantivy_schema
+from indexer.schema import TERMS, StoredPassage, tantivy_schema
 from indexer.stored import holds, key_of, read_passage, read_stored
 
 # What tantivy makes anew by writing and renaming; everything else in an index is written once.
@@ -38,6 +38,7 @@ class TantivyWriter:
         self._memory = memory_mb * 1_000_000
         with _as_os_errors(self._folder):
             self._index = tantivy.Index(tantivy_schema(), str(folder))
+            self._index.register_tokenizer(TERMS, _words_of_a_line())
             self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
         self._base = self._searcher()
 
@@ -60,8 +61,8 @@ class TantivyWriter:
         if tokens is None:
             raise ValueError("the embedded engine takes passages with their tokens")
         document = tantivy.Document()
-        document.add_pre_tokenized_text("text", tantivy.PreTokenizedString("", _tokens(tokens.text)))
-        document.add_pre_tokenized_text("title", tantivy.PreTokenizedString("", _tokens(tokens.title)))
+        _add_tokens(document, "text", tokens.text)
+        _add_tokens(document, "title", tokens.title)
         document.add_text("passage_id", passage.passage_id)
         document.add_text("doc_id", passage.doc_id)
         document.add_text("lang", passage.lang)
@@ -133,8 +134,19 @@ class TantivyWriter:
         return self._index.searcher()
 
 
-def _tokens(packed: PackedTokens) -> list[tantivy.Token]:
-    return [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
+def _words_of_a_line() -> tantivy.TextAnalyzer:
+    """Split at spaces and leave out the gaps, which count as positions."""
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+    return words.filter(tantivy.Filter.custom_stopword([GAP])).build()
+
+
+def _add_tokens(document: tantivy.Document, field: str, packed: PackedTokens) -> None:
+    """Add tokens as a line, which takes the engine a fifth of the time, else one by one."""
+    if not packed.positions:
+        document.add_text(field, packed.terms)
+        return
+    tokens = [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
+    document.add_pre_tokenized_text(field, tantivy.PreTokenizedString("", tokens))
 
 
 def link_index(source: Path, target: Path) -> None:
