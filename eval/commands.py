@@ -100,7 +100,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     make_folder_of(out)
     settings = _settings(title_weight)
     model = _language_model() if keywords == "model" else None
-    with open_index(IndexerSettings().home, name) as index:
+    with open_index(IndexerSettings(), name) as index:
         judged = unit or index.manifest.unit
         request = SearchRequest("", method=method, k=k, collapse=judged == "paper")
         ranked, source = _rank_all(index, questions, request, settings, model)

@@ -37,7 +37,7 @@ def ask(
 
     settings = Settings.from_environment()
     filters = make_filters(year, lang, journal)
-    with open_index(settings.indexer.home, name) as index:
+    with open_index(settings.indexer, name) as index:
         answered = run(answer_question(index, question, settings, filters))
     if trace_file:
         answered.trace.save(trace_file)

@@ -212,7 +212,7 @@ def _trace(
 def ask(question: str, name: str, *, home: Path | None = None, filters: Filters | None = None) -> Answered:
     """Answer a question from the index of that name; for scripts and notebooks."""
     settings = Settings.from_environment()
-    with open_index(home or settings.indexer.home, name) as index:
+    with open_index(_at(home, settings), name) as index:
         return run(answer_question(index, question, settings, filters))
 
 
@@ -228,8 +228,12 @@ def find(
     """Search the index of that name; for scripts and notebooks."""
     settings = Settings.from_environment()
     request = SearchRequest(question, method=method, k=k, filters=filters or Filters())
-    with open_index(home or settings.indexer.home, name) as index:
+    with open_index(_at(home, settings), name) as index:
         return run(search(index, request, settings.retriever))
+
+
+def _at(home: Path | None, settings: Settings) -> IndexerSettings:
+    return settings.indexer.model_copy(update={"home": home}) if home else settings.indexer
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:

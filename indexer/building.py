@@ -11,17 +11,16 @@ starts over.
 """
 
 import json
-import shutil
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from indexer.analysis.pool import WorkerEnded, analyse_in_order
+from indexer.analysis.pool import AnalysedTexts, WorkerEnded, analyse_in_order
 from indexer.chunking import cut_text
 from indexer.dead_letters import DeadLetterFile
 from indexer.errors import EmptyCorpus, IndexNotWritten, InvalidCall, StrictRefusal
@@ -32,9 +31,9 @@ from indexer.readers import Corpus, DeadLetter
 from indexer.requests import IngestRequest, Progress
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
-from indexer.stored import holds, key_field, key_of, stored_passages
-from indexer.versions import DEAD_LETTERS, ENGINE, PLAN, IndexFolder, Manifest, check_analysis, write_durably
-from indexer.writers.tantivy import TantivyWriter, link_index
+from indexer.stored import key_field, key_of, stored_passages
+from indexer.versions import DEAD_LETTERS, PLAN, IndexFolder, Manifest, check_analysis, write_durably
+from indexer.writers import Writer
 
 # What a manifest counts, and in which order it says so.
 COUNTED = ("records", "replaced", "duplicates", "incomplete", "cut", "dead_letters")
@@ -72,7 +71,7 @@ class Build:
         self.folder = folder
         self.progress = progress
         self.base = self._base()
-        self.fingerprint = lexical_fingerprint(request.analyzer, request.decompound)
+        self.fingerprint = lexical_fingerprint(request.analyzer, request.decompound, folder.engine)
         self.version = folder.next_version()
         self.counts: Counter[str] = Counter()
         self.first_dead_letters: list[DeadLetter] = []
@@ -137,21 +136,17 @@ class Build:
 
     def _start(self, superfluous: Sequence[int]) -> None:
         """Begin anew from the base, or from empty, without the records of those numbers."""
-        building = self.folder.building
-        shutil.rmtree(building, ignore_errors=True)
-        building.mkdir()
-        if self.base:
-            link_index(self.folder.version_path(self.base.version) / ENGINE, building / ENGINE)
+        self.folder.start_building(self.base, self.request.analyzer, self.request.decompound)
         self._superfluous = frozenset(superfluous)
         plan = self._plan() | {"superfluous": list(superfluous)}
-        write_durably(building / PLAN, json.dumps(plan))
+        write_durably(self.folder.building / PLAN, json.dumps(plan))
 
     def _build(self) -> Manifest:
         building = self.folder.building
         self.counts = Counter(dict.fromkeys(COUNTED, 0))
         with (
-            TantivyWriter(building / ENGINE, memory_mb=self.settings.writer_memory_mb) as writer,
             DeadLetterFile(building / DEAD_LETTERS) as letters,
+            self.folder.writer(self.corpus.unit, lambda letter: self._refuse(letter, letters)) as writer,
         ):
             self._write(writer, letters)
             self.first_dead_letters = letters.first
@@ -159,10 +154,11 @@ class Build:
                 raise EmptyCorpus(self._why_empty(letters))
             self.progress("merging", 0, 0)
             writer.finish()
+            self.counts["replaced"] = writer.replaced
             draft = Manifest(
                 name=self.request.name,
                 version=self.version,
-                engine=ENGINE,
+                engine=self.folder.engine,
                 analyzer=self.request.analyzer,
                 decompound=self.request.decompound,
                 unit=self.corpus.unit,
@@ -172,42 +168,46 @@ class Build:
                 fingerprint=self.fingerprint,
                 counts=dict(self.counts),
             )
-            return finish(building, draft, writer.searcher(), self.progress)
+            return finish(building, draft, writer, self.progress)
 
-    def _write(self, writer: TantivyWriter, letters: DeadLetterFile) -> None:
+    def _write(self, writer: Writer, letters: DeadLetterFile) -> None:
         """Write all records that are not written yet, and commit: an update once, at its end."""
-        last, passage = writer.last_written()
+        last, key = writer.last_written()
         if self.base is None:
-            offset, resume_at = 0, last + 1
-            known = key_of(passage, self.corpus.unit) if passage else None
+            offset, resume_at, known = 0, last + 1, key
             if known is not None:
                 writer.commit()  # merges that were cut short
         else:
             offset, resume_at, known = last + 1, 0, None  # numbered on from the base's
-        published = writer.searcher() if self.base else None
-        key = key_field(self.corpus.unit)
-        analysed = analyse_in_order(
-            self._passages(letters, resume_at, known),
+        key_name = key_field(self.corpus.unit)
+        newest, uncommitted = -1, 0
+        with closing(self._analysed(self._passages(letters, resume_at, known), writer)) as analysed:
+            for (sequence, passage), tokens in analysed:
+                if sequence != newest:
+                    newest = sequence
+                    if self.base is None and uncommitted == self.settings.commit_every:
+                        self.progress("committing", 0, 0)
+                        writer.commit()
+                        uncommitted = 0
+                    uncommitted += 1
+                    if self.base is not None:
+                        writer.replace(key_name, key_of(passage, self.corpus.unit))
+                writer.add(passage, tokens, offset + sequence)
+
+    def _analysed(
+        self, passages: Iterator[tuple[int, StoredPassage]], writer: Writer
+    ) -> Generator[tuple[tuple[int, StoredPassage], AnalysedTexts | None], None, None]:
+        """Yield passages with their tokens, or without where the engine analyses them itself."""
+        if writer.analyses:
+            yield from ((item, None) for item in passages)
+            return
+        yield from analyse_in_order(
+            passages,
             lambda item: (item[1].title, item[1].text),
             analyzer=self.request.analyzer,
             decompound=self.request.decompound,
             workers=self.settings.workers,
         )
-        newest, uncommitted = -1, 0
-        with closing(analysed):
-            for (sequence, passage), tokens in analysed:
-                if sequence != newest:
-                    newest = sequence
-                    if published is None and uncommitted == self.settings.commit_every:
-                        self.progress("committing", 0, 0)
-                        writer.commit()
-                        uncommitted = 0
-                    uncommitted += 1
-                    value = key_of(passage, self.corpus.unit)
-                    if published is not None and holds(published, key, value):
-                        self.counts["replaced"] += 1
-                        writer.delete(key, value)
-                writer.add(passage, *tokens, sequence=offset + sequence)
 
     def _passages(
         self, letters: DeadLetterFile, resume_at: int, known: str | None

@@ -124,12 +124,14 @@ def indexes() -> None:
 @json_option
 def list_command(as_json: bool) -> None:
     """List the indexes."""
-    from indexer.versions import list_indexes
+    from indexer.places import index_names, the_index
 
+    settings = IndexerSettings()
     manifests = []
-    for folder in list_indexes(IndexerSettings().home):
+    for name in index_names(settings):
         try:
-            manifests.append(folder.manifest())
+            with the_index(settings, name) as folder:
+                manifests.append(folder.manifest())
         except (IndexDamaged, UnknownIndex) as error:  # the others can be listed
             click.echo(f"{type(error).__name__}: {error}", err=True)
     if as_json:
@@ -154,20 +156,20 @@ def list_command(as_json: bool) -> None:
 @json_option
 def show(name: str, as_json: bool) -> None:
     """Show what an index is made of, its versions, and whether a build of it is unfinished."""
-    from indexer.versions import IndexFolder
+    from indexer.places import the_index
 
-    folder = IndexFolder(IndexerSettings().home, name)
-    manifest = folder.manifest()
-    dead_letters = folder.dead_letter_path(manifest.version)
-    record = _as_record(manifest) | {
-        "analyzer": manifest.analyzer,
-        "decompound": manifest.decompound,
-        "unit": manifest.unit,
-        "fingerprint": manifest.fingerprint,
-        "versions": folder.versions(),
-        "unfinished": folder.is_broken_off(),
-        "folder": str(folder.path),
-    }
+    with the_index(IndexerSettings(), name) as folder:
+        manifest = folder.manifest()
+        dead_letters = folder.dead_letter_path(manifest.version)
+        record = _as_record(manifest) | {
+            "analyzer": manifest.analyzer,
+            "decompound": manifest.decompound,
+            "unit": manifest.unit,
+            "fingerprint": manifest.fingerprint,
+            "versions": folder.versions(),
+            "unfinished": folder.is_broken_off(),
+            "folder": str(folder.path),
+        }
     if dead_letters.exists():
         record["dead_letter_file"] = str(dead_letters)
     if as_json:
@@ -196,15 +198,16 @@ def show(name: str, as_json: bool) -> None:
 @json_option
 def delete(name: str, yes: bool, as_json: bool) -> None:
     """Delete an index with all of its versions."""
-    from indexer.versions import IndexFolder
+    from indexer.places import the_index
 
-    folder = IndexFolder(IndexerSettings().home, name)
-    if not folder.path.exists():
-        folder.require_current()
-    if not yes:
-        holds = counted(folder.manifest().passages, "passage") if folder.current() else "an unfinished build"
-        click.confirm(f"delete index {name!r} ({holds})?", abort=True, err=True)
-    folder.delete()
+    with the_index(IndexerSettings(), name) as folder:
+        if not folder.is_broken_off():
+            folder.require_current()
+        if not yes:
+            published = folder.current() is not None
+            holds = counted(folder.manifest().passages, "passage") if published else "an unfinished build"
+            click.confirm(f"delete index {name!r} ({holds})?", abort=True, err=True)
+        folder.delete()
     if as_json:
         _echo_json({"name": name, "deleted": True})
         return
@@ -216,9 +219,10 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
 @json_option
 def rollback(name: str, as_json: bool) -> None:
     """Let the version before the present one answer again."""
-    from indexer.versions import IndexFolder
+    from indexer.places import the_index
 
-    version = IndexFolder(IndexerSettings().home, name).rollback()
+    with the_index(IndexerSettings(), name) as folder:
+        version = folder.rollback()
     if as_json:
         _echo_json({"name": name, "version": version})
         return

@@ -8,32 +8,41 @@ from pathlib import Path
 
 from indexer.analysis import Decompound, make_analyzer
 from indexer.schema import SCHEMA_VERSION
+from indexer.settings import EngineName
 
 FIXED_TEXTS = Path(__file__).with_name("analysis") / "fixed_texts.txt"
-LIBRARIES = ("tantivy", "python-mecab-ko-dic")
+LIBRARIES: dict[EngineName, tuple[str, ...]] = {
+    "tantivy": ("tantivy", "python-mecab-ko-dic"),
+    "elasticsearch": ("python-mecab-ko-dic",),
+}
 CHUNKING_VERSION = 1
 
 Fingerprint = dict[str, str]
 
 
 @cache
-def lexical_fingerprint(analyzer: str, decompound: Decompound) -> Fingerprint:
+def lexical_fingerprint(analyzer: str, decompound: Decompound, engine: EngineName = "tantivy") -> Fingerprint:
     """Tell all that the tokens and fields of an index depend on, a value a cause.
 
     The last is a hash of the tokens of 200 fixed texts: it notices what no version number tells.
     """
     chain = make_analyzer(analyzer, decompound)
     digest = hashlib.sha256()
-    for text in FIXED_TEXTS.read_text(encoding="utf-8").rstrip("\n").split("\n"):
+    for text in fixed_texts():
         digest.update(json.dumps(chain.analyze(text), ensure_ascii=False).encode())
     return {
         "schema": str(SCHEMA_VERSION),
         "chunking": str(CHUNKING_VERSION),
         "analyzer": analyzer,
         "decompound": decompound,
-        **{library: version(library) for library in LIBRARIES},
+        **{library: version(library) for library in LIBRARIES[engine]},
         "tokens": digest.hexdigest()[:16],
     }
+
+
+def fixed_texts() -> list[str]:
+    """Return the texts whose tokens stand for an analysis."""
+    return FIXED_TEXTS.read_text(encoding="utf-8").rstrip("\n").split("\n")
 
 
 def differences(stored: Fingerprint, current: Fingerprint) -> list[str]:

@@ -7,21 +7,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-import tantivy
 
 from indexer.analysis import make_analyzer
 from indexer.glossary import mine_glossary, write_glossary
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
-from indexer.stored import read_stored
 from indexer.versions import GLOSSARY, Manifest
+from indexer.writers import Writer
 
 
-def finish(building: Path, draft: Manifest, searcher: tantivy.Searcher, progress: Progress) -> Manifest:
+def finish(building: Path, draft: Manifest, writer: Writer, progress: Progress) -> Manifest:
     """Mine the glossary of what is committed, count papers and passages, and write the manifest."""
     papers = array("q")
-    total = searcher.num_docs
-    passages = _noting(read_stored(searcher), papers, total, progress)
+    total = writer.passage_count
+    passages = _noting(writer.stored(), papers, total, progress)
     pairs = mine_glossary(passages, make_analyzer(draft.analyzer, draft.decompound))
     write_glossary(building / GLOSSARY, pairs)
     manifest = replace(

@@ -1,7 +1,6 @@
 """From a corpus to a published version of an index: what the front ends call."""
 
 import json
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -10,13 +9,12 @@ from pathlib import Path
 from indexer.building import Build
 from indexer.errors import EmptyCorpus, InvalidCall, StrictRefusal
 from indexer.finishing import finish
+from indexer.places import the_index
 from indexer.readers import DeadLetter, read_corpus
 from indexer.requests import IngestRequest, Progress, no_progress
 from indexer.settings import IndexerSettings
-from indexer.stored import holds, key_field
+from indexer.stored import key_field
 from indexer.versions import (
-    ENGINE,
-    GLOSSARY,
     PLAN,
     IndexFolder,
     Manifest,
@@ -24,11 +22,8 @@ from indexer.versions import (
     not_written,
     write_durably,
 )
-from indexer.writers.tantivy import TantivyWriter, link_index
 
 __all__ = [
-    "ENGINE",
-    "GLOSSARY",
     "IngestReport",
     "IngestRequest",
     "Progress",
@@ -58,8 +53,11 @@ def build_index(
     """
     started = time.perf_counter()
     corpus = read_corpus(request.paths, format=request.format, columns=request.columns)
-    folder = IndexFolder(settings.home, request.name)
-    with folder.writing(), not_written(request.name):
+    with (
+        the_index(settings, request.name) as folder,
+        folder.writing(),
+        not_written(request.name),
+    ):
         build = Build(request, settings, corpus, folder, progress)
         try:
             manifest = build.run()
@@ -83,29 +81,32 @@ def remove_records(
     Raises:
         InvalidCall: none of the ids was there; nothing is published.
     """
-    folder = IndexFolder(settings.home, name)
-    folder.require_current()
-    with folder.writing(), not_written(name):
+    with the_index(settings, name) as folder:
+        folder.require_current()
+        return _remove(folder, list(dict.fromkeys(ids)), settings, progress)
+
+
+def _remove(
+    folder: IndexFolder, asked: Sequence[str], settings: IndexerSettings, progress: Progress
+) -> tuple[Manifest, list[str]]:
+    with folder.writing(), not_written(folder.name):
         base = folder.manifest()
         check_analysis(base)
         key = key_field(base.unit)
-        shutil.rmtree(folder.building, ignore_errors=True)
-        link_index(folder.version_path(base.version) / ENGINE, folder.building / ENGINE)
+        folder.start_building(base, base.analyzer, base.decompound)
         draft = replace(base, version=folder.next_version())
         # Never gone on with: what removes is quick, and starts over.
         write_durably(folder.building / PLAN, json.dumps({"base": base.version, "version": draft.version}))
-        with TantivyWriter(folder.building / ENGINE, memory_mb=settings.writer_memory_mb) as writer:
-            published = writer.searcher()
-            asked = list(dict.fromkeys(ids))
-            present = [one for one in asked if holds(published, key, one)]
-            for one in present:
-                writer.delete(key, one)
-            if present:
-                writer.finish()
-                draft = replace(draft, counts={"removed": len(present)})
-                manifest = finish(folder.building, draft, writer.searcher(), progress)
-        if not present:
-            folder.discard_building()
-            raise InvalidCall(f"index {name!r} holds none of these ids: {', '.join(asked[:5])}")
+        with folder.writer(base.unit) as writer:
+            present = writer.held(key, asked)
+            if not present:
+                folder.discard_building()
+                raise InvalidCall(f"index {folder.name!r} holds none of these ids: {', '.join(asked[:5])}")
+            for one in asked:
+                if one in present:
+                    writer.replace(key, one)
+            writer.finish()
+            draft = replace(draft, counts={"removed": len(present)})
+            manifest = finish(folder.building, draft, writer, progress)
         folder.publish(manifest.version, keep=settings.keep_versions)
-    return manifest, [one for one in asked if one not in set(present)]
+    return manifest, [one for one in asked if one not in present]

@@ -63,7 +63,7 @@ def read_stored(searcher: tantivy.Searcher) -> Iterator[StoredPassage]:
     step = max(1, end * PASSAGES_AT_A_TIME // searcher.num_docs)
     for low in range(0, end, step):
         for _, record in groupby(_addresses(searcher, low, low + step), key=itemgetter(0)):
-            yield from sorted((read_passage(searcher, address) for _, address in record), key=_place)
+            yield from sorted((read_passage(searcher, address) for _, address in record), key=place_in_paper)
 
 
 def _addresses(searcher: tantivy.Searcher, low: int, high: int) -> list[tuple[int, tantivy.DocAddress]]:
@@ -77,7 +77,7 @@ def _addresses(searcher: tantivy.Searcher, low: int, high: int) -> list[tuple[in
     ).hits
 
 
-def _place(passage: StoredPassage) -> tuple[bool, int]:
+def place_in_paper(passage: StoredPassage) -> tuple[bool, int]:
     """Return a passage's place in its paper: the one with the record, the other language's, the chunks."""
     number = passage.passage_id.removeprefix(passage.doc_id).removeprefix("#")
     return passage.paper is None, int(number) if number.isdecimal() else 0

@@ -17,10 +17,11 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Self
 
 from filelock import FileLock, Timeout
 
@@ -35,8 +36,12 @@ from indexer.errors import (
 )
 from indexer.fingerprint import Fingerprint, differences, lexical_fingerprint
 from indexer.papers import Unit
+from indexer.readers import DeadLetter
+from indexer.settings import EngineName
+from indexer.writers import Writer
+from indexer.writers.tantivy import TantivyWriter, link_index
 
-ENGINE = "tantivy"
+ENGINE: EngineName = "tantivy"
 GLOSSARY = "glossary.sqlite"
 PLAN = "plan.json"
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
@@ -50,7 +55,7 @@ class Manifest:
 
     name: str
     version: int
-    engine: str
+    engine: EngineName
     analyzer: str
     decompound: Decompound
     unit: Unit
@@ -79,7 +84,9 @@ class Manifest:
 
 def check_analysis(manifest: Manifest) -> None:
     """Raise IndexMismatch where a version was built by another analysis, schema or library version."""
-    changed = differences(manifest.fingerprint, lexical_fingerprint(manifest.analyzer, manifest.decompound))
+    changed = differences(
+        manifest.fingerprint, lexical_fingerprint(manifest.analyzer, manifest.decompound, manifest.engine)
+    )
     if changed:
         raise IndexMismatch(
             f"index {manifest.name!r} was built otherwise ({'; '.join(changed)}); "
@@ -87,10 +94,16 @@ def check_analysis(manifest: Manifest) -> None:
         )
 
 
-class IndexFolder:
-    """The folder of one index."""
+def _refuse_nothing(_: DeadLetter) -> None:
+    """Be told of a passage that the engine will not take, and go on."""
 
-    def __init__(self, home: Path, name: str) -> None:
+
+class IndexFolder:
+    """The folder of one index, with its versions in it; `writing` and `with` let go of what they hold."""
+
+    engine: EngineName = ENGINE
+
+    def __init__(self, home: Path, name: str, *, writer_memory_mb: int = 256) -> None:
         """Name the folder; nothing is made or read yet. InvalidCall for a name that is no plain word."""
         if not NAME.fullmatch(name):
             raise InvalidCall(
@@ -99,9 +112,17 @@ class IndexFolder:
             )
         self.name = name
         self.path = home / name
+        self._writer_memory_mb = writer_memory_mb
         self.versions_path = self.path / "versions"
         self.building = self.path / "building"
         self.dead_letters = self.path / "dead-letters"
+
+    def __enter__(self) -> Self:
+        """Return the folder."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held."""
 
     def current(self) -> int | None:
         """Return the number of the version that answers, None before the first."""
@@ -139,6 +160,10 @@ class IndexFolder:
     def version_path(self, version: int) -> Path:
         """Return the folder of a version."""
         return self.versions_path / f"{version:06}"
+
+    def glossary_path(self, manifest: Manifest) -> Path:
+        """Return the file of a version's glossary."""
+        return self.version_path(manifest.version) / GLOSSARY
 
     def dead_letter_path(self, version: int) -> Path:
         """Return the file of a version's dead letters."""
@@ -202,6 +227,19 @@ class IndexFolder:
         for path in self.versions_path.glob(".*"):
             shutil.rmtree(path, ignore_errors=True)
 
+    def start_building(self, base: Manifest | None, analyzer: str, decompound: Decompound) -> None:
+        """Begin a build anew: from the passages of a version, or from empty with an analysis."""
+        del analyzer, decompound  # the embedded engine is given tokens
+        shutil.rmtree(self.building, ignore_errors=True)
+        self.building.mkdir()
+        if base:
+            link_index(self.version_path(base.version) / ENGINE, self.building / ENGINE)
+
+    def writer(self, unit: Unit, refuse: Callable[[DeadLetter], None] = _refuse_nothing) -> Writer:
+        """Open the build for writing; `refuse` is told of passages that the engine will not take."""
+        del refuse  # the embedded engine takes all
+        return TantivyWriter(self.building / ENGINE, unit=unit, memory_mb=self._writer_memory_mb)
+
     def publish(self, version: int, *, keep: int) -> None:
         """Make the finished build a version, let it answer, and clear away all but the last `keep`.
 
@@ -219,6 +257,9 @@ class IndexFolder:
         _sync(self.path)
         self.point_to(version)
         (target / PLAN).unlink(missing_ok=True)
+        self._clear_away_all_but(version, before, keep)
+
+    def _clear_away_all_but(self, version: int, before: int, keep: int) -> None:
         abandoned = [one for one in self.versions() if before < one < version]
         earlier = [one for one in self.versions() if one <= before]
         for one in abandoned + earlier[: max(0, len(earlier) + 1 - keep)]:
@@ -274,12 +315,12 @@ class IndexFolder:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def list_indexes(home: Path) -> list[IndexFolder]:
-    """List the indexes of `home` that have a published version, by name."""
+def list_indexes(home: Path) -> list[str]:
+    """Name the indexes of `home` that have a published version, in order."""
     if not home.is_dir():
         return []
     names = sorted(path.name for path in home.iterdir() if path.is_dir() and NAME.fullmatch(path.name))
-    return [folder for name in names if (folder := IndexFolder(home, name)).current() is not None]
+    return [name for name in names if IndexFolder(home, name).current() is not None]
 
 
 @contextmanager

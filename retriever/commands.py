@@ -67,7 +67,7 @@ def search(
     from retriever.search import search as run
 
     request = SearchRequest(question, method=method, k=k, filters=make_filters(year, lang, journal))
-    with open_index(IndexerSettings().home, name) as index:
+    with open_index(IndexerSettings(), name) as index:
         result = asyncio.run(run(index, request))
     if as_json:
         click.echo(json.dumps(result.as_record(), ensure_ascii=False))
@@ -87,7 +87,7 @@ def explain(question: str, passage_id: str, name: str, method: str, as_json: boo
     from retriever.index import open_index
     from retriever.search import SearchRequest
 
-    with open_index(IndexerSettings().home, name) as index:
+    with open_index(IndexerSettings(), name) as index:
         account = asyncio.run(run(index, SearchRequest(question, method=method), passage_id))
     if as_json:
         click.echo(json.dumps(account.as_record(), ensure_ascii=False))

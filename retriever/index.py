@@ -1,6 +1,7 @@
 """An index opened for searching: engine, analyzer and glossary of one published version."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from errno import ENOENT
 from pathlib import Path
 from typing import Self
@@ -9,8 +10,10 @@ from indexer.analysis import Analyzer, Token, make_analyzer
 from indexer.analysis.tokens import as_indexed
 from indexer.errors import IndexDamaged, InvalidCall
 from indexer.glossary import Glossary
+from indexer.places import the_index
 from indexer.schema import StoredPassage
-from indexer.versions import ENGINE, GLOSSARY, IndexFolder, Manifest, check_analysis
+from indexer.settings import EngineName, IndexerSettings
+from indexer.versions import ENGINE, IndexFolder, Manifest, check_analysis
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 
@@ -47,11 +50,12 @@ class SearchIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the glossary; the engine's files are let go with it."""
+        """Close the glossary and the engine."""
         self.glossary.close()
+        self.engine.close()
 
 
-def open_index(home: Path, name: str) -> SearchIndex:
+def open_index(settings: IndexerSettings, name: str) -> SearchIndex:
     """Open the version of the index that answers now.
 
     Raises:
@@ -59,30 +63,53 @@ def open_index(home: Path, name: str) -> SearchIndex:
         IndexMismatch: it was built with another analysis, schema or library version.
         IndexDamaged: files are missing or broken.
     """
-    folder = IndexFolder(home, name)
-    while True:
-        pointer = folder.current()
-        manifest = folder.manifest()
-        path = folder.version_path(manifest.version)
-        try:
-            check_analysis(manifest)
-        except (InvalidCall, TypeError, AttributeError) as error:
-            raise IndexDamaged(
-                f"the manifest of index {name!r} cannot be used ({error}); "
-                f"build it again: shrag index PATH --name {name} --rebuild"
-            ) from error
-        try:
-            engine = TantivyEngine(path / ENGINE)
-            glossary = _open_glossary(path / GLOSSARY)
-        except FileNotFoundError as error:
-            if folder.current() != pointer:
-                continue  # cleared away between the look at the pointer and the opening
-            raise IndexDamaged(
-                f"index {name!r}, version {manifest.version}: {error.filename or error} is missing; "
-                f"build it again (shrag index PATH --name {name} --rebuild) "
-                f"or go back (shrag indexes rollback {name})"
-            ) from error
-        return SearchIndex(manifest, engine, make_analyzer(manifest.analyzer, manifest.decompound), glossary)
+    opener = ENGINES[settings.engine]
+    with the_index(settings, name) as folder:
+        while True:
+            pointer = folder.current()
+            manifest = folder.manifest()
+            _check(manifest)
+            try:
+                engine = opener(settings, folder, manifest)
+                glossary = _open_glossary(folder.glossary_path(manifest))
+            except FileNotFoundError as error:
+                if folder.current() != pointer:
+                    continue  # cleared away between the look at the pointer and the opening
+                raise IndexDamaged(
+                    f"index {name!r}, version {manifest.version}: {error.filename or error} is missing; "
+                    f"build it again (shrag index PATH --name {name} --rebuild) "
+                    f"or go back (shrag indexes rollback {name})"
+                ) from error
+            return SearchIndex(
+                manifest, engine, make_analyzer(manifest.analyzer, manifest.decompound), glossary
+            )
+
+
+def _check(manifest: Manifest) -> None:
+    try:
+        check_analysis(manifest)
+    except (InvalidCall, TypeError, AttributeError, KeyError) as error:
+        raise IndexDamaged(
+            f"the manifest of index {manifest.name!r} cannot be used ({error}); "
+            f"build it again: shrag index PATH --name {manifest.name} --rebuild"
+        ) from error
+
+
+def _open_embedded(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:
+    del settings
+    return TantivyEngine(folder.version_path(manifest.version) / ENGINE)
+
+
+def _open_cluster(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:
+    from retriever.engines.elasticsearch import ElasticsearchEngine
+
+    return ElasticsearchEngine(settings.elasticsearch, folder.name, manifest)
+
+
+ENGINES: dict[EngineName, Callable[[IndexerSettings, IndexFolder, Manifest], Engine]] = {
+    "tantivy": _open_embedded,
+    "elasticsearch": _open_cluster,
+}
 
 
 def _open_glossary(path: Path) -> Glossary:

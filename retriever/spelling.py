@@ -26,7 +26,7 @@ async def near_spellings(token: str, engine: Engine) -> list[str]:
     if not any(map(str.isalpha, token)) or len(token) < (SHORTEST_HANGUL if hangul else SHORTEST_LATIN):
         return []
     errors = 2 if hangul or len(spelled(token)) >= LONG_LATIN else 1
-    terms = await engine.terms_with_prefix(token[0], LOOKED_THROUGH)
+    terms = await engine.terms_near(token, LOOKED_THROUGH)
     # Comparing so many terms takes long enough to hold up whoever else is served.
     return await asyncio.to_thread(_nearest, token, terms, errors)
 

@@ -290,7 +290,9 @@ def test_an_unknown_index_and_one_of_another_fingerprint(call, index, tmp_path):
 
     index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
     path = IndexFolder(home(), "x").version_path(1) / "manifest.json"
-    path.write_text(path.read_text().replace('"schema": "1"', '"schema": "0"'))
+    manifest = json.loads(path.read_text())
+    manifest["fingerprint"]["schema"] = "0"
+    path.write_text(json.dumps(manifest))
     code, _, told = call("search", "methane", "--name", "x")
     assert (code, told.count("\n")) == (1, 1)
     assert told.startswith("IndexMismatch: index 'x' was built otherwise (schema: 0, now ")

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from tests.indexer.corpora import ROOT, build, environment_of, write_jsonl
@@ -48,13 +49,13 @@ def test_a_thousand_searches_while_versions_are_published(home, tmp_path):
     request = SearchRequest("methane", method="or")
 
     def search_once(_):
-        with open_index(home, "papers") as index:
+        with open_index(IndexerSettings(home=home), "papers") as index:
             result = asyncio.run(search(index, request))
         assert len(result.hits) == 5
         return versions_seen(result)
 
     with (
-        open_index(home, "papers") as held,
+        open_index(IndexerSettings(home=home), "papers") as held,
         subprocess.Popen(
             [sys.executable, "-c", PUBLISHER, str(tmp_path / "corpus.jsonl")],
             env=environment_of(home, workers=1, keep_versions=2) | {"PYTHONPATH": str(ROOT)},

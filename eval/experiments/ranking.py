@@ -155,13 +155,13 @@ class Bench:
 
     def _opened(self, name: str, paths: Sequence[Path]) -> SearchIndex:
         try:
-            return open_index(self._settings.home, name)
+            return open_index(self._settings, name)
         except (UnknownIndex, IndexMismatch):
             if name == COMBINED:
                 write_combined(paths[0], self._data, COLLECTIONS)
             request = IngestRequest(name=name, paths=[str(path) for path in paths], rebuild=True)
             build_index(request, self._settings, self._progress)
-            return open_index(self._settings.home, name)
+            return open_index(self._settings, name)
 
     def rank(
         self, index: SearchIndex, topics: Mapping[str, str], method: str, title_weight: float | None = None

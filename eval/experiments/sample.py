@@ -138,7 +138,7 @@ def main(home: Path | None, as_json: bool, listing: bool) -> None:
         settings = IndexerSettings(home=home or Path(passing))
         request = IngestRequest(name=NAME, paths=[str(SAMPLE / "papers.jsonl")], rebuild=True)
         build_index(request, settings)
-        with open_index(settings.home, NAME) as index:
+        with open_index(settings, NAME) as index:
             qrels = read_qrels(SAMPLE / "qrels.txt")
             asked = asyncio.run(ask_questions(index, _lines(SAMPLE / "topics.jsonl"), qrels))
             checked = asyncio.run(check_claims(index, _lines(SAMPLE / "claims.jsonl")))

@@ -11,6 +11,7 @@ those again itself, by document.
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
@@ -60,6 +61,10 @@ class Cluster:
         except KeyboardInterrupt:
             future.cancel()
             raise
+
+    def start(self, coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Begin a coroutine of the client, and return what will be its result; nothing is told of errors."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     async def call(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Wait for a coroutine of the client, from any loop; raises as `run`."""

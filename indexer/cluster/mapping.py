@@ -100,3 +100,12 @@ def published_settings(replicas: str) -> dict[str, Any]:
     """Return the settings of a version that answers: copies as asked, and no more writing."""
     copies = {"auto_expand_replicas": replicas} if "-" in replicas else {"number_of_replicas": int(replicas)}
     return {"index": {**copies, "refresh_interval": REFRESH_INTERVAL, "blocks.write": True}}
+
+
+LEASES_BODY: dict[str, Any] = {
+    "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}},
+    "mappings": {
+        "dynamic": "strict",
+        "properties": {"holder": {"type": "keyword"}, "until": {"type": "long"}},
+    },
+}

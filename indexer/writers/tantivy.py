@@ -3,7 +3,7 @@
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -11,9 +11,11 @@ from typing import Self
 
 import tantivy
 
+from indexer.analysis.pool import AnalysedTexts
 from indexer.packing import GAP, PackedTokens
+from indexer.papers import Unit
 from indexer.schema import TERMS, StoredPassage, tantivy_schema
-from indexer.stored import read_passage
+from indexer.stored import holds, key_of, read_passage, read_stored
 
 # What tantivy makes anew by writing and renaming; everything else in an index is written once.
 CHANGING_FILES = ("meta.json", ".managed.json")
@@ -25,15 +27,20 @@ PROBE_BYTES = 4_000_000
 class TantivyWriter:
     """An index being written; a context manager that gives the files free at the end."""
 
-    def __init__(self, folder: Path, *, memory_mb: int) -> None:
-        """Open or make the index in `folder`."""
+    analyses = False
+
+    def __init__(self, folder: Path, *, unit: Unit, memory_mb: int) -> None:
+        """Open or make the index in `folder`, of records that are papers or passages."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self._unit = unit
+        self.replaced = 0
         self._memory = memory_mb * 1_000_000
         with _as_os_errors(self._folder):
             self._index = tantivy.Index(tantivy_schema(), str(folder))
             self._index.register_tokenizer(TERMS, _words_of_a_line())
             self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
+        self._base = self._searcher()
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -49,11 +56,13 @@ class TantivyWriter:
             raise ValueError("the writer is closed")
         return self._writer
 
-    def add(self, passage: StoredPassage, text: PackedTokens, title: PackedTokens, sequence: int) -> None:
+    def add(self, passage: StoredPassage, tokens: AnalysedTexts | None, sequence: int) -> None:
         """Add one passage with its tokens; `sequence` is its record's place in the corpus."""
+        if tokens is None:
+            raise ValueError("the embedded engine takes passages with their tokens")
         document = tantivy.Document()
-        _add_tokens(document, "text", text)
-        _add_tokens(document, "title", title)
+        _add_tokens(document, "text", tokens.text)
+        _add_tokens(document, "title", tokens.title)
         document.add_text("passage_id", passage.passage_id)
         document.add_text("doc_id", passage.doc_id)
         document.add_text("lang", passage.lang)
@@ -68,10 +77,16 @@ class TantivyWriter:
         with _as_os_errors(self._folder):
             self._open.add_document(document)
 
-    def delete(self, field: str, value: str) -> None:
-        """Delete every passage whose exact field (doc_id or passage_id) has that value."""
-        with _as_os_errors(self._folder):
-            self._open.delete_documents_by_term(field, value)
+    def replace(self, field: str, value: str) -> None:
+        """Delete every passage of the base whose exact field (doc_id or passage_id) has that value."""
+        if holds(self._base, field, value):
+            self.replaced += 1
+            with _as_os_errors(self._folder):
+                self._open.delete_documents_by_term(field, value)
+
+    def held(self, field: str, values: Iterable[str]) -> set[str]:
+        """Return which of the values stand in an exact field of the base."""
+        return {value for value in values if holds(self._base, field, value)}
 
     def commit(self) -> None:
         """Make what was added last, in one step, and wait until segments are merged.
@@ -96,19 +111,27 @@ class TantivyWriter:
         for name in CHANGING_FILES:
             (self._folder / name).chmod(readable)
 
-    def searcher(self) -> tantivy.Searcher:
-        """Look at what is committed."""
-        self._index.reload()
-        return self._index.searcher()
-
-    def last_written(self) -> tuple[int, StoredPassage | None]:
-        """Return the highest sequence committed and a passage of that record; -1 in an empty index."""
-        searcher = self.searcher()
+    def last_written(self) -> tuple[int, str | None]:
+        """Return the highest sequence committed and the key of that record; (-1, None) in an empty index."""
+        searcher = self._searcher()
         hits = searcher.search(tantivy.Query.all_query(), 1, count=False, order_by_field="sequence").hits
         if not hits:
             return -1, None
         sequence, address = hits[0]
-        return int(sequence), read_passage(searcher, address)
+        return int(sequence), key_of(read_passage(searcher, address), self._unit)
+
+    def stored(self) -> Iterator[StoredPassage]:
+        """Yield every stored passage in corpus order."""
+        return read_stored(self._searcher())
+
+    @property
+    def passage_count(self) -> int:
+        """How many passages are committed."""
+        return int(self._searcher().num_docs)
+
+    def _searcher(self) -> tantivy.Searcher:
+        self._index.reload()
+        return self._index.searcher()
 
 
 def _words_of_a_line() -> tantivy.TextAnalyzer:

@@ -63,8 +63,12 @@ class Engine(Protocol):
         """Return in how many passages each token stands."""
         ...
 
-    async def terms_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Return (term, document frequency) of the text's terms that begin so, at most `limit`."""
+    async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
+        """Return (term, document frequency) of terms of the text that may be misspelt as `token`.
+
+        At most `limit`, all of the same first letter or syllable, and among them those that differ from it
+        in up to two.
+        """
         ...
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
@@ -78,4 +82,8 @@ class Engine(Protocol):
     @property
     def passage_count(self) -> int:
         """How many passages the index holds."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections."""
         ...

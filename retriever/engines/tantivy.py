@@ -15,14 +15,11 @@ from indexer.errors import IndexDamaged
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.stored import read_passage
 from retriever.engines import EngineHit, Explanation, TermScore
+from retriever.engines.explaining import contributions, in_order
+from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, settled
 from retriever.errors import UnknownPassage
 from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 
-# Scores are single-precision sums whose order of addition the engine chooses; beyond four decimals they
-# say nothing, and ties are ties.
-SCORE_DECIMALS = 4
-# Hits read beyond k at first, so that most ties and passages of one paper need no second look.
-MARGIN = 8
 REMEMBERED_IDS = 200_000
 SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 
@@ -80,9 +77,9 @@ class TantivyEngine:
         """Return in how many passages each token stands."""
         return {token: int(self._searcher.doc_freq("text", token)) for token in tokens}
 
-    async def terms_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Return (term, document frequency) of the text's terms that begin so, at most `limit`."""
-        found = await asyncio.to_thread(self._searcher.terms_with_prefix, "text", prefix, None, limit)
+    async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
+        """Return (term, document frequency) of the text's terms that begin with the same letter."""
+        found = await asyncio.to_thread(self._searcher.terms_with_prefix, "text", token[0], None, limit)
         return [(str(term), int(frequency)) for term, frequency in found]
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
@@ -93,6 +90,9 @@ class TantivyEngine:
         """Say what each token of a query adds to the score of one passage."""
         with _as_damage():
             return await asyncio.to_thread(self._explain, query, passage_id)
+
+    def close(self) -> None:
+        """Nothing is held that is not let go with the engine."""
 
     def _search_all(
         self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool
@@ -109,14 +109,9 @@ class TantivyEngine:
             if found and found[0][0] == 0 and len(found) == limit:  # only filters: all tie
                 found = self._in_id_order(query, limit)
             hits = [self._hit(score, address) for score, address in found]
-            hits.sort(key=lambda hit: (-hit.score, hit.passage_id))
-            whole = len(found) < limit
-            kept = _best_of_each_paper(hits) if collapse else hits
-            # Hits that tie with the last one read may have fallen outside: they are sure only behind a gap.
-            by_id = hits and hits[0].score == 0
-            sure = kept if whole or by_id else [hit for hit in kept if hit.score > hits[-1].score]
-            if whole or len(sure) >= k:
-                return sure[:k]
+            sure = settled(hits, limit, k, collapse=collapse)
+            if sure is not None:
+                return sure
             limit *= 4
 
     def _in_id_order(self, query: tantivy.Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
@@ -163,34 +158,13 @@ class TantivyEngine:
         whole = self._explained(self._compile(query), address)
         if whole is None:
             return Explanation(passage_id, 0.0, ())
-        terms = [term for term in self._contributions(query, address) or [] if term.score]
-        terms.sort(key=lambda term: (-term.score, term.field, term.token))
-        return Explanation(passage_id, round(float(whole["value"]), SCORE_DECIMALS), tuple(terms))
-
-    def _contributions(self, query: Query, address: tantivy.DocAddress) -> list[TermScore] | None:
-        """Return what each token adds to the score of the passage, None where the query does not match it.
-
-        tantivy's own tree does not name the words of a phrase, so each token and phrase is explained alone.
-        """
-        match query:
-            case Term() | Phrase():
-                return self._term_scores(query, address) or None
-            case Range() | Exact():
-                return None if self._explained(self._compile(query), address) is None else []
-            case Not(clause=clause):
-                return [] if self._contributions(clause, address) is None else None
-            case And(clauses=clauses):
-                sides = [self._contributions(clause, address) for clause in clauses]
-                return None if None in sides else _joined(sides)
-            case Or(clauses=clauses):
-                # As in the engine, a Not beside other clauses holds for all of them.
-                wanted = [clause for clause in clauses if not isinstance(clause, Not)]
-                unwanted = [clause for clause in clauses if isinstance(clause, Not)]
-                if unwanted and self._contributions(And(tuple(unwanted)), address) is None:
-                    return None
-                if unwanted and not wanted:
-                    return []
-                return _joined([self._contributions(clause, address) for clause in wanted])
+        terms = contributions(
+            query,
+            lambda leaf: self._term_scores(leaf, address),
+            lambda part: self._explained(self._compile(part), address) is not None,
+        )
+        score = round(float(whole["value"]), SCORE_DECIMALS)
+        return Explanation(passage_id, score, in_order(terms or ()))
 
     def _term_scores(self, query: Term | Phrase, address: tantivy.DocAddress) -> list[TermScore]:
         """Explain the tokens of a word, or a phrase as one; what the passage does not hold is left out.
@@ -322,19 +296,6 @@ def _check_segments(folder: Path) -> None:
 
 def _boosted(query: tantivy.Query, weight: float) -> tantivy.Query:
     return query if weight == 1 else tantivy.Query.boost_query(query, weight)
-
-
-def _best_of_each_paper(hits: list[EngineHit]) -> list[EngineHit]:
-    best: dict[str, EngineHit] = {}
-    for hit in hits:
-        best.setdefault(hit.doc_id, hit)
-    return list(best.values())
-
-
-def _joined(sides: Iterable[list[TermScore] | None]) -> list[TermScore] | None:
-    """Put together what the clauses that match add; None where none does."""
-    matching = [side for side in sides if side is not None]
-    return [term for side in matching for term in side] if matching else None
 
 
 def _value(explanation: dict[str, Any], description: str) -> float | None:

@@ -59,7 +59,7 @@ def sample_home(tmp_path_factory):
 @pytest.fixture(scope="session")
 def sample(sample_home):
     """Open the index."""
-    with open_index(sample_home, NAME) as index:
+    with open_index(IndexerSettings(home=sample_home), NAME) as index:
         yield index
 
 

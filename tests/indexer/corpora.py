@@ -10,11 +10,11 @@ from pathlib import Path
 
 import tantivy
 
-from indexer.ingest import ENGINE, IngestRequest, build_index
+from indexer.ingest import IngestRequest, build_index
 from indexer.schema import tantivy_schema
 from indexer.settings import IndexerSettings
 from indexer.stored import read_stored
-from indexer.versions import IndexFolder
+from indexer.versions import ENGINE, IndexFolder
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 
@@ -92,5 +92,5 @@ def answers(home, name="papers", questions=QUESTIONS):
             for method in ("or", "shrag")
         ]
 
-    with open_index(home, name) as index:
+    with open_index(IndexerSettings(home=home), name) as index:
         return asyncio.run(ask(index))

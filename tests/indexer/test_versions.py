@@ -200,5 +200,5 @@ def test_indexes_are_listed_by_name_without_unfinished_ones(tmp_path):
     with IndexFolder(tmp_path, "c").writing():
         prepare(IndexFolder(tmp_path, "c"))
 
-    assert [one.name for one in list_indexes(tmp_path)] == ["a", "b"]
+    assert list_indexes(tmp_path) == ["a", "b"]
     assert json.loads((tmp_path / "a" / "CURRENT").read_text()) == 1

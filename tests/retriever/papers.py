@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.queries import Query
 from retriever.search import SearchRequest, rank, search
@@ -108,14 +109,14 @@ def built(factory) -> Path:
 
 def opened(factory) -> SearchIndex:
     """Open the index of all papers."""
-    return open_index(built(factory), NAME)
+    return open_index(IndexerSettings(home=built(factory)), NAME)
 
 
 def index_of(folder, *papers, **options) -> SearchIndex:
     """Index some papers on their own, and open that."""
     folder.mkdir(exist_ok=True)
     build(folder, write_jsonl(folder / "own.jsonl", papers), "own", **options)
-    return open_index(folder, "own")
+    return open_index(IndexerSettings(home=folder), "own")
 
 
 def found(index, question, method="shrag", settings=None, **request):

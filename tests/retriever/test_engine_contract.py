@@ -177,8 +177,8 @@ def test_the_index_counts_its_passages(engine):
 
 
 def test_terms_of_the_text_are_found_by_their_beginning(engine):
-    assert dict(asyncio.run(engine.terms_with_prefix("pang", 10))) == {"pangolin": 2}
-    assert len(asyncio.run(engine.terms_with_prefix("p", 2))) == 2
+    assert ("pangolin", 2) in asyncio.run(engine.terms_near("pangolim", 100))
+    assert len(asyncio.run(engine.terms_near("p", 2))) <= 2
 
 
 def test_term_frequencies_tell_how_often_a_token_stands_in_each_passage(engine):
@@ -216,7 +216,7 @@ def test_a_papers_first_passage_carries_its_record_where_records_are_passages(tm
         IngestRequest("miracl", [str(corpus)], format="miracl"), IndexerSettings(home=tmp_path, workers=1)
     )
 
-    with open_index(tmp_path, "miracl") as index:
+    with open_index(IndexerSettings(home=tmp_path), "miracl") as index:
         found = asyncio.run(index.engine.papers(["A"]))
 
     assert found["A"].passage_id == "A#0"

@@ -33,13 +33,12 @@ def analyzer():
 
 def build(folder, analyzer):
     analysed = PassageAnalyzer(analyzer)
-    with TantivyWriter(folder, memory_mb=20) as writer:
+    with TantivyWriter(folder, unit="paper", memory_mb=20) as writer:
         for sequence, (name, (title, text, year)) in enumerate(PASSAGES.items()):
             passage = StoredPassage(
                 name, name, title, text, "ko" if name == "search" else "en", "abstract", year
             )
-            tokens = analysed.analyse(title, text)
-            writer.add(passage, tokens.text, tokens.title, sequence)
+            writer.add(passage, analysed.analyse(title, text), sequence)
         writer.finish()
     return TantivyEngine(folder)
 

@@ -7,6 +7,7 @@ import pytest
 
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.schema import StoredPassage
+from indexer.settings import IndexerSettings
 from retriever.index import REMEMBERED_PASSAGES, open_index
 from tests.retriever.papers import NAME, built, ids, opened, watched
 
@@ -28,7 +29,7 @@ def edit_manifest(home, **changes):
 
 
 def test_an_index_is_opened_by_name(home):
-    with open_index(home, NAME) as index:
+    with open_index(IndexerSettings(home=home), NAME) as index:
         assert index.manifest.name == NAME
         assert (index.analyzer.name, index.analyzer.decompound) == ("bilingual", "discard")
         assert "TITLED" in ids(index, "pangolin", "or")
@@ -38,7 +39,7 @@ def test_an_unknown_index_names_the_next_step(home):
     with pytest.raises(
         UnknownIndex, match=r"no index 'none' in .*; make it with: shrag index PATH --name none"
     ):
-        open_index(home, "none")
+        open_index(IndexerSettings(home=home), "none")
 
 
 def test_another_fingerprint_is_refused_with_what_differs(home):
@@ -48,7 +49,7 @@ def test_another_fingerprint_is_refused_with_what_differs(home):
     with pytest.raises(
         IndexMismatch, match=r"tantivy: 0\.1\.0, now .*shrag index PATH --name papers --rebuild"
     ):
-        open_index(home, NAME)
+        open_index(IndexerSettings(home=home), NAME)
 
 
 def test_other_tokens_are_refused_though_all_versions_agree(home):
@@ -56,7 +57,7 @@ def test_other_tokens_are_refused_though_all_versions_agree(home):
     edit_manifest(home, fingerprint=fingerprint | {"tokens": "0123456789abcdef"})
 
     with pytest.raises(IndexMismatch, match="tokens: 0123456789abcdef, now "):
-        open_index(home, NAME)
+        open_index(IndexerSettings(home=home), NAME)
 
 
 @pytest.mark.parametrize("changes", [{"analyzer": "nori"}, {"decompound": "split"}, {"analyzer": ["korean"]}])
@@ -64,7 +65,7 @@ def test_an_analysis_that_there_is_no_more_is_refused(home, changes):
     edit_manifest(home, **changes)
 
     with pytest.raises((IndexMismatch, IndexDamaged)):
-        open_index(home, NAME)
+        open_index(IndexerSettings(home=home), NAME)
 
 
 @pytest.mark.parametrize("changes", [{"fingerprint": None}, {"fingerprint": "none"}, {"version": "one"}])
@@ -72,7 +73,7 @@ def test_a_manifest_with_a_wrong_type_is_damage(home, changes):
     edit_manifest(home, **changes)
 
     with pytest.raises((IndexMismatch, IndexDamaged)):
-        open_index(home, NAME)
+        open_index(IndexerSettings(home=home), NAME)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "papers"}', "\udcff"])
@@ -80,14 +81,14 @@ def test_a_manifest_that_cannot_be_read_is_damage(home, text):
     (version(home) / "manifest.json").write_bytes(text.encode("utf-8", "surrogateescape"))
 
     with pytest.raises(IndexDamaged, match="manifest"):
-        open_index(home, NAME)
+        open_index(IndexerSettings(home=home), NAME)
 
 
 def test_a_pointer_that_holds_no_number_is_damage(home):
     (home / NAME / "CURRENT").write_text("one", encoding="ascii")
 
     with pytest.raises(IndexDamaged, match="CURRENT holds no version number"):
-        open_index(home, NAME)
+        open_index(IndexerSettings(home=home), NAME)
 
 
 @pytest.mark.parametrize("name", ["tantivy", "tantivy/meta.json"])
@@ -96,7 +97,7 @@ def test_a_missing_part_is_damage_with_the_way_back(home, name):
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     with pytest.raises(IndexDamaged) as damage:
-        open_index(home, NAME)
+        open_index(IndexerSettings(home=home), NAME)
 
     assert str(damage.value) == (
         f"index 'papers', version 1: {version(home) / 'tantivy' / 'meta.json'} is missing; build it again "
@@ -110,7 +111,7 @@ def test_a_missing_segment_file_is_damage(home, suffix):
         path.unlink()
 
     with pytest.raises(IndexDamaged, match=r"rollback|--rebuild"):
-        open_index(home, NAME)
+        open_index(IndexerSettings(home=home), NAME)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"{}"])
@@ -118,13 +119,13 @@ def test_a_broken_list_of_segments_is_damage(home, content):
     (version(home) / "tantivy" / "meta.json").write_bytes(content)
 
     with pytest.raises(IndexDamaged, match="cannot be opened"):
-        open_index(home, NAME)
+        open_index(IndexerSettings(home=home), NAME)
 
 
 def test_a_broken_glossary_is_damage(home):
     (version(home) / "glossary.sqlite").write_bytes(b"not a database at all" * 100)
 
-    with pytest.raises(IndexDamaged), open_index(home, NAME) as index:
+    with pytest.raises(IndexDamaged), open_index(IndexerSettings(home=home), NAME) as index:
         ids(index, "환각")
 
 

@@ -83,7 +83,7 @@ def test_rarity_is_never_negative_after_removals(tmp_path):
     index_of(tmp_path, *papers).__exit__()
     settings = IndexerSettings(home=tmp_path, workers=1)
     remove_records("own", [f"P{n}" for n in range(20)], settings)
-    with open_index(tmp_path, "own") as index:
+    with open_index(IndexerSettings(home=tmp_path), "own") as index:
         result = found(index, "quokka")
         assert sorted(ids(index, "quokka", k=20)) == sorted(f"P{n}" for n in range(20, 30))
     assert all(one.weight > 0 for one in result.keywords)

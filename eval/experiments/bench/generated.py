@@ -7,6 +7,7 @@ from pathlib import Path
 
 from eval.experiments.bench.corpus import Document, documents
 from eval.experiments.bench.figures import Figure
+from indexer.analysis.pool import AnalysedTexts
 from indexer.analysis.tokens import Token
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
@@ -16,7 +17,7 @@ from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from indexer.versions import ENGINE, GLOSSARY, IndexFolder, Manifest
-from indexer.writers.tantivy import TantivyWriter
+from indexer.writers import Writer
 from retriever.index import open_index
 
 PART = "generated index"
@@ -38,7 +39,7 @@ def ensure_index(home: Path, count: int, progress: Progress) -> tuple[str, float
     """Return the name of the index of `count` documents, and the seconds it took if it had to be built."""
     name = f"generated-{count}"
     try:
-        open_index(home, name).glossary.close()
+        open_index(IndexerSettings(home=home), name).glossary.close()
     except (UnknownIndex, IndexMismatch, IndexDamaged):
         return name, build(home, name, count, progress)
     return name, None
@@ -52,7 +53,7 @@ def build(home: Path, name: str, count: int, progress: Progress) -> float:
     with folder.writing():
         shutil.rmtree(folder.building, ignore_errors=True)
         spent = 0.0
-        with TantivyWriter(folder.building / ENGINE, memory_mb=settings.writer_memory_mb) as writer:
+        with folder.writer("paper") as writer:
             for document in documents(count):
                 started = time.perf_counter()
                 if document.number and document.number % settings.commit_every == 0:
@@ -83,7 +84,7 @@ def build(home: Path, name: str, count: int, progress: Progress) -> float:
     return spent
 
 
-def _add(writer: TantivyWriter, document: Document) -> None:
+def _add(writer: Writer, document: Document) -> None:
     """Add a document as a paper of one passage; the title's words stand in both analysed fields."""
     identifier = f"{document.number:07}"
     passage = StoredPassage(
@@ -97,7 +98,8 @@ def _add(writer: TantivyWriter, document: Document) -> None:
         journal=document.journal,
         paper={"id": identifier, "year": document.year, "journal": document.journal},
     )
-    writer.add(passage, _packed(document.words), _packed(document.title), document.number)
+    tokens = AnalysedTexts(_packed(document.words), _packed(document.title))
+    writer.add(passage, tokens, document.number)
 
 
 def _packed(words: tuple[str, ...]) -> PackedTokens:

@@ -68,7 +68,7 @@ def measure_indexing(
 def ensure_korean_index(home: Path, passages: Sequence[Passage]) -> str:
     """Return the name of the index of the passages, built where it is missing."""
     try:
-        open_index(home, NAME).glossary.close()
+        open_index(IndexerSettings(home=home), NAME).glossary.close()
     except (UnknownIndex, IndexMismatch):
         path = home / f"{NAME}.jsonl"
         write_copies(path, passages, 1)

@@ -18,6 +18,7 @@ import click
 from eval.experiments.bench.corpus import questions
 from eval.experiments.bench.figures import Figure
 from eval.experiments.bench.progressive import TOP, queries_of
+from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.queries import Filters
 
@@ -43,7 +44,7 @@ def measure_memory(home: Path, name: str, count: int) -> list[Figure]:
 async def serve(home: Path, name: str, count: int) -> dict[str, Any]:
     """Open the index, answer the questions with the records of their hits, and tell what that took."""
     hits = 0
-    with open_index(home, name) as index:
+    with open_index(IndexerSettings(home=home), name) as index:
         for question in questions(count):
             queries = [(query, TOP) for query in queries_of(question, 0.0)]
             found = await index.engine.search(queries, filters=Filters(), collapse=True)

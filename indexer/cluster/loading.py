@@ -1,0 +1,104 @@
+"""An index in a cluster while it is filled: made, started from another, brought into its final form."""
+
+import asyncio
+import time
+from typing import Any
+
+from elasticsearch import AsyncElasticsearch
+
+from indexer.analysis import Decompound, make_analyzer
+from indexer.cluster.mapping import WHILE_LOADING, index_body
+from indexer.errors import EngineRefused, IndexMismatch
+from indexer.fingerprint import fixed_texts
+
+READY_WITHIN_S = 60
+LET_GO_WITHIN_S = 45
+FLUSHED_EVERY_S = 3.0
+ASKED_EVERY_S = 0.2
+IDLE_LOOKS = 25  # at a cluster that merges nothing, until it is believed to be done
+
+
+async def create_for_loading(
+    client: AsyncElasticsearch, index: str, analyzer: str, decompound: Decompound, shards: int
+) -> None:
+    """Make an empty index, and see that the cluster reads text as this machine does.
+
+    Raises:
+        IndexMismatch: the cluster's analysis makes other tokens of the fixed texts.
+    """
+    await client.indices.create(index=index, **index_body(analyzer, decompound, shards=shards, meta={}))
+    await _wait_for_primaries(client, index)
+    differing = await _read_otherwise(client, index, analyzer, decompound)
+    if differing:
+        await client.indices.delete(index=index)
+        raise IndexMismatch(
+            f"the cluster reads text otherwise than this machine: other tokens for {differing!r}; the plugin "
+            "analysis-nori should be that of Elasticsearch 9"
+        )
+
+
+async def _read_otherwise(
+    client: AsyncElasticsearch, index: str, analyzer: str, decompound: Decompound
+) -> str | None:
+    """Return the first of the fixed texts that the cluster makes other tokens of."""
+    chain = make_analyzer(analyzer, decompound)
+    texts = fixed_texts()
+    answers = await asyncio.gather(
+        *(client.indices.analyze(index=index, analyzer=analyzer, text=text) for text in texts)
+    )
+    for text, answer in zip(texts, answers, strict=True):
+        theirs = [(token["token"], token["position"]) for token in answer["tokens"]]
+        if theirs != [token[:2] for token in chain.analyze(text)]:
+            return text
+    return None
+
+
+async def start_from(client: AsyncElasticsearch, base: str, index: str) -> None:
+    """Make an index from the passages of a published one, by hard links, open for writing."""
+    await client.indices.clone(
+        index=base,
+        target=index,
+        settings={"index": {"blocks.write": None, "auto_expand_replicas": False, **WHILE_LOADING}},
+    )
+    await _wait_for_primaries(client, index)
+    await client.indices.put_mapping(index=index, meta={})
+
+
+async def _wait_for_primaries(client: AsyncElasticsearch, index: str) -> None:
+    health = await client.options(ignore_status=408).cluster.health(
+        index=index, wait_for_status="yellow", timeout=f"{READY_WITHIN_S}s"
+    )
+    if health["timed_out"]:
+        raise EngineRefused(
+            f"the cluster gives index {index} no place within {READY_WITHIN_S} s (its health is "
+            f"{health['status']}); see GET /_cluster/allocation/explain: often a disk is nearly full"
+        )
+
+
+async def merge(client: AsyncElasticsearch, index: str) -> None:
+    """Merge to one segment a shard, so that deleted passages count no more in BM25's statistics.
+
+    The cluster holds deleted passages back for copies of the shard, and lets go of them every 30 seconds;
+    after an update that is waited for.
+    """
+    deadline = time.monotonic() + LET_GO_WITHIN_S
+    while True:
+        await client.indices.flush(index=index)
+        await client.indices.forcemerge(index=index, max_num_segments=1, wait_for_completion=False)
+        stats = await _merged(client, index)
+        if not stats["docs"]["deleted"] or time.monotonic() > deadline:
+            return
+        await asyncio.sleep(FLUSHED_EVERY_S)
+
+
+async def _merged(client: AsyncElasticsearch, index: str) -> dict[str, Any]:
+    """Wait while the cluster merges; return the statistics then."""
+    idle = 0
+    while True:
+        await client.indices.refresh(index=index)
+        answer = await client.indices.stats(index=index, metric="segments,merge,docs")
+        total: dict[str, Any] = answer["_all"]["primaries"]
+        idle = 0 if total["merges"]["current"] else idle + 1
+        if idle > IDLE_LOOKS or total["segments"]["count"] <= answer["_shards"]["successful"]:
+            return total
+        await asyncio.sleep(ASKED_EVERY_S)

@@ -1,0 +1,223 @@
+"""The versions of an index in a cluster: an index each, and an alias that says which one answers.
+
+The cluster decides what there is and what answers. Below HOME/NAME on the machine that indexes lie the plan
+of a build and the dead letters; on every machine that searches, copies of the versions' glossaries.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from elasticsearch import BadRequestError
+
+from indexer.analysis import Decompound
+from indexer.cluster import glossaries, names
+from indexer.cluster.connection import Cluster
+from indexer.cluster.lease import Lease, held_lease
+from indexer.cluster.loading import create_for_loading, start_from
+from indexer.cluster.mapping import LEASES_BODY, published_settings
+from indexer.errors import IndexDamaged
+from indexer.papers import Unit
+from indexer.readers import DeadLetter
+from indexer.settings import EngineName, IndexerSettings
+from indexer.versions import GLOSSARY, PLAN, IndexFolder, Manifest, not_written
+from indexer.writers.elasticsearch import ElasticsearchWriter
+
+Result = TypeVar("Result")
+
+
+class ClusterIndex(IndexFolder):
+    """An index in a cluster; a context manager that closes the connection."""
+
+    engine: EngineName = "elasticsearch"
+
+    def __init__(self, settings: IndexerSettings, name: str) -> None:
+        """Connect; nothing is asked yet. InvalidCall for a name that is no plain word."""
+        super().__init__(settings.home, name)
+        self._settings = settings.elasticsearch
+        self._cluster = Cluster(settings.elasticsearch)
+        self._client = self._cluster.client
+        self._lease: Lease | None = None
+        prefix = self._settings.prefix
+        self._alias = names.alias_of(prefix, name)
+        self._glossaries = names.glossaries(prefix)
+
+    def __enter__(self) -> Self:
+        """Return the index."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection."""
+        self._cluster.close()
+
+    def current(self) -> int | None:
+        """Return the number of the version that answers, None before the first."""
+        found = self._run(self._client.options(ignore_status=404).indices.get_alias(name=self._alias))
+        indexes = [index for index in found if index.startswith(f"{self._alias}@")]
+        return names.version_of(indexes[0]) if indexes else None
+
+    def _numbered(self) -> list[int]:
+        return sorted(names.version_of(index) for index, meta in self._metas().items() if "manifest" in meta)
+
+    def versions(self) -> list[int]:
+        """List the published versions in order."""
+        return self._numbered()
+
+    def manifest(self) -> Manifest:
+        """Read the manifest of the version that answers."""
+        version = self.require_current()
+        meta = self._metas().get(self.index_of(version))
+        if meta is None:  # cleared away since; the alias has moved
+            return self.manifest()
+        return self._manifest_of(meta)
+
+    def _manifest_of(self, meta: dict[str, Any]) -> Manifest:
+        try:
+            return Manifest(**meta["manifest"])
+        except (KeyError, TypeError) as error:
+            raise IndexDamaged(
+                f"what index {self.name!r} says of itself cannot be read ({error}); "
+                f"build it again: shrag index PATH --name {self.name} --rebuild"
+            ) from error
+
+    def index_of(self, version: int) -> str:
+        """Name the index in the cluster that holds a version."""
+        return names.index_of(self._settings.prefix, self.name, version)
+
+    def _metas(self) -> dict[str, dict[str, Any]]:
+        """Return what each version, and what is being built, says of itself."""
+        pattern = names.every_index(self._settings.prefix, self.name)
+        found = self._run(self._client.indices.get_mapping(index=pattern, allow_no_indices=True))
+        return {index: one["mappings"].get("_meta", {}) for index, one in found.items()}
+
+    def glossary_path(self, manifest: Manifest) -> Path:
+        """Return a copy of a version's glossary, fetched where this machine has none."""
+        meta = self._metas().get(self.index_of(manifest.version), {})
+        note = meta.get("glossary")
+        if not note:
+            raise FileNotFoundError(2, "no such glossary", self.index_of(manifest.version))
+        path = self.version_path(manifest.version) / f"{note['sha256'][:16]}-{GLOSSARY}"
+        if not path.exists():
+            with not_written(self.name):
+                key = self.index_of(manifest.version)
+                self._run(glossaries.download(self._client, self._glossaries, key, note, path))
+        return path
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the index for writing, on this machine and against all others; IndexBusy at once otherwise."""
+        with super().writing():
+            leases = names.leases(self._settings.prefix)
+            for index, body in ((leases, LEASES_BODY), (self._glossaries, glossaries.BODY)):
+                self._run(self._create(index, body))
+            with held_lease(self._cluster, leases, self._alias, self.name, self.path) as self._lease:
+                yield
+
+    async def _create(self, index: str, body: dict[str, Any]) -> None:
+        if not await self._client.indices.exists(index=index):
+            try:
+                await self._client.indices.create(index=index, **body)
+            except BadRequestError as error:
+                if "resource_already_exists_exception" not in str(error):
+                    raise
+
+    def _put_right(self) -> None:
+        """Nothing: what answers is moved in one step, in the cluster."""
+
+    def start_building(self, base: Manifest | None, analyzer: str, decompound: Decompound) -> None:
+        """Begin a build anew: from the passages of a version, or from empty with an analysis."""
+        shutil.rmtree(self.building, ignore_errors=True)
+        self.building.mkdir()
+        index = self.index_of(self.next_version())
+        self._run(self._client.options(ignore_status=404).indices.delete(index=index))
+        if base:
+            self._run(start_from(self._client, self.index_of(base.version), index))
+        else:
+            self._run(create_for_loading(self._client, index, analyzer, decompound, self._settings.shards))
+
+    def writer(
+        self, unit: Unit, refuse: Callable[[DeadLetter], None] = lambda _: None
+    ) -> ElasticsearchWriter:
+        """Open the build for writing; `refuse` is told of passages that the cluster will not take."""
+        base = json.loads((self.building / PLAN).read_text(encoding="utf-8"))["base"]
+        return ElasticsearchWriter(
+            self._cluster,
+            self.index_of(self.next_version()),
+            base=self.index_of(base) if base else None,
+            unit=unit,
+            building=self.building,
+            refuse=refuse,
+        )
+
+    def publish(self, version: int, *, keep: int) -> None:
+        """Make the finished build a version, let it answer, and clear away all but the last `keep`."""
+        manifest, index = Manifest.read(self.building), self.index_of(version)
+        before = self.current() or 0
+        if self._lease:
+            self._lease.check(self.name)
+        self._move_dead_letters(version)
+        note = self._run(glossaries.upload(self._client, self._glossaries, index, self.building / GLOSSARY))
+        self._run(self._publish(index, {"manifest": asdict(manifest), "glossary": note}))
+        self.point_to(version)
+        shutil.rmtree(self.building, ignore_errors=True)
+        self._clear_away_all_but(version, before, keep)
+
+    async def _publish(self, index: str, meta: dict[str, Any]) -> None:
+        await self._client.indices.put_mapping(index=index, meta=meta)
+        await self._client.indices.put_settings(
+            index=index, settings=published_settings(self._settings.replicas)
+        )
+
+    def point_to(self, version: int) -> None:
+        """Let `version` answer from now on."""
+        others = names.every_index(self._settings.prefix, self.name)
+        actions: list[dict[str, Any]] = [
+            {"remove": {"index": others, "alias": self._alias, "must_exist": False}},
+            {"add": {"index": self.index_of(version), "alias": self._alias}},
+        ]
+        self._run(self._client.indices.update_aliases(actions=actions))
+
+    def _clear_away(self, version: int) -> None:
+        index = self.index_of(version)
+        note = self._metas().get(index, {}).get("glossary")
+        self._run(self._client.options(ignore_status=404).indices.delete(index=index))
+        if note:
+            self._run(glossaries.forget(self._client, self._glossaries, index, note))
+        shutil.rmtree(self.version_path(version), ignore_errors=True)
+        self.dead_letter_path(version).unlink(missing_ok=True)
+
+    def discard_building(self) -> None:
+        """Remove the unfinished build, and the folder with it where nothing was ever published."""
+        index = self.index_of(self.next_version())
+        self._run(self._client.options(ignore_status=404).indices.delete(index=index))
+        super().discard_building()
+
+    def delete(self) -> None:
+        """Remove the index with all of its versions, or what was built of it before the first."""
+        if not self.is_broken_off():
+            self.require_current()
+        with self.writing(), not_written(self.name):
+            for index in self._metas():
+                self._clear_away(names.version_of(index))
+            shutil.rmtree(self.versions_path, ignore_errors=True)
+            shutil.rmtree(self.building, ignore_errors=True)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        return self._cluster.run(coroutine)
+
+
+def list_cluster_indexes(settings: IndexerSettings) -> list[str]:
+    """Name the indexes that have a published version in the cluster, in order."""
+    pattern = names.every_index(settings.elasticsearch.prefix)
+    with Cluster(settings.elasticsearch) as cluster:
+        found = cluster.run(cluster.client.indices.get(index=pattern, features="aliases,mappings"))
+    return sorted(
+        one["mappings"]["_meta"]["manifest"]["name"]
+        for one in found.values()
+        if one["aliases"] and "manifest" in one["mappings"].get("_meta", {})
+    )

@@ -1,0 +1,345 @@
+"""The cluster's writer: bulk requests, some under way at a time, each document tried until it is taken.
+
+Who tries again: for the documents that a request brings back as 429, 502, 503 or 504, and for a whole
+request answered so, the client's helper, with growing pauses; for a request that found no server, this
+writer. Both end after `patience_s`. The transport's own retries are switched off here, so that the numbers do
+not multiply. A document that is sent twice is there once: its id is the passage's.
+"""
+
+import asyncio
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Self
+
+from elastic_transport import TransportError
+from elasticsearch import ApiError
+from elasticsearch.helpers import async_streaming_bulk
+
+from indexer.analysis.pool import AnalysedTexts
+from indexer.cluster.connection import PASSING, Cluster, told
+from indexer.cluster.documents import document_id, from_document, to_document
+from indexer.cluster.loading import merge
+from indexer.errors import EngineRefused
+from indexer.papers import Unit
+from indexer.readers import DeadLetter
+from indexer.schema import StoredPassage
+from indexer.stored import key_of, place_in_paper
+from indexer.versions import write_durably
+
+COMMITTED = "committed.json"
+PAGE = 2_000  # documents read at a time
+KEPT_ALIVE = "5m"
+# A request grows while it is answered quickly, and shrinks while it is not.
+FIRST_BYTES = 1_000_000
+LEAST_BYTES = 50_000
+QUICK_S, SLOW_S = 1.0, 4.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
+BAD_REQUEST = 400
+HEAD_BYTES = 200
+
+
+@dataclass(slots=True)
+class Batch:
+    """Documents of whole records, on their way."""
+
+    documents: list[tuple[dict[str, Any], int]] = field(default_factory=list)  # with the record's sequence
+    replaced: dict[str, list[str]] = field(default_factory=dict)  # values of an exact field to take out first
+    size: int = 0  # bytes, about
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a batch."""
+
+    refused: list[DeadLetter]
+    deleted: int
+    replaced: int
+    seconds: float
+    retried: bool
+
+
+class ElasticsearchWriter:
+    """A version in a cluster being written; see `indexer.writers.Writer`."""
+
+    analyses = True
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        index: str,
+        *,
+        base: str | None,
+        unit: Unit,
+        building: Path,
+        refuse: Callable[[DeadLetter], None],
+    ) -> None:
+        """Write to `index`, which started from `base` if it holds passages already and no build is noted."""
+        self.replaced = 0
+        self._cluster = cluster
+        self._client = cluster.client
+        self._settings = cluster.settings
+        self._index = index
+        self._unit: Unit = unit
+        self._note = building / COMMITTED
+        self._refuse = refuse
+        self._base = base
+        self._batch = Batch()
+        self._pending: deque[Future[Outcome]] = deque()
+        self._most_bytes = min(FIRST_BYTES, self._settings.request_bytes)
+        self._newest: tuple[int, str | None] = (-1, None)
+        self._expected = self._read_note()["passages"] if self._note.exists() else self.passage_count
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of what is under way."""
+        for future in self._pending:
+            future.cancel()
+        self._pending.clear()
+
+    def add(self, passage: StoredPassage, tokens: AnalysedTexts | None, sequence: int) -> None:
+        """Add one passage; `sequence` is its record's place in the corpus."""
+        del tokens  # the cluster analyses
+        if sequence != self._newest[0] and self._batch.size >= self._most_bytes:
+            self._send_batch()
+        self._newest = sequence, key_of(passage, self._unit)
+        document = to_document(passage, sequence)
+        self._batch.documents.append((document, sequence))
+        self._batch.size += 3 * len(document["text"]) + 300
+
+    def replace(self, field: str, value: str) -> None:
+        """Take out what the base holds of a record, before its passages are added."""
+        if self._batch.size >= self._most_bytes:
+            self._send_batch()
+        self._batch.replaced.setdefault(field, []).append(value)
+        self._batch.size += len(value)
+
+    def held(self, field: str, values: Iterable[str]) -> set[str]:
+        """Return which of the values stand in an exact field of the base."""
+        asked = list(values)
+        found: set[str] = set()
+        for start in range(0, len(asked), PAGE):
+            some = asked[start : start + PAGE]
+            answer = self._cluster.run(
+                self._client.search(
+                    index=self._base or self._index,
+                    size=0,
+                    query={"terms": {field: some}},
+                    aggs={"held": {"terms": {"field": field, "size": len(some)}}},
+                )
+            )
+            found |= {bucket["key"] for bucket in answer["aggregations"]["held"]["buckets"]}
+        return found
+
+    def last_written(self) -> tuple[int, str | None]:
+        """Return the highest sequence committed and the key of that record; (-1, None) in an empty index."""
+        if self._note.exists():
+            note = self._read_note()
+            return note["sequence"], note["key"]
+        answer = self._cluster.run(
+            self._client.search(
+                index=self._index, size=1, sort=[{"sequence": "desc"}], source_includes=["sequence"]
+            )
+        )
+        hits = answer["hits"]["hits"]
+        return (hits[0]["_source"]["sequence"], None) if hits and self._base else (-1, None)
+
+    def commit(self) -> None:
+        """Wait until all that was added is acknowledged, and note how far that is."""
+        self._send_batch()
+        while self._pending:
+            self._settle(self._pending.popleft())
+        if self._newest[0] >= 0:
+            sequence, key = self._newest
+            note = {"sequence": sequence, "key": key, "passages": self._expected}
+            write_durably(self._note, json.dumps(note, ensure_ascii=False))
+
+    def finish(self) -> None:
+        """Commit, merge, and compare the number of passages with what was sent."""
+        self.commit()
+        self._cluster.run(merge(self._client, self._index))
+        found = self.passage_count
+        if found != self._expected:
+            raise EngineRefused(
+                f"the cluster holds {found:,} passages in {self._index}, {self._expected:,} were sent and "
+                "taken; nothing was published: look at the servers' logs, then build again with --rebuild"
+            )
+
+    def stored(self) -> Iterator[StoredPassage]:
+        """Yield every stored passage in corpus order."""
+        for _, record in groupby(self._sources(), key=lambda source: source["sequence"]):
+            yield from sorted(map(from_document, record), key=place_in_paper)
+
+    @property
+    def passage_count(self) -> int:
+        """How many passages are there, those not committed included."""
+        self._cluster.run(self._client.indices.refresh(index=self._index))
+        return int(self._cluster.run(self._client.count(index=self._index))["count"])
+
+    def _sources(self) -> Iterator[dict[str, Any]]:
+        """Yield all documents by sequence, a page at a time, as they were when the first was read."""
+        opened = self._cluster.run(self._client.open_point_in_time(index=self._index, keep_alive=KEPT_ALIVE))
+        pit = {"id": opened["id"], "keep_alive": KEPT_ALIVE}
+        after = None
+        try:
+            while True:
+                answer = self._cluster.run(
+                    self._client.search(
+                        pit=pit,
+                        size=PAGE,
+                        sort=[{"sequence": "asc"}, {"_shard_doc": "asc"}],
+                        search_after=after,
+                        track_total_hits=False,
+                    )
+                )
+                hits = answer["hits"]["hits"]
+                if not hits:
+                    return
+                yield from (hit["_source"] for hit in hits)
+                after = hits[-1]["sort"]
+        finally:
+            self._cluster.run(self._client.close_point_in_time(id=pit["id"]))
+
+    def _read_note(self) -> dict[str, Any]:
+        note: dict[str, Any] = json.loads(self._note.read_text(encoding="utf-8"))
+        return note
+
+    def _send_batch(self) -> None:
+        if not self._batch.documents and not self._batch.replaced:
+            return
+        if len(self._pending) >= self._settings.requests_at_once:
+            self._settle(self._pending.popleft())
+        batch, self._batch = self._batch, Batch()
+        self._pending.append(self._cluster.start(self._deliver(batch)))
+
+    def _settle(self, future: "Future[Outcome]") -> None:
+        """Wait for a batch, count what it did, and choose the size of the next."""
+        with told(self._settings):
+            outcome = future.result()
+        self._expected -= outcome.deleted
+        self.replaced += outcome.replaced
+        for letter in outcome.refused:
+            self._refuse(letter)
+        if outcome.retried or outcome.seconds > SLOW_S:
+            self._most_bytes = max(LEAST_BYTES, self._most_bytes // 2)
+        elif outcome.seconds < QUICK_S:
+            self._most_bytes = min(self._settings.request_bytes, self._most_bytes * 2)
+
+    async def _deliver(self, batch: Batch) -> Outcome:
+        """Send a batch until every document is taken or refused, or patience ends."""
+        started = time.monotonic()
+        outcome = Outcome([], 0, 0, 0.0, retried=False)
+        pause = FIRST_PAUSE_S
+        superseded: list[str] | None = None
+        while True:
+            try:
+                if superseded is None:
+                    superseded, outcome.replaced = await self._superseded(batch)
+                await self._bulk(batch, superseded, outcome)
+            except ApiError:
+                raise
+            except TransportError:  # no server: perhaps it is being restarted
+                if time.monotonic() - started + pause > self._settings.patience_s:
+                    raise
+                outcome.retried = True
+                await asyncio.sleep(pause)
+                pause = min(LONGEST_PAUSE_S, 2 * pause)
+            else:
+                outcome.seconds = time.monotonic() - started
+                return outcome
+
+    async def _superseded(self, batch: Batch) -> tuple[list[str], int]:
+        """Return the ids of documents that the batch's records replace, and how many records those are."""
+        ids: list[str] = []
+        records: set[str] = set()
+        for name, values in batch.replaced.items():
+            after = None
+            while True:
+                answer = await self._client.search(
+                    index=self._base,
+                    query={"terms": {name: values}},
+                    size=PAGE,
+                    sort=[{"passage_id": "asc"}],
+                    search_after=after,
+                    source=False,
+                    docvalue_fields=[{"field": name}],
+                    track_total_hits=False,
+                )
+                hits = answer["hits"]["hits"]
+                if not hits:
+                    break
+                ids += [hit["_id"] for hit in hits]
+                records |= {hit["fields"][name][0] for hit in hits}
+                after = hits[-1]["sort"]
+        return ids, len(records)
+
+    async def _bulk(self, batch: Batch, superseded: list[str], outcome: Outcome) -> None:
+        """Send the batch once, those documents again that come back as passing failures."""
+        sequences = {document_id(document["passage_id"]): sequence for document, sequence in batch.documents}
+        actions: list[Any] = [{"_op_type": "delete", "_index": self._index, "_id": one} for one in superseded]
+        actions += [
+            {"_index": self._index, "_id": document_id(document["passage_id"]), "_source": document}
+            for document, _ in batch.documents
+        ]
+        outcome.deleted, outcome.refused = len(superseded) - len(batch.documents), []
+        results = async_streaming_bulk(
+            self._client.options(max_retries=0),
+            actions,
+            chunk_size=len(actions),
+            max_chunk_bytes=self._settings.request_bytes,
+            raise_on_error=False,
+            max_retries=_tries(self._settings.patience_s),
+            initial_backoff=FIRST_PAUSE_S,
+            max_backoff=LONGEST_PAUSE_S,
+            retry_on_status=PASSING,
+        )
+        async for taken, item in results:
+            [(kind, answer)] = item.items()
+            if taken or kind == "delete":
+                continue
+            if answer["status"] != BAD_REQUEST:
+                raise EngineRefused(_gave_up(answer, self._settings.url))
+            outcome.deleted += 1
+            outcome.refused.append(_dead_letter(answer, sequences[answer["_id"]]))
+
+
+def _tries(patience_s: float) -> int:
+    """Return how many pauses, each twice the one before up to the longest, fit into so many seconds."""
+    tries, pause, spent = 0, FIRST_PAUSE_S, 0.0
+    while spent + pause <= patience_s:
+        spent += pause
+        pause = min(LONGEST_PAUSE_S, 2 * pause)
+        tries += 1
+    return tries
+
+
+def _dead_letter(answer: dict[str, Any], sequence: int) -> DeadLetter:
+    error = answer.get("error") or {}
+    while isinstance(error.get("caused_by"), dict):
+        error = error["caused_by"]
+    return DeadLetter(
+        file=f"(refused by the cluster) {answer['_id'][:HEAD_BYTES]}",
+        line=sequence + 1,
+        reason=str(error.get("reason", answer.get("status")))[:HEAD_BYTES],
+        head="",
+    )
+
+
+def _gave_up(answer: dict[str, Any], url: str) -> str:
+    error = answer.get("error") or {}
+    reason = error.get("reason", "") if isinstance(error, dict) else error
+    cause = (
+        "its disk is nearly full, or the index is read-only" if "block" in str(error) else "it is overloaded"
+    )
+    return (
+        f"Elasticsearch at {url} takes no more documents ({answer['status']}: {reason}): {cause}. What was "
+        "published before still answers; mend the cause and give the same command again, it goes on"
+    )

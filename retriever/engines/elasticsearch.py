@@ -1,0 +1,305 @@
+"""The engine of a cluster: one version's index, asked with analysed tokens, never with text to analyse."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from elasticsearch import NotFoundError
+
+from indexer.cluster import names
+from indexer.cluster.connection import Cluster
+from indexer.cluster.documents import from_document
+from indexer.errors import EngineRefused, IndexDamaged
+from indexer.schema import StoredPassage
+from indexer.settings import ElasticsearchSettings
+from indexer.versions import Manifest
+from retriever.engines import EngineHit, Explanation, TermScore
+from retriever.engines.explaining import Leaf, contributions, in_order, leaves
+from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, settled
+from retriever.engines.requests import (
+    compiled,
+    count_body,
+    search_body,
+    similarity_body,
+    term_query,
+)
+from retriever.errors import UnknownPassage
+from retriever.queries import Exact, Filters, Phrase, Query, Range, Term
+
+WINDOW = 10_000  # documents that one search gives at most
+# Copies of a shard may count deleted documents otherwise; the same one answers each time.
+PREFERENCE = "shrag"
+SUGGESTED = 1_000  # near terms that the cluster is asked for
+
+
+class ElasticsearchEngine:
+    """One published version in a cluster, open for reading; what is published later does not show."""
+
+    def __init__(self, settings: ElasticsearchSettings, name: str, manifest: Manifest) -> None:
+        """Connect; nothing is asked yet."""
+        self._cluster = Cluster(settings)
+        self._client = self._cluster.client
+        self._name = name
+        self._index = names.index_of(settings.prefix, name, manifest.version)
+        self._count = manifest.passages
+        self._options: dict[str, Any] = {"preference": PREFERENCE}
+        if settings.shards > 1:  # else a token is as rare as in the shard that is asked
+            self._options["search_type"] = "dfs_query_then_fetch"
+
+    @property
+    def passage_count(self) -> int:
+        """How many passages the index holds."""
+        return self._count
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._cluster.close()
+
+    async def search(
+        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool
+    ) -> list[list[EngineHit]]:
+        """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
+        answers: list[list[EngineHit]] = [[] for _ in queries]
+        limits = {number: k + MARGIN for number, (_, k) in enumerate(queries) if k > 0}
+        while limits:
+            bodies = [
+                search_body(queries[number][0], filters, min(limit, WINDOW))
+                for number, limit in limits.items()
+            ]
+            found = await self._msearch(bodies)
+            further = {}
+            for (number, limit), answer, body in zip(limits.items(), found, bodies, strict=True):
+                raw = answer["hits"]["hits"]
+                if limit > WINDOW and len(raw) == WINDOW:
+                    raw = await self._read_on(body, raw, limit)
+                hits = settled([_hit(one) for one in raw], limit, queries[number][1], collapse=collapse)
+                if hits is None:
+                    further[number] = limit * 4
+                else:
+                    answers[number] = hits
+            limits = further
+        return answers
+
+    async def _read_on(
+        self, body: dict[str, Any], read: list[dict[str, Any]], limit: int
+    ) -> list[dict[str, Any]]:
+        """Read a search beyond the window that one answer may fill."""
+        read = list(read)
+        while len(read) < limit:
+            page = body | {"search_after": read[-1]["sort"], "size": min(WINDOW, limit - len(read))}
+            [answer] = await self._msearch([page])
+            if not answer["hits"]["hits"]:
+                break
+            read += answer["hits"]["hits"]
+        return read
+
+    async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return the stored passages of these ids; ids that are not there are left out."""
+        found = await self._documents("passage_id", list(passage_ids), {})
+        return {passage.passage_id: passage for passage in found}
+
+    async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return each paper's first passage, which carries the paper's record."""
+        first = {"filter": [{"term": {"first": True}}], "sort": [{"sequence": "asc"}]}
+        found = await self._documents("doc_id", list(doc_ids), first)
+        return {passage.doc_id: passage for passage in found}
+
+    async def _documents(self, field: str, values: list[str], only: dict[str, Any]) -> list[StoredPassage]:
+        passages: list[StoredPassage] = []
+        for start in range(0, len(values), WINDOW):
+            some = values[start : start + WINDOW]
+            body: dict[str, Any] = {
+                "query": {"bool": {"filter": [{"terms": {field: some}}, *only.get("filter", ())]}},
+                "size": len(some),
+                "collapse": {"field": field},
+                "track_total_hits": False,
+                "_source": True,
+            }
+            if "sort" in only:
+                body["sort"] = only["sort"]
+            [answer] = await self._msearch([body])
+            passages += [from_document(hit["_source"]) for hit in answer["hits"]["hits"]]
+        return passages
+
+    async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
+        """Return in how many passages each token stands."""
+        asked = list(dict.fromkeys(tokens))
+        answers = await self._msearch([count_body(term_query("text", token, 1.0)) for token in asked])
+        return {
+            token: int(answer["hits"]["total"]["value"]) for token, answer in zip(asked, answers, strict=True)
+        }
+
+    async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
+        """Return (term, document frequency) of terms of the same first letter and few other letters."""
+        suggestion = {
+            "text": token,
+            "term": {
+                "field": "text",
+                "analyzer": "keyword",
+                "suggest_mode": "always",
+                "max_edits": 2,
+                "prefix_length": 1,
+                "min_word_length": 1,
+                "max_inspections": SUGGESTED,
+                "size": min(limit, SUGGESTED),
+                "shard_size": min(limit, SUGGESTED),
+                "accuracy": 0.0,
+                "string_distance": "damerau_levenshtein",
+            },
+        }
+        [answer] = await self._msearch([{"size": 0, "suggest": {"near": suggestion}}])
+        options = [option for entry in answer["suggest"]["near"] for option in entry["options"]]
+        return [(str(option["text"]), int(option["freq"])) for option in options]
+
+    async def term_frequencies(self, token: str, sample: int) -> list[int]:
+        """Return how often the token stands in each of the first `sample` passages that hold it."""
+        body = {
+            "query": term_query("text", token, 1.0),
+            "size": min(sample, WINDOW),
+            "sort": [{"sequence": "asc"}, {"passage_id": "asc"}],
+            "explain": True,
+            "track_total_hits": False,
+            "_source": False,
+            "stored_fields": "_none_",
+        }
+        [answer] = await self._msearch([body])
+        frequencies = (_value(hit["_explanation"], "freq, occurrences") for hit in answer["hits"]["hits"])
+        return [int(frequency) for frequency in frequencies if frequency is not None]
+
+    async def explain(self, query: Query, passage_id: str) -> Explanation:
+        """Say what each token of a query adds to the score of one passage."""
+        parts = list(dict.fromkeys(leaves(query)))
+        asked = [(part, label, body) for part in parts for label, body in _asked_of(part)]
+        known = {"query": {"term": {"passage_id": passage_id}}, "size": 1, "_source": False}
+        bodies = [_explained(body, passage_id) for body in (compiled(query), *(body for _, _, body in asked))]
+        exists, whole, *answers = await self._msearch([known, *bodies])
+        if not exists["hits"]["hits"]:
+            raise UnknownPassage(
+                f"no passage {passage_id!r} in this index; take a passage_id from the hits of a search"
+            )
+        if not whole["hits"]["hits"]:
+            return Explanation(passage_id, 0.0, ())
+        scores: dict[Query, list[TermScore]] = {}
+        matching: set[Query] = set()
+        for (part, label, _), answer in zip(asked, answers, strict=True):
+            for hit in answer["hits"]["hits"]:
+                matching.add(part)
+                if isinstance(part, Term | Phrase):
+                    scores.setdefault(part, []).append(_term_score(part, label, hit))
+        phrases = [part for part in scores if isinstance(part, Phrase) and len(part.tokens) > 1]
+        counted = await self._msearch([count_body(compiled(phrase)) for phrase in phrases])
+        for phrase, answer in zip(phrases, counted, strict=True):
+            scores[phrase] = [
+                _counted(score, int(answer["hits"]["total"]["value"])) for score in scores[phrase]
+            ]
+        terms = contributions(query, scores.get, lambda part: part in matching)
+        score = round(float(whole["hits"]["hits"][0]["_score"]), SCORE_DECIMALS)
+        return Explanation(passage_id, score, in_order(terms or ()))
+
+    async def similarities(self, vector: Sequence[float], passage_ids: Sequence[str]) -> dict[str, float]:
+        """Return the exact cosine of a vector with those of the given passages; none where none is stored."""
+        asked = list(dict.fromkeys(passage_ids))
+        if not asked:
+            return {}
+        [answer] = await self._msearch([similarity_body(vector, asked, len(asked))])
+        # The cluster's score of a cosine is (1 + cosine) / 2.
+        return {
+            hit["fields"]["passage_id"][0]: 2 * float(hit["_score"]) - 1 for hit in answer["hits"]["hits"]
+        }
+
+    async def _msearch(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Send many searches in one request; each must succeed on all shards."""
+        if not bodies:
+            return []
+        searches: list[Mapping[str, Any]] = []
+        for body in bodies:
+            searches += [self._options | {"allow_partial_search_results": False}, body]
+        try:
+            answer = await self._cluster.call(self._sent(searches))
+        except EngineRefused as error:
+            if isinstance(error.__cause__, NotFoundError):
+                self._gone(error)
+            raise
+        for one in answer:
+            if "error" in one:
+                self._failed(one)
+        return answer
+
+    async def _sent(self, searches: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        answer = await self._client.msearch(index=self._index, searches=searches)
+        responses: list[dict[str, Any]] = answer["responses"]
+        return responses
+
+    def _failed(self, answer: dict[str, Any]) -> NoReturn:
+        cause = answer["error"]
+        for root in cause.get("root_cause") or ():
+            cause = root
+        kind, reason = str(cause.get("type")), str(cause.get("reason"))
+        if kind == "index_not_found_exception":
+            self._gone(None)
+        if kind == "no_shard_available_action_exception" or answer.get("status") in {429, 503}:
+            raise EngineRefused(
+                f"Elasticsearch at {self._cluster.settings.url} cannot search all of {self._name!r} now "
+                f"({reason}): shards are missing (a red cluster), starting, or overloaded; see "
+                "GET /_cluster/health, and try again"
+            )
+        raise EngineRefused(f"Elasticsearch at {self._cluster.settings.url} refused a search: {reason}")
+
+    def _gone(self, error: Exception | None) -> NoReturn:
+        raise IndexDamaged(
+            f"index {self._index} is gone from the cluster: it was replaced by a newer version, or deleted; "
+            "open it again"
+        ) from error
+
+
+def _hit(raw: dict[str, Any]) -> EngineHit:
+    score, passage_id = raw["sort"]
+    return EngineHit(passage_id, raw["fields"]["doc_id"][0], round(float(score), SCORE_DECIMALS))
+
+
+def _asked_of(part: Leaf | Range | Exact) -> list[tuple[str, dict[str, Any]]]:
+    """Return what is explained of a part, each with its name: a word token by token, a phrase as one."""
+    if isinstance(part, Range | Exact):
+        return [("", compiled(part))]
+    if isinstance(part, Phrase) and len(part.tokens) > 1:
+        return [(" ".join(token for _, token in part.tokens), compiled(part))]
+    tokens = part.tokens if isinstance(part, Term) else [token for _, token in part.tokens]
+    return [(token, term_query(part.field, token, part.weight)) for token in tokens]
+
+
+def _explained(query: dict[str, Any], passage_id: str) -> dict[str, Any]:
+    """Return the body that scores one passage, with the reasons."""
+    only = [{"term": {"passage_id": passage_id}}]
+    return {
+        "query": {"bool": {"must": [query], "filter": only}},
+        "size": 1,
+        "explain": True,
+        "_source": False,
+    }
+
+
+def _term_score(part: Leaf, label: str, hit: dict[str, Any]) -> TermScore:
+    tree = hit["_explanation"]
+    return TermScore(
+        token=label,
+        field=part.field,
+        weight=part.weight,
+        frequency=_value(tree, "freq, occurrences") or _value(tree, "phraseFreq") or 0.0,
+        document_frequency=int(_value(tree, "n, number of documents") or 0),
+        idf=_value(tree, "idf") or 0.0,
+        score=float(hit["_score"]),
+    )
+
+
+def _counted(score: TermScore, passages: int) -> TermScore:
+    """Say of a phrase how many passages hold it, which its own tree does not."""
+    return TermScore(
+        score.token, score.field, score.weight, score.frequency, passages, score.idf, score.score
+    )
+
+
+def _value(explanation: dict[str, Any], description: str) -> float | None:
+    """Return the first value in the tree whose description begins so."""
+    if explanation["description"].startswith(description):
+        return float(explanation["value"])
+    found = (_value(detail, description) for detail in explanation.get("details", ()))
+    return next((value for value in found if value is not None), None)

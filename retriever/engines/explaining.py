@@ -1,0 +1,62 @@
+"""What each token adds to a passage's score, whatever engine has scored it."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from retriever.engines import TermScore
+from retriever.queries import And, Exact, Not, Or, Phrase, Query, Range, Term
+
+Leaf = Term | Phrase
+LeafScores = Callable[[Leaf], list[TermScore] | None]
+FilterMatches = Callable[[Range | Exact], bool]
+
+
+def contributions(query: Query, scores_of: LeafScores, matches: FilterMatches) -> list[TermScore] | None:
+    """Return what each token adds to the score of a passage, None where the query does not match it.
+
+    Engines' own trees do not name the words of a phrase, so each token and phrase is explained alone;
+    `scores_of` says what a word or phrase adds, None where the passage does not hold it.
+    """
+    match query:
+        case Term() | Phrase():
+            return scores_of(query) or None
+        case Range() | Exact():
+            return [] if matches(query) else None
+        case Not(clause=clause):
+            return [] if contributions(clause, scores_of, matches) is None else None
+        case And(clauses=clauses):
+            sides = [contributions(clause, scores_of, matches) for clause in clauses]
+            return None if None in sides else _joined(sides)
+        case Or(clauses=clauses):
+            # As in the engines, a Not beside other clauses holds for all of them.
+            wanted = [clause for clause in clauses if not isinstance(clause, Not)]
+            unwanted = [clause for clause in clauses if isinstance(clause, Not)]
+            if unwanted and contributions(And(tuple(unwanted)), scores_of, matches) is None:
+                return None
+            if unwanted and not wanted:
+                return []
+            return _joined([contributions(clause, scores_of, matches) for clause in wanted])
+
+
+def leaves(query: Query) -> Iterator[Term | Phrase | Range | Exact]:
+    """Yield the words, phrases and filters of a query, those under a Not included."""
+    match query:
+        case Not(clause=clause):
+            yield from leaves(clause)
+        case And(clauses=clauses) | Or(clauses=clauses):
+            for clause in clauses:
+                yield from leaves(clause)
+        case _:
+            yield query
+
+
+def in_order(terms: Iterable[TermScore]) -> tuple[TermScore, ...]:
+    """Return what adds something, the most first."""
+    return tuple(
+        sorted((term for term in terms if term.score), key=lambda term: (-term.score, term.field, term.token))
+    )
+
+
+def _joined(sides: Iterable[list[TermScore] | None]) -> list[TermScore] | None:
+    """Put together what the clauses that match add; None where none does."""
+    matching = [side for side in sides if side is not None]
+    return [term for side in matching for term in side] if matching else None

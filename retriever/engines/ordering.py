@@ -1,0 +1,33 @@
+"""Hits in the one order of all engines: by score, then passage_id."""
+
+from collections.abc import Sequence
+
+from retriever.engines import EngineHit
+
+# Scores are single-precision sums whose order of addition the engine chooses; beyond four decimals they
+# say nothing, and ties are ties.
+SCORE_DECIMALS = 4
+# Hits read beyond k at first, so that most ties and passages of one paper need no second look.
+MARGIN = 8
+
+
+def settled(read: Sequence[EngineHit], limit: int, k: int, *, collapse: bool) -> list[EngineHit] | None:
+    """Return the first k of the hits read, or None where more must be read to be sure of them.
+
+    Hits that tie with the last one read may have fallen outside: they are sure only behind a gap. With
+    `collapse` a paper stands once, by its best passage.
+    """
+    hits = sorted(read, key=lambda hit: (-hit.score, hit.passage_id))
+    whole = len(read) < limit
+    kept = best_of_each_paper(hits) if collapse else hits
+    by_id = bool(hits) and hits[0].score == 0  # only filters: all tie, and were read by their ids
+    sure = kept if whole or by_id else [hit for hit in kept if hit.score > hits[-1].score]
+    return sure[:k] if whole or len(sure) >= k else None
+
+
+def best_of_each_paper(hits: Sequence[EngineHit]) -> list[EngineHit]:
+    """Keep the first passage of each paper."""
+    best: dict[str, EngineHit] = {}
+    for hit in hits:
+        best.setdefault(hit.doc_id, hit)
+    return list(best.values())

@@ -1,0 +1,129 @@
+"""Requests to a cluster as values: each function returns a body, or a part of one.
+
+The scores are those of the embedded engine: both have BM25's factor (k1 + 1), which Lucene left out in
+version 8 and Elasticsearch kept.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+
+EVERYTHING: dict[str, Any] = {"match_all": {}}
+NOTHING: dict[str, Any] = {"match_none": {}}
+
+
+def search_body(query: Query, filters: Filters, size: int) -> dict[str, Any]:
+    """Return the body that finds `size` passages by score, then passage_id; of each only the ids."""
+    return {
+        "query": filtered(query, filters),
+        "size": size,
+        "sort": [{"_score": "desc"}, {"passage_id": "asc"}],
+        "track_total_hits": False,
+        "_source": False,
+        "stored_fields": "_none_",
+        "docvalue_fields": ["doc_id"],
+    }
+
+
+def filtered(query: Query, filters: Filters) -> dict[str, Any]:
+    """Return a query with its filters, which add nothing to its score."""
+    clauses = [compiled(clause) for clause in filters.clauses()]
+    if filters.complete_only:
+        clauses.append({"term": {"incomplete": False}})
+    if not clauses:
+        return compiled(query)
+    return {"bool": {"must": [compiled(query)], "filter": clauses}}
+
+
+def compiled(query: Query) -> dict[str, Any]:
+    """Return a query of the cluster's language; what only filters scores 0."""
+    match query:
+        case Term(tokens=tokens, field=field, weight=weight):
+            return _any_of([term_query(field, token, weight) for token in tokens])
+        case Phrase(tokens=tokens, field=field, weight=weight) if len(tokens) < 2:  # noqa: PLR2004 - one word
+            return _any_of([term_query(field, token, weight) for _, token in tokens])
+        case Phrase():
+            return phrase_query(query)
+        case Range(low=low, high=high, field=field):
+            bounds = {name: year for name, year in (("gte", low), ("lte", high)) if year is not None}
+            return _silent({"range": {field: bounds}})
+        case Exact(field=field, values=values):
+            return _silent({"terms": {field: list(values)}})
+        case Or(clauses=clauses):
+            return _boolean(clauses, "should")
+        case And(clauses=clauses):
+            return _boolean(clauses, "must")
+        case Not():
+            return _boolean((query,), "must")
+
+
+def term_query(field: str, token: str, weight: float) -> dict[str, Any]:
+    """Return the query for one analysed token."""
+    return {"term": {field: {"value": token, "boost": weight}}}
+
+
+def phrase_query(phrase: Phrase) -> dict[str, Any]:
+    """Return the query for tokens at their positions, by intervals of spans, since no text is analysed."""
+    first, last = phrase.tokens[0][0], phrase.tokens[-1][0]
+    at = {position - first: token for position, token in phrase.tokens}
+    clauses: list[dict[str, Any]] = []
+    for offset in range(last - first + 1):
+        if offset in at:
+            clauses.append({"span_term": {phrase.field: at[offset]}})
+        elif clauses and "span_gap" in clauses[-1]:
+            clauses[-1]["span_gap"][phrase.field] += 1
+        else:
+            clauses.append({"span_gap": {phrase.field: 1}})
+    return {"span_near": {"clauses": clauses, "slop": phrase.slop, "in_order": True, "boost": phrase.weight}}
+
+
+def _boolean(clauses: Sequence[Query], occur: str) -> dict[str, Any]:
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for clause in clauses:
+        if isinstance(clause, Not):
+            parts.setdefault("must_not", []).append(compiled(clause.clause))
+        elif isinstance(clause, Term) and occur == "should":  # one flat union is searched fastest
+            parts.setdefault(occur, []).extend(
+                term_query(clause.field, token, clause.weight) for token in clause.tokens
+            )
+        else:
+            parts.setdefault(occur, []).append(compiled(clause))
+    if not parts or (occur == "should" and not parts.get("should") and "must_not" not in parts):
+        return NOTHING
+    if set(parts) == {"must_not"}:
+        return {"bool": parts | {"filter": [EVERYTHING]}}
+    return {"bool": parts | ({"minimum_should_match": 1} if occur == "should" else {})}
+
+
+def _any_of(queries: list[dict[str, Any]]) -> dict[str, Any]:
+    if not queries:
+        return NOTHING
+    return queries[0] if len(queries) == 1 else {"bool": {"should": queries, "minimum_should_match": 1}}
+
+
+def _silent(clause: dict[str, Any]) -> dict[str, Any]:
+    return {"bool": {"filter": [clause]}}
+
+
+def count_body(query: dict[str, Any]) -> dict[str, Any]:
+    """Return the body that counts what a query matches."""
+    return {"query": query, "size": 0, "track_total_hits": True}
+
+
+def similarity_body(vector: Sequence[float], passage_ids: Sequence[str], k: int) -> dict[str, Any]:
+    """Return the body that compares a vector exactly with those of the given passages (a flat field)."""
+    return {
+        "knn": {
+            "field": "vector",
+            "query_vector": list(vector),
+            "k": k,
+            "num_candidates": k,
+            "filter": {"terms": {"passage_id": list(passage_ids)}},
+        },
+        "size": k,
+        "track_total_hits": False,
+        "_source": False,
+        "stored_fields": "_none_",
+        "docvalue_fields": ["passage_id"],
+    }
