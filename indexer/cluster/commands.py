@@ -1,0 +1,106 @@
+"""The commands of a cluster alone: `indexes backup`, `indexes backups` and `indexes restore`."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from indexer.errors import InvalidCall
+from indexer.requests import counted
+from indexer.settings import IndexerSettings
+
+if TYPE_CHECKING:
+    from indexer.cluster.connection import Cluster
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+location_option = click.option(
+    "--location",
+    default="",
+    metavar="FOLDER",
+    help="Within the servers' path.repo; the one used before, at first the prefix.",
+)
+
+
+@click.command()
+@click.argument("snapshot", default="", metavar="[SNAPSHOT]")
+@location_option
+@json_option
+def backup(snapshot: str, location: str, as_json: bool) -> None:
+    """Take a snapshot of all indexes, called SNAPSHOT or after the date and time."""
+    from indexer.cluster.snapshots import backup as take
+    from indexer.progress import progress_bar
+
+    with _cluster() as cluster, progress_bar() as progress:
+        taken = take(cluster, cluster.settings.prefix, snapshot, location=location, progress=progress)
+    if as_json:
+        click.echo(json.dumps(asdict(taken)))
+        return
+    size = f"{_indices(taken.indices)} in {counted(taken.shards, 'shard')}"
+    click.echo(f"snapshot {taken.name!r}: {size}, {taken.seconds:.1f} s")
+
+
+@click.command()
+@location_option
+@json_option
+def backups(location: str, as_json: bool) -> None:
+    """List the snapshots, the oldest first."""
+    from indexer.cluster.snapshots import list_snapshots
+
+    with _cluster() as cluster:
+        found = list_snapshots(cluster, cluster.settings.prefix, location=location)
+    if as_json:
+        click.echo(json.dumps({"backups": [asdict(one) for one in found]}))
+        return
+    if not found:
+        click.echo("no snapshots yet; take one with: shrag indexes backup")
+    for one in found:
+        click.echo(f"{one.name}  {one.taken}  {one.state.lower()}  {_indices(one.indices)}")
+
+
+@click.command()
+@click.argument("snapshot")
+@location_option
+@click.option("--yes", is_flag=True, help="Do not ask: delete the indexes that are there.")
+@json_option
+def restore(snapshot: str, location: str, yes: bool, as_json: bool) -> None:
+    """Make all indexes what they were in SNAPSHOT; what is there now is deleted."""
+    from indexer.cluster import snapshots
+    from indexer.progress import progress_bar
+
+    with _cluster() as cluster:
+        prefix = cluster.settings.prefix
+        found = snapshots.find_snapshot(cluster, prefix, snapshot, location=location)
+        there = snapshots.present(cluster, prefix)
+        if there and not yes:
+            lost = [index for index in there if index not in found.indices]
+            click.echo(f"{_indices(there)} will be deleted: {', '.join(there)}", err=True)
+            if lost:
+                click.echo(f"of these the snapshot does not hold: {', '.join(lost)}", err=True)
+            click.confirm(f"restore {snapshot!r} of {found.taken}?", abort=True, err=True)
+        with progress_bar() as progress:
+            snapshots.restore(cluster, prefix, snapshot, replace=True, location=location, progress=progress)
+    if as_json:
+        click.echo(json.dumps(asdict(found) | {"deleted": there}))
+        return
+    click.echo(f"snapshot {snapshot!r} is restored: {_indices(found.indices)}")
+
+
+def _indices(names: tuple[str, ...] | list[str]) -> str:
+    return "1 index" if len(names) == 1 else f"{len(names):,} indices"
+
+
+@contextmanager
+def _cluster() -> Iterator["Cluster"]:
+    settings = IndexerSettings()
+    if settings.engine != "elasticsearch":
+        raise InvalidCall(
+            f"the engine is {settings.engine}, whose indexes are folders: copy {settings.home} while nothing "
+            "is being indexed, and copy it back; backups are for SHRAG_ENGINE=elasticsearch"
+        )
+    from indexer.cluster.connection import Cluster
+
+    with Cluster(settings.elasticsearch) as cluster:
+        yield cluster

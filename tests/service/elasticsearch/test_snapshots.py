@@ -1,0 +1,313 @@
+"""Backup and restore on a real server, which may write snapshots to a folder."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from pydantic import SecretStr
+
+from indexer.cluster import commands, snapshots
+from indexer.cluster.connection import Cluster
+from indexer.cluster.mapping import index_body, published_settings
+from indexer.cluster.names import alias_of, glossaries, index_of, leases
+from indexer.errors import EngineRefused, IndexNotWritten, InvalidCall, UnknownIndex
+from indexer.settings import ElasticsearchSettings
+from tests.service.elasticsearch.conftest import _available, _skip_where_given, renew
+from tests.service.elasticsearch.server import Access, Server, running_server
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="shrag-snapshots-"))
+    path.chmod(0o777)  # the server runs as another user
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(scope="module")
+def _server(folder: Path) -> Iterator[Server]:
+    _skip_where_given()
+    with _available(), running_server(settings={"path.repo": str(folder)}) as server:
+        yield server
+
+
+@pytest.fixture
+def access(_server: Server) -> Access:
+    renew([_server])
+    return _server.access
+
+
+@pytest.fixture
+def cluster(access: Access, prefix: str) -> Iterator[Cluster]:
+    with Cluster(settings_for(access, prefix)) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def prefix(request: pytest.FixtureRequest) -> str:
+    """Return a prefix of the test's own, and so a repository."""
+    return f"t{abs(hash(request.node.name)) % 1_000_000:06}"
+
+
+def settings_for(access: Access, prefix: str) -> ElasticsearchSettings:
+    return ElasticsearchSettings(
+        url=access.url,
+        user=access.username,
+        password=SecretStr(access.password),
+        prefix=prefix,
+        patience_s=2,
+    )
+
+
+def publish(cluster: Cluster, prefix: str, name: str, version: int, texts: list[str]) -> None:
+    """Put a version of an index into the cluster as the indexer does, and let it answer."""
+    index, client = index_of(prefix, name, version), cluster.client
+    body = index_body("bilingual", "discard", shards=2, meta={"name": name})
+    cluster.run(client.indices.create(index=index, body=body))
+    for number, text in enumerate(texts):
+        document = {"passage_id": f"p{number}", "text": text, "title": text, "year": 2020}
+        cluster.run(client.index(index=index, id=f"p{number}", document=document))
+    cluster.run(client.indices.put_settings(index=index, settings=published_settings("0-1")))
+    moves = [
+        {"remove": {"index": f"{alias_of(prefix, name)}@*", "alias": alias_of(prefix, name)}},
+        {"add": {"index": index, "alias": alias_of(prefix, name)}},
+    ]
+    cluster.run(client.indices.update_aliases(actions=moves if version > 1 else moves[1:]))
+    cluster.run(client.indices.refresh(index=index))
+
+
+def answers(cluster: Cluster, prefix: str, name: str, word: str) -> int:
+    """Return how many passages of the version that answers hold a word."""
+    found = cluster.run(
+        cluster.client.search(index=alias_of(prefix, name), query={"match": {"text": word}}, size=0)
+    )
+    return int(found["hits"]["total"]["value"])
+
+
+def holding(cluster: Cluster, prefix: str) -> dict[str, list[str]]:
+    """Return the indices of the prefix with their aliases."""
+    there = cluster.run(cluster.client.indices.get_alias(index=f"{prefix}*"))
+    return {index: list(told["aliases"]) for index, told in sorted(there.body.items())}
+
+
+def test_a_restore_brings_back_what_was_deleted_with_its_alias(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["논에서 나오는 메탄", "methane from rice"])
+    cluster.run(cluster.client.index(index=glossaries(prefix), id="1", document={"piece": "메탄\tmethane"}))
+    taken = snapshots.backup(cluster, prefix, "first")
+    assert taken.state == "SUCCESS"
+    assert taken.indices == (f"{prefix}-papers@000001", f"{prefix}.glossaries")
+
+    cluster.run(cluster.client.indices.delete(index=list(taken.indices)))
+    snapshots.restore(cluster, prefix, "first")
+
+    assert holding(cluster, prefix) == {
+        f"{prefix}-papers@000001": [f"{prefix}-papers"],
+        f"{prefix}.glossaries": [],
+    }
+    assert answers(cluster, prefix, "papers", "메탄") == 1
+    assert answers(cluster, prefix, "papers", "rice") == 1
+
+
+def test_a_restore_takes_back_what_came_later(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["old"])
+    snapshots.backup(cluster, prefix, "before")
+    publish(cluster, prefix, "papers", 2, ["new"])
+    publish(cluster, prefix, "notes", 1, ["later"])
+    assert answers(cluster, prefix, "papers", "new") == 1
+
+    snapshots.restore(cluster, prefix, "before", replace=True)
+
+    assert holding(cluster, prefix) == {f"{prefix}-papers@000001": [f"{prefix}-papers"]}
+    assert answers(cluster, prefix, "papers", "old") == 1
+
+
+def test_a_restore_deletes_nothing_that_was_not_confirmed(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["old"])
+    snapshots.backup(cluster, prefix, "before")
+    publish(cluster, prefix, "papers", 2, ["new"])
+    with pytest.raises(InvalidCall, match=r"deletes what is there.*papers@000001, .*papers@000002.*--yes"):
+        snapshots.restore(cluster, prefix, "before")
+    assert answers(cluster, prefix, "papers", "new") == 1
+
+
+def test_another_prefix_is_neither_saved_nor_touched(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["ours"])
+    publish(cluster, f"{prefix}x", "papers", 1, ["theirs"])
+    assert snapshots.backup(cluster, prefix, "ours").indices == (f"{prefix}-papers@000001",)
+    snapshots.restore(cluster, prefix, "ours", replace=True)
+    assert answers(cluster, f"{prefix}x", "papers", "theirs") == 1
+
+
+def test_who_is_writing_is_neither_saved_nor_restored(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["ours"])
+    cluster.run(cluster.client.index(index=leases(prefix), id="papers", document={"holder": "somebody"}))
+    assert snapshots.backup(cluster, prefix, "ours").indices == (f"{prefix}-papers@000001",)
+    snapshots.restore(cluster, prefix, "ours", replace=True)
+    assert leases(prefix) in holding(cluster, prefix)
+
+
+def test_snapshots_are_listed_the_oldest_first(cluster: Cluster, prefix: str):
+    assert snapshots.list_snapshots(cluster, prefix) == []
+    publish(cluster, prefix, "papers", 1, ["one"])
+    snapshots.backup(cluster, prefix, "zebra")
+    snapshots.backup(cluster, prefix, "aardvark")
+    assert [one.name for one in snapshots.list_snapshots(cluster, prefix)] == ["zebra", "aardvark"]
+
+
+def test_a_snapshot_is_called_after_the_time_where_nobody_names_it(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    date, _, time = snapshots.backup(cluster, prefix).name.partition("-")
+    assert len(date) == 8
+    assert len(time) == 6
+
+
+def test_nothing_to_back_up_is_told(cluster: Cluster, prefix: str):
+    with pytest.raises(UnknownIndex, match="nothing to back up"):
+        snapshots.backup(cluster, prefix)
+
+
+def test_a_name_that_is_taken_is_told(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    snapshots.backup(cluster, prefix, "once")
+    with pytest.raises(InvalidCall, match="the name 'once' is taken"):
+        snapshots.backup(cluster, prefix, "once")
+
+
+def test_a_name_that_the_server_does_not_take_is_told(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    with pytest.raises(InvalidCall, match="'With Capitals' cannot be a snapshot's name"):
+        snapshots.backup(cluster, prefix, "With Capitals")
+
+
+def test_a_missing_snapshot_is_told_with_those_there_are(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    snapshots.backup(cluster, prefix, "monday")
+    with pytest.raises(InvalidCall, match=r"no snapshot 'tuesday' .* there are: monday"):
+        snapshots.restore(cluster, prefix, "tuesday", replace=True)
+    assert answers(cluster, prefix, "papers", "one") == 1
+
+
+def test_a_snapshot_of_another_prefix_is_told(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    snapshots.backup(cluster, prefix, "ours", location="together")
+    with pytest.raises(InvalidCall, match="holds no index of the prefix 'other'"):
+        snapshots.find_snapshot(cluster, "other", "ours", location="together")
+
+
+def test_a_folder_outside_path_repo_is_told(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    with pytest.raises(EngineRefused, match=r"may not write there .*path\.repo"):
+        snapshots.backup(cluster, prefix, location="/elsewhere")
+
+
+def test_a_server_without_path_repo_is_told(elasticsearch: Access):
+    with (
+        Cluster(settings_for(elasticsearch, "norepo")) as cluster,
+        pytest.raises(EngineRefused, match=r"set path\.repo in all nodes' elasticsearch\.yml"),
+    ):
+        snapshots.list_snapshots(cluster, "norepo")
+
+
+def test_a_folder_that_the_server_cannot_write_to_is_told(cluster: Cluster, prefix: str, folder: Path):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    (folder / prefix).write_text("a file where the folder should be", encoding="utf-8")
+    with pytest.raises(EngineRefused, match=f"the repository {prefix}-backups cannot be used"):
+        snapshots.backup(cluster, prefix)
+
+
+def test_a_repository_that_is_gone_is_told_before_anything_is_deleted(
+    cluster: Cluster, prefix: str, folder: Path
+):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    snapshots.backup(cluster, prefix, "once")
+    shutil.rmtree(folder / prefix)
+    with pytest.raises((EngineRefused, InvalidCall)):
+        snapshots.restore(cluster, prefix, "once", replace=True)
+    assert answers(cluster, prefix, "papers", "one") == 1
+
+
+def test_a_damaged_snapshot_is_told_as_not_restored(cluster: Cluster, prefix: str, folder: Path):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    snapshots.backup(cluster, prefix, "once")
+    for shard in (folder / prefix / "indices").rglob("snap-*.dat"):
+        shard.write_bytes(b"nothing of a snapshot")
+    with pytest.raises(IndexNotWritten, match=f"not restored: {prefix}-papers@000001 .*same command again"):
+        snapshots.restore(cluster, prefix, "once", replace=True)
+    cluster.run(cluster.client.indices.delete(index=f"{prefix}-papers@000001"))
+
+
+def test_taking_snapshots_needs_no_more_than_create_snapshot_once_the_folder_is_registered(
+    cluster: Cluster, prefix: str, access: Access
+):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    snapshots.list_snapshots(cluster, prefix)
+    with Cluster(with_key(cluster, access, prefix, BACKUP_RIGHTS)) as limited:
+        assert snapshots.backup(limited, prefix, "nightly").state == "SUCCESS"
+        with pytest.raises(EngineRefused, match="denies this user or key a right"):
+            snapshots.restore(limited, prefix, "nightly", replace=True)
+    assert answers(cluster, prefix, "papers", "one") == 1
+
+
+BACKUP_RIGHTS = {
+    "cluster": ["create_snapshot"],
+    "indices": [{"names": ["*"], "privileges": ["view_index_metadata"]}],
+}
+
+
+def with_key(
+    cluster: Cluster, access: Access, prefix: str, rights: dict[str, object]
+) -> ElasticsearchSettings:
+    made = cluster.run(
+        cluster.client.security.create_api_key(name=prefix, role_descriptors={"limited": rights})
+    )
+    return ElasticsearchSettings(
+        url=access.url, api_key=SecretStr(made["encoded"]), prefix=prefix, patience_s=2
+    )
+
+
+@pytest.fixture
+def environment(access: Access, prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "SHRAG_ENGINE": "elasticsearch",
+        "SHRAG_ELASTICSEARCH__URL": access.url,
+        "SHRAG_ELASTICSEARCH__USER": access.username,
+        "SHRAG_ELASTICSEARCH__PASSWORD": access.password,
+        "SHRAG_ELASTICSEARCH__PREFIX": prefix,
+    }.items():
+        monkeypatch.setenv(name, value)
+
+
+def run(command: click.Command, *arguments: str, answer: str = "") -> tuple[str, str]:
+    done = CliRunner().invoke(command, arguments, input=answer, catch_exceptions=False)
+    return done.stdout, done.stderr
+
+
+@pytest.mark.usefixtures("environment")
+def test_the_commands_take_list_and_restore(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["one"])
+    told, _ = run(commands.backup, "monday")
+    assert told.startswith("snapshot 'monday': 1 index in 2 shards")
+    told, _ = run(commands.backups, "--json")
+    assert [one["name"] for one in json.loads(told)["backups"]] == ["monday"]
+
+    publish(cluster, prefix, "papers", 2, ["two"])
+    told, asked = run(commands.restore, "monday", answer="n\n")
+    assert not told
+    assert f"of these the snapshot does not hold: {prefix}-papers@000002" in asked
+    assert answers(cluster, prefix, "papers", "two") == 1
+
+    told, _ = run(commands.restore, "monday", "--yes")
+    assert told == "snapshot 'monday' is restored: 1 index\n"
+    assert answers(cluster, prefix, "papers", "one") == 1
+
+
+@pytest.mark.parametrize("command", [commands.backup, commands.backups])
+def test_embedded_indexes_are_folders_to_copy(command: click.Command, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SHRAG_ENGINE", "tantivy")
+    with pytest.raises(InvalidCall, match="the engine is tantivy, whose indexes are folders: copy"):
+        run(command)
