@@ -28,8 +28,9 @@ demo:
 	$(BIN)/shrag ask '$(DEMO_KOREAN)' --name $(DEMO_NAME)
 	$(BIN)/shrag ask '$(DEMO_ENGLISH)' --name $(DEMO_NAME)
 
-test: check  ## run the checks, then the tests
-	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+test: check  ## run the checks, then the tests, those with servers of their own last
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) --ignore=tests/service
+	$(BIN)/python -m pytest tests/service --numprocesses=0
 
 check: install-dev  ## formatting, lint, types, import rule
 	$(BIN)/ruff format --check .
