@@ -244,11 +244,12 @@ class KoreanAnalyzer:
 
     def _first_twin(self, node: _mecab.Node, position: int) -> str:
         """Return the feature of the twin that nori takes: the inflected one, whose file it reads first."""
-        alike = (node.length, node.rlength, node.lc_attr, node.rc_attr, node.wcost)
+        cost = node.wcost
+        alike = (node.length, node.rlength, node.lc_attr, node.rc_attr)
         features = []
         twin = self._lattice.begin_nodes(position)
         while twin is not None:
-            if (twin.length, twin.rlength, twin.lc_attr, twin.rc_attr, twin.wcost) == alike:
+            if twin.wcost == cost and (twin.length, twin.rlength, twin.lc_attr, twin.rc_attr) == alike:
                 features.append(str(twin.feature))
             twin = twin.bnext
         return next((feature for feature in features if ",Inflect," in feature), features[0])
