@@ -44,7 +44,7 @@ def measure_memory(home: Path, name: str, count: int) -> list[Figure]:
 async def serve(home: Path, name: str, count: int) -> dict[str, Any]:
     """Open the index, answer the questions with the records of their hits, and tell what that took."""
     hits = 0
-    with open_index(IndexerSettings(home=home), name) as index:
+    with open_index(IndexerSettings(home=home, engine="tantivy"), name) as index:
         for question in questions(count):
             queries = [(query, TOP) for query in queries_of(question, 0.0)]
             found = await index.engine.search(queries, filters=Filters(), collapse=True)
