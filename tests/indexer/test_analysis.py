@@ -217,6 +217,10 @@ def test_english_cuts_at_word_boundaries():
     assert [token[1:] for token in ENGLISH.analyze("x" * 300)] == [(0, 0, 255), (1, 255, 300)]
 
 
+def test_english_takes_a_flag_for_a_word_and_half_of_one_for_none():
+    assert terms(ENGLISH, "x🇰🇷y 🇰 🇺🇸") == ["x", "🇰🇷", "y", "🇺🇸"]
+
+
 def test_lowercase_never_changes_the_length():
     assert KOREAN.analyze("İstanbul") == [("istanbul", 0, 0, 8)]
 
