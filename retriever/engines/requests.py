@@ -98,12 +98,11 @@ def _boolean(clauses: Sequence[Query], occur: str) -> dict[str, Any]:
         if isinstance(clause, Not):
             parts.setdefault("must_not", []).append(compiled(clause.clause))
         elif isinstance(clause, Term) and occur == "should":  # one flat union is searched fastest
-            parts.setdefault(occur, []).extend(
-                term_query(clause.field, token, clause.weight) for token in clause.tokens
-            )
+            for token in clause.tokens:
+                parts.setdefault(occur, []).append(term_query(clause.field, token, clause.weight))
         else:
             parts.setdefault(occur, []).append(compiled(clause))
-    if not parts or (occur == "should" and not parts.get("should") and "must_not" not in parts):
+    if not parts:
         return NOTHING
     if set(parts) == {"must_not"}:
         return {"bool": parts | {"filter": [EVERYTHING]}}
