@@ -202,7 +202,8 @@ class KoreanAnalyzer:
             ]
             known.update(places[index] for index in (*misread, *stops))
             borders = [0, *stops, len(lines) - 1]
-            for border in sorted({bisect_right(borders, index) for index in misread}, reverse=True):
+            after = {bisect_right(borders, index, hi=len(borders) - 1) for index in misread}
+            for border in sorted(after, reverse=True):
                 first, last = borders[border - 1], borders[border]
                 begin, stop = places[first][0], places[last][1]
                 inside = [

@@ -83,6 +83,11 @@ def test_what_ends_a_sentence_to_mecab_is_a_word_as_any():
     assert terms(KOREAN, "EOS, , 가, , 나") == ["eos", "가", "나"]
 
 
+@pytest.mark.parametrize("text", ["? ", ", , ", "가 ? ", "가. 國, "])
+def test_a_doubtful_mark_may_end_the_text(text):
+    assert KOREAN.analyze(text + " ") == KOREAN.analyze(text)
+
+
 def test_the_korean_interpunct_separates_words():
     assert terms(KOREAN, "힌두교ㆍ불교") == ["힌두", "교", "불교"]
 
