@@ -18,8 +18,8 @@ GRAPH = Term("graph", ("graph",))
 CATS = Term("cats", ("cat",))
 OF_GRAPH = {"term": {"text": {"value": "graph", "boost": 1.0}}}
 OF_CATS = {"term": {"text": {"value": "cat", "boost": 1.0}}}
-EVERYTHING = {"match_all": {}}
-NOTHING = {"match_none": {}}
+EVERYTHING: dict[str, object] = {"match_all": {}}
+NOTHING: dict[str, object] = {"match_none": {}}
 
 
 def test_a_search_asks_for_ids_by_score_then_id():
@@ -190,6 +190,7 @@ def test_an_expression_becomes_one_request():
         '제목:"지식 그래프" AND (retrieval^2 OR 검색) NOT survey year:2019..2024', ANALYZER
     )
 
+    assert query is not None
     assert compiled(query) == {
         "bool": {
             "must": [
