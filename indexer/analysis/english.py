@@ -11,7 +11,7 @@ STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there "
     "these they this to was will with".split()
 )
-# Unicode's word boundaries (UAX #29); a piece without a letter, digit, pictograph or flag is no word. Lucene's
+# Unicode's word boundaries (UAX #29); a piece without letter, digit, pictograph or flag is no word. Lucene's
 # tables follow Unicode 12, which counted more symbols among the pictographs (♭, ★), and begin a word behind
 # an opening apostrophe.
 BOUNDARY = regex.compile(r"\b", flags=regex.WORD | regex.V1)

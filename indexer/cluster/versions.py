@@ -157,7 +157,12 @@ class ClusterIndex(IndexFolder):
             unit=unit,
             building=self.building,
             refuse=refuse,
+            still_held=self._still_held,
         )
+
+    def _still_held(self) -> None:
+        if self._lease:
+            self._lease.check_if_old(self.name)
 
     def publish(self, version: int, *, keep: int) -> None:
         """Make the finished build a version, let it answer, and clear away all but the last `keep`."""

@@ -53,10 +53,10 @@ async def serve(home: Path, name: str, count: int) -> dict[str, Any]:
         return {"passages": index.engine.passage_count, "hits": hits, "peak_bytes": peak_bytes()}
 
 
-def peak_bytes() -> int | None:
-    """Return the most memory this process ever had resident; None where the system does not tell."""
+def peak_bytes(process: str | int = "self") -> int | None:
+    """Return the most memory a process ever had resident; None where the system does not tell."""
     try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
+        status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     except OSError:
         return None
     found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)

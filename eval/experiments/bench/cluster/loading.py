@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from eval.experiments.bench.figures import Figure, median
 from eval.experiments.bench.generated import ANALYZER, passage_of
 from eval.experiments.bench.indexing import write_copies
 from eval.experiments.bench.korean import Passage
+from eval.experiments.bench.memory import peak_bytes
 from indexer.cluster import names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import document_id, to_document
@@ -32,6 +32,7 @@ RATE_BAR, MEMORY_BAR = 0.9, 0.5
 LOADED = 100_000  # documents of the comparison with a bare client
 INDEXED_TO = 100_000  # passages of the build whose memory is measured
 CLIENT_THREADS, CLIENT_CHUNK = 4, 500
+LOOKED_EVERY_S = 0.1
 GIGABYTE = 10**9
 
 
@@ -106,9 +107,16 @@ def measure_build_memory(home: Path, passages: Sequence[Passage]) -> list[Figure
     command = [sys.executable, "-m", "shrag", "index", str(path), "--name", "korean", "--format", "miracl"]
     environment = os.environ | {"SHRAG_ENGINE": "elasticsearch", "SHRAG_HOME": str(home)}
     started = time.perf_counter()
-    subprocess.run([*command, "--rebuild"], check=True, env=environment, capture_output=True)  # noqa: S603 - own
+    peak = 0
+    with subprocess.Popen(  # noqa: S603 - own command
+        [*command, "--rebuild"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as build:
+        while build.poll() is None:
+            peak = peak_bytes(build.pid) or peak
+            time.sleep(LOOKED_EVERY_S)
+    if build.returncode:
+        raise ValueError(f"the build ended with {build.returncode}: {' '.join(command)}")
     seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     count = copies * len(passages)
     return [
         Figure(PART, f"{count:,} Korean passages, published", count / seconds, "passages/s"),
