@@ -10,15 +10,14 @@ Where MeCab and nori differ, nori is followed:
   MeCab's character classes.
 """
 
-from bisect import bisect_right
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import _mecab
 import regex
 
 from indexer.analysis.characters import is_punctuation, split_points, unknown_run_end
-from indexer.analysis.dictionary import SOLID_SPACE, open_tagger
+from indexer.analysis.dictionary import MARKS, SOLID_SPACE, open_tagger
 from indexer.analysis.tokens import Token
 
 Decompound = Literal["discard", "mixed", "none"]
@@ -32,7 +31,6 @@ STOP_TAGS = frozenset(
 )
 # MeCab builds the whole lattice of a sentence in memory, so a long text goes through in pieces.
 PIECE_CHARACTERS = 10_000
-READINGS = 4  # of a piece, at most, until no punctuation in it is misread
 CACHED_ENTRIES = 400_000
 # MeCab skips tabs and line ends as it skips spaces, nori takes them for punctuation; here too, as a character
 # that stands on no line of MeCab's output.
@@ -40,19 +38,16 @@ CONTROL_CHARACTERS = dict.fromkeys((0, 9, 10, 11, 12, 13, ord(SOLID_SPACE)), "\u
 # What nori takes for a space as well.
 WHITE_SPACE = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
 AS_MECAB_READS = CONTROL_CHARACTERS | WHITE_SPACE
-# The punctuation that the dictionary holds, with its part of speech. Any other is an unknown word to nori,
-# which runs on over the punctuation and the spaces behind it.
-PUNCTUATION_TAGS = {"SF": "!.?", "SC": ",/:·", "SE": "…", "SSO": "([“「", "SSC": ")]”」"}
-KNOWN_PUNCTUATION = {mark: tag for tag, marks in PUNCTUATION_TAGS.items() for mark in marks}
-# MeCab's lines of such a mark taken for an unknown word, and of a full stop taken for what it is.
-MISREAD = frozenset(f"{mark}\tSY,*,*,*,*,*,*,*" for mark in KNOWN_PUNCTUATION)
-END_OF_SENTENCE = "EOS"  # in a line of its own, to MeCab
-FULL_STOP = ".\tSF,*,*,*,*,*,*,*"
+# The punctuation that the dictionary holds. Any other is an unknown word to nori, which runs on over the
+# punctuation and the spaces behind it.
+KNOWN_PUNCTUATION = "".join(MARKS)
+# Where such marks stand before a space, nori's unknown word would hold the space too, and MeCab's would not;
+# so there stand-ins of the same entries take their places, which are never unknown words.
+BEFORE_SPACE = regex.compile(rf"[{regex.escape(KNOWN_PUNCTUATION)}]+(?= )")
+STAND_INS = str.maketrans(MARKS)
 # Spaces that are, or belong to, a word to nori: several, and one behind unknown punctuation.
 WORDS_OF_SPACE = regex.compile(
-    r"(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--["
-    + regex.escape("".join(KNOWN_PUNCTUATION))
-    + r"]][\p{P}\p{S}]*) +| {2,}",
+    r"(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--[" + regex.escape(KNOWN_PUNCTUATION) + r"]][\p{P}\p{S}]*) +| {2,}",
     regex.VERSION1,
 )
 
@@ -123,13 +118,11 @@ class KoreanAnalyzer:
         origin += len(text) - len(text := text.lstrip(" "))
         if len(self._entries) >= CACHED_ENTRIES:
             self._entries.clear()
-        lines = self._read(text)
-        if not MISREAD.isdisjoint(lines):
-            self._mend(text, lines)
-        return self._append(text, lines, origin, position, tokens)
-
-    def _append(self, text: str, lines: list[str], origin: int, position: int, tokens: list[Token]) -> int:
-        """Append the tokens that MeCab's lines turn into; return the position after them."""
+        text = BEFORE_SPACE.sub(_stand_ins, text)
+        self._lattice.set_sentence(text)
+        self._tagger.parse(self._lattice)
+        lines = self._lattice.to_string().split("\n")
+        del lines[-2:]  # EOS and what follows the last line feed
         entry_of, find, append = self._entries.get, text.find, tokens.append
         size = len(text)
         end = cursor = 0  # where the last token ended, where MeCab's last word ended
@@ -161,74 +154,6 @@ class KoreanAnalyzer:
                     append((term, position + offset, begin + first, begin + last))
             position += positions
         return position
-
-    def _read(self, text: str, known: Collection[tuple[int, int]] = ()) -> list[str]:
-        """Return MeCab's lines, a word each.
-
-        Marks given as `known`, where they begin (with the white space before them) and end, are read as the
-        dictionary has them.
-        """
-        lattice = self._lattice
-        if known:
-            lattice.add_request_type(_mecab.MECAB_PARTIAL)
-            lattice.set_sentence(_with_tags(text, known))
-        else:
-            lattice.set_sentence(text)
-        self._tagger.parse(lattice)
-        lattice.remove_request_type(_mecab.MECAB_PARTIAL)
-        lines: list[str] = lattice.to_string().split("\n")
-        del lines[-2:]  # EOS and what follows the last line feed
-        return lines
-
-    def _mend(self, text: str, lines: list[str]) -> None:
-        """Read again where MeCab took a mark of the dictionary for an unknown word before a space.
-
-        nori's unknown word would hold the space too. No word goes over a full stop between Hangul and a
-        space; where two are known for what they are, what is read between them depends on nothing else, so
-        no more than that is read again.
-        """
-        places = self._places(text, lines)
-        known: set[tuple[int, int]] = set()
-        for _ in range(READINGS - 1):
-            before_space = [index for index, (_, end) in enumerate(places) if text[end : end + 1] == " "]
-            misread = [index for index in before_space if lines[index] in MISREAD]
-            misread = [index for index in misread if text[: places[index][0]] != END_OF_SENTENCE]
-            if not misread:
-                return
-            stops = [
-                index
-                for index in before_space
-                if lines[index] == FULL_STOP and ord(text[places[index][1] - 2]) in HANGUL_SYLLABLES
-            ]
-            known.update(places[index] for index in (*misread, *stops))
-            borders = [0, *stops, len(lines) - 1]
-            after = {bisect_right(borders, index, hi=len(borders) - 1) for index in misread}
-            for border in sorted(after, reverse=True):
-                first, last = borders[border - 1], borders[border]
-                begin, stop = places[first][0], places[last][1]
-                inside = [
-                    (start - begin, end - begin) for start, end in known if begin <= start < end <= stop
-                ]
-                part = text[begin:stop]
-                again = self._read(part, inside)
-                places[first : last + 1] = [
-                    (begin + start, begin + end) for start, end in self._places(part, again)
-                ]
-                lines[first : last + 1] = again
-
-    def _places(self, text: str, lines: list[str]) -> list[tuple[int, int]]:
-        """Return where each word of what was read last begins (with the white space before it) and ends.
-
-        Their entries are remembered, since the lattice passes with the next reading.
-        """
-        places = []
-        cursor = 0
-        for line in lines:
-            entry = self._entries.get(line) or self._remember(line, len(text[:cursor].encode()))
-            end = text.find(entry.surface, cursor) + entry.length
-            places.append((cursor, end))
-            cursor = end
-        return places
 
     def _remember(self, line: str, position: int) -> Entry:
         """Read the entry behind a line of MeCab's output, and keep it by that line."""
@@ -304,17 +229,8 @@ def _solid(spaces: regex.Match[str]) -> str:
     return SOLID_SPACE * len(spaces[0])
 
 
-def _with_tags(text: str, known: Collection[tuple[int, int]]) -> str:
-    """Write the known marks with their tags, and what stands between them, a line each (partial parsing).
-
-    The lattice's own constraints will not do: it keeps pointers to tags that are gone when it reads them.
-    """
-    lines = []
-    cursor = 0
-    for start, stop in sorted(known):
-        lines += [text[cursor:start], f"{text[start:stop]}\t{KNOWN_PUNCTUATION[text[stop - 1]]}"]
-        cursor = stop
-    return "\n".join(line for line in (*lines, text[cursor:]) if line)
+def _stand_ins(marks: regex.Match[str]) -> str:
+    return MARKS.get(marks[0]) or marks[0].translate(STAND_INS)
 
 
 def _stands_alone(surface: str, following: str) -> bool:
