@@ -26,6 +26,7 @@ from retriever.queries import Exact, Filters, Phrase, Query, Range, Term
 WINDOW = 10_000  # documents that one search gives at most
 # Copies of a shard may count deleted documents otherwise; the same one answers each time.
 PREFERENCE = "shrag"
+REMEMBERED_FREQUENCIES = 200_000
 SUGGESTED = 1_000  # near terms that the cluster is asked for
 
 
@@ -38,6 +39,7 @@ class ElasticsearchEngine:
         self._client = self._cluster.client
         self._index = index
         self._count = passages
+        self._frequencies: dict[str, int] = {}  # a version never changes
         self._options: dict[str, Any] = {"preference": PREFERENCE}
         if shards > 1:  # else a token is as rare as in the shard that is asked
             self._options["search_type"] = "dfs_query_then_fetch"
@@ -120,10 +122,15 @@ class ElasticsearchEngine:
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
         asked = list(dict.fromkeys(tokens))
-        answers = await self._msearch([count_body(term_query("text", token, 1.0)) for token in asked])
-        return {
-            token: int(answer["hits"]["total"]["value"]) for token, answer in zip(asked, answers, strict=True)
-        }
+        known = {token: self._frequencies[token] for token in asked if token in self._frequencies}
+        new = [token for token in asked if token not in known]
+        answers = await self._msearch([count_body(term_query("text", token, 1.0)) for token in new])
+        for token, answer in zip(new, answers, strict=True):
+            known[token] = int(answer["hits"]["total"]["value"])
+        if len(self._frequencies) + len(new) > REMEMBERED_FREQUENCIES:
+            self._frequencies.clear()
+        self._frequencies |= {token: known[token] for token in new}
+        return {token: known[token] for token in asked}
 
     async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
         """Return (term, document frequency) of terms of the same first letter and few other letters."""
