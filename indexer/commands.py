@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
+from indexer.cluster.commands import backup, backups, restore
 from indexer.errors import IndexDamaged, UnknownIndex
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
@@ -247,6 +248,10 @@ def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
     click.echo(f"index {name!r}, version {manifest.version}: {removed} removed, {left} left")
     if absent:
         click.echo(f"not in the index: {', '.join(absent)}", err=True)
+
+
+for command in (backup, backups, restore):
+    indexes.add_command(command)
 
 
 @click.command()

@@ -58,7 +58,13 @@ def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]
             empty()
             started = time.perf_counter()
             with ElasticsearchWriter(
-                cluster, index, base=None, unit="paper", building=building, refuse=lambda _: None
+                cluster,
+                index,
+                base=None,
+                unit="paper",
+                building=building,
+                refuse=lambda _: None,
+                still_held=lambda: None,
             ) as writer:
                 for sequence, passage in enumerate(passages):
                     writer.add(passage, None, sequence)
