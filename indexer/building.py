@@ -154,6 +154,8 @@ class Build:
                 raise EmptyCorpus(self._why_empty(letters))
             self.progress("merging", 0, 0)
             writer.finish()
+            if writer.passage_count == 0:  # the engine would not take any
+                raise EmptyCorpus(self._why_empty(letters))
             self.counts["replaced"] = writer.replaced
             draft = Manifest(
                 name=self.request.name,
