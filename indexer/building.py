@@ -129,7 +129,7 @@ class Build:
             superfluous = left.pop("superfluous")
         except (OSError, ValueError, KeyError):
             return False
-        if self.base or left != self._plan():
+        if self.base or left != self._plan() or not self.folder.can_go_on():
             return False
         self._superfluous = frozenset(superfluous)
         return True
