@@ -25,7 +25,8 @@ from indexer.chunking import cut_text
 from indexer.dead_letters import DeadLetterFile
 from indexer.errors import EmptyCorpus, IndexNotWritten, InvalidCall, StrictRefusal
 from indexer.fingerprint import Fingerprint, lexical_fingerprint
-from indexer.finishing import finish
+from indexer.finishing import Seen, finish
+from indexer.glossary.mining import texts_of
 from indexer.papers import Paper
 from indexer.readers import Corpus, DeadLetter
 from indexer.requests import IngestRequest, Progress
@@ -76,6 +77,7 @@ class Build:
         self.counts: Counter[str] = Counter()
         self.first_dead_letters: list[DeadLetter] = []
         self._superfluous: frozenset[int] = frozenset()
+        self._seen: Seen | None = None
 
     def run(self) -> Manifest:
         """Build, going on where the same command broke off; return the manifest of what can be published.
@@ -146,7 +148,9 @@ class Build:
         self.counts = Counter(dict.fromkeys(COUNTED, 0))
         with (
             DeadLetterFile(building / DEAD_LETTERS) as letters,
-            self.folder.writer(self.corpus.unit, lambda letter: self._refuse(letter, letters)) as writer,
+            self.folder.writer(
+                self.corpus.unit, lambda letter: self._refuse_written(letter, letters)
+            ) as writer,
         ):
             self._write(writer, letters)
             self.first_dead_letters = letters.first
@@ -170,11 +174,13 @@ class Build:
                 fingerprint=self.fingerprint,
                 counts=dict(self.counts),
             )
-            return finish(building, draft, writer, self.progress)
+            return finish(building, draft, writer, self.progress, self._seen)
 
     def _write(self, writer: Writer, letters: DeadLetterFile) -> None:
         """Write all records that are not written yet, and commit: an update once, at its end."""
         last, key = writer.last_written()
+        # What is written now is looked at on its way; what was there before is read again at the end.
+        self._seen = None if self.base or last >= 0 else Seen(self.request.analyzer, self.request.decompound)
         if self.base is None:
             offset, resume_at, known = 0, last + 1, key
             if known is not None:
@@ -195,6 +201,8 @@ class Build:
                     if self.base is not None:
                         writer.replace(key_name, key_of(passage, self.corpus.unit))
                 writer.add(passage, tokens, offset + sequence)
+                if self._seen:
+                    self._seen.add(passage, tokens.mentions if tokens else None)
 
     def _analysed(
         self, passages: Iterator[tuple[int, StoredPassage]], writer: Writer
@@ -205,7 +213,7 @@ class Build:
             return
         yield from analyse_in_order(
             passages,
-            lambda item: (item[1].title, item[1].text),
+            lambda item: texts_of(item[1]),
             analyzer=self.request.analyzer,
             decompound=self.request.decompound,
             workers=self.settings.workers,
@@ -249,6 +257,11 @@ class Build:
             )
         letters.add(letter)
         self.counts["dead_letters"] += 1
+
+    def _refuse_written(self, letter: DeadLetter, letters: DeadLetterFile) -> None:
+        """Note what the engine will not take; it was seen, and is not there."""
+        self._seen = None
+        self._refuse(letter, letters)
 
     def _bounded(self, paper: Paper) -> Paper:
         """Bound each text of a paper, and count what was cut."""
