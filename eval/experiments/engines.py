@@ -2,8 +2,8 @@
 
     python -m eval.experiments.engines --home DIR [--collection NAME] [--json]
 
-The cluster is the one of the settings (SHRAG_ELASTICSEARCH__…); what is indexed there bears a prefix of its own and
-stays, so that the experiment can be repeated without building again.
+The cluster is the one of the settings (SHRAG_ELASTICSEARCH__…); what is indexed there bears a prefix of its
+own and stays, so that the experiment can be repeated without building again.
 """
 
 import json

@@ -181,7 +181,7 @@ def write_combined(path: Path, data: Path, collections: Iterable[Collection]) ->
     """Write all corpora into one file of MIRACL's layout, ids prefixed."""
     with path.open("w", encoding="utf-8") as file:
         for collection in collections:
-            for record in _records(data / collection.corpus):
+            for record in records(data / collection.corpus):
                 passage = {
                     "docid": collection.prefix + str(record.get("docid", record.get("id"))),
                     "title": record.get("title", ""),
@@ -208,7 +208,8 @@ def _folded(question: str) -> str:
     return " ".join(question.casefold().split())
 
 
-def _records(path: Path) -> Iterator[dict[str, Any]]:
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a corpus: a packed file, or all of a folder."""
     files = sorted(path.glob("*.jsonl.gz")) if path.is_dir() else [path]
     for file in files:
         with gzip.open(file, "rt", encoding="utf-8") as lines:

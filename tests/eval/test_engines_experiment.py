@@ -1,0 +1,25 @@
+import pytest
+from click.testing import CliRunner
+
+from eval.experiments.engines import main, side_by_side
+
+
+def test_two_runs_are_measured_side_by_side():
+    qrels = {"q1": {"a": 1}, "q2": {"d": 1}}
+    embedded = {"q1": [("a", 2.0), ("b", 1.0)], "q2": [("c", 1.0)]}
+    cluster = {"q1": [("b", 2.0), ("a", 1.0)], "q2": [("d", 1.0)]}
+
+    found = side_by_side("tydi-ko", "alone", "or", qrels, embedded, cluster)
+
+    assert (found.collection, found.setting, found.method, found.questions) == ("tydi-ko", "alone", "or", 2)
+    assert found.embedded == {"nDCG@10": pytest.approx(0.5), "Success@5": 0.5}
+    assert found.elasticsearch == {"nDCG@10": pytest.approx((0.6309297536 + 1) / 2), "Success@5": 1.0}
+    assert found.overlap == 0.5
+    assert found.as_record()["overlap@10"] == 0.5
+
+
+def test_a_missing_data_folder_is_told(tmp_path):
+    result = CliRunner().invoke(main, ["--home", str(tmp_path), "--data", str(tmp_path / "nowhere")])
+
+    assert result.exit_code == 2
+    assert "no collections in" in result.stderr

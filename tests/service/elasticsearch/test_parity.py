@@ -1,0 +1,194 @@
+"""A cluster ranks real collections as the embedded engine does, and scores as what was recorded."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from elasticsearch import Elasticsearch
+from elasticsearch.helpers import bulk
+
+from eval.experiments.engines import SideBySide, benches, run_experiment
+from eval.experiments.ranking import COLLECTIONS, Collection, questions, records
+from eval.runs import read_run
+from indexer.requests import no_progress
+from tests.service.elasticsearch.index_settings import analysis
+from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+
+BY_NAME = {collection.name: collection for collection in COLLECTIONS}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["tydi-ko", "scifact"])
+def test_both_engines_rank_a_collection_alike(
+    elasticsearch, shared_data, tmp_path, monkeypatch, capsys, name
+):
+    with own_prefix(elasticsearch) as settings_for:
+        settings = settings_for(tmp_path)
+        for variable, value in environment_of(settings).items():
+            monkeypatch.setenv(variable, value)
+
+        found = run_experiment(
+            benches(tmp_path, shared_data, no_progress, settings.elasticsearch.prefix),
+            shared_data,
+            [BY_NAME[name]],
+            settings=["alone"],
+            methods=["or", "shrag"],
+        )
+
+    with capsys.disabled():
+        for one in found:
+            print(f"\n  {told(one)}", end="")  # noqa: T201 - asked for with -s
+    assert [one.method for one in found] == ["or", "shrag"]
+    for one in found:
+        assert one.overlap >= 0.98
+        assert one.elasticsearch["nDCG@10"] == pytest.approx(one.embedded["nDCG@10"], abs=0.002)
+
+
+def told(one: SideBySide) -> str:
+    return (
+        f"{one.collection} {one.method}: {one.overlap:.4f} of the first ten in common, "
+        f"rank-biased overlap {one.rank_biased_overlap:.4f}, "
+        f"nDCG@10 {one.embedded['nDCG@10']:.4f} and {one.elasticsearch['nDCG@10']:.4f}"
+    )
+
+
+RECORDED = [
+    ("tydi-ko", "bilingual", "discard"),
+    ("tydi-ko", "korean", "discard"),
+    ("tydi-ko", "korean", "mixed"),
+    ("scifact", "bilingual", "discard"),
+    ("scifact", "english", "discard"),
+    ("tydi-en", "bilingual", "discard"),
+    ("tydi-en", "english", "discard"),
+]
+
+
+@pytest.mark.parametrize(("name", "analyzer", "decompound"), RECORDED)
+def test_the_server_scores_as_the_one_that_was_recorded(
+    elasticsearch, shared_data, shared_golden, name, analyzer, decompound
+):
+    """The recordings' index: one field of title and text, asked with the question itself."""
+    collection = BY_NAME[name]
+    label = analyzer if analyzer == "english" else f"{analyzer}-{decompound}"
+    split = "test" if name == "scifact" else "dev"
+    recorded = read_run(shared_golden / f"runs/{name}-{split}.{label}.trec.gz")
+    topics, _ = questions(shared_data, collection, "dev")
+
+    with (
+        connected(elasticsearch) as client,
+        recorded_index(client, shared_data, [collection], analyzer, decompound, prefixed=False) as index,
+    ):
+        run = {
+            query_id: searched(client, index, match("text", question))
+            for query_id, question in topics.items()
+        }
+
+    compare(run, recorded)
+
+
+@pytest.mark.parametrize("name", list(BY_NAME))
+def test_the_server_scores_all_collections_in_one_index_as_recorded(
+    elasticsearch, shared_data, shared_golden, all_in_one, name
+):
+    """The recordings' other index: ids prefixed, and the title asked once more with .3 of the weight."""
+    split = "test" if name == "scifact" else "dev"
+    recorded = read_run(shared_golden / f"runs/combined.{name}-{split}.bilingual-discard-title0.3.trec.gz")
+    topics, _ = questions(shared_data, BY_NAME[name], "dev")
+
+    with connected(elasticsearch) as client:
+        run = {
+            query_id: searched(
+                client,
+                all_in_one,
+                {"bool": {"should": [match("text", question), match("title", question, boost=0.3)]}},
+            )
+            for query_id, question in topics.items()
+        }
+
+    compare(run, recorded)
+
+
+@pytest.fixture(scope="module")
+def all_in_one(elasticsearch, shared_data):
+    with (
+        connected(elasticsearch) as client,
+        recorded_index(client, shared_data, COLLECTIONS, "bilingual", "discard", prefixed=True) as index,
+    ):
+        yield index
+
+
+@contextmanager
+def connected(elasticsearch) -> Iterator[Elasticsearch]:
+    with Elasticsearch(elasticsearch.url, basic_auth=elasticsearch.basic_auth, request_timeout=120) as client:
+        yield client
+
+
+@contextmanager
+def recorded_index(
+    client: Elasticsearch, data: Path, collections, analyzer: str, decompound: str, *, prefixed: bool
+) -> Iterator[str]:
+    """Make an index of the shape that was recorded: one shard, one segment, BM25 with k1 1.2 and b .75."""
+    index = f"recorded-{analyzer}-{decompound}-{collections[0].name}-{len(collections)}"
+    client.options(ignore_status=404).indices.delete(index=index)
+    text = {"type": "text", "analyzer": analyzer}
+    client.indices.create(
+        index=index,
+        settings={
+            "number_of_shards": 1,
+            "number_of_replicas": 0,
+            "analysis": analysis(decompound),
+            "similarity": {"default": {"type": "BM25", "k1": 1.2, "b": 0.75}},
+        },
+        mappings={"properties": {"text": text, "title": text, "id": {"type": "keyword"}}},
+    )
+    try:
+        bulk(client, documents(index, data, collections, prefixed=prefixed), chunk_size=1_000)
+        client.indices.forcemerge(index=index, max_num_segments=1)
+        client.indices.refresh(index=index)
+        yield index
+    finally:
+        client.indices.delete(index=index)
+
+
+def documents(index: str, data: Path, collections: list[Collection], *, prefixed: bool):
+    for collection in collections:
+        for record in records(data / collection.corpus):
+            name = str(record.get("docid", record.get("id")))
+            title, text = record.get("title", ""), record.get("text", record.get("abstract", ""))
+            source = {
+                "id": collection.prefix + name if prefixed else name,
+                "title": title,
+                "text": f"{title} {text}",
+            }
+            yield {"_index": index, "_source": source}
+
+
+def match(field: str, question: str, boost: float = 1.0):
+    asked = {"query": question, "auto_generate_synonyms_phrase_query": False, "boost": boost}
+    return {"match": {field: asked}}
+
+
+def searched(client: Elasticsearch, index: str, query) -> dict[str, float]:
+    """Return the first 150 by id: those beyond 100 may tie with the last that was recorded."""
+    answer = client.search(
+        index=index, query=query, size=150, sort=[{"_score": "desc"}, {"id": "asc"}], source=False,
+        docvalue_fields=[{"field": "id"}],
+    )  # fmt: skip
+    return {hit["fields"]["id"][0]: float(hit["sort"][0]) for hit in answer["hits"]["hits"]}
+
+
+def compare(run: dict[str, dict[str, float]], recorded) -> None:
+    """Every recorded hit is found with its score, and nothing that scores more was left out."""
+    assert {query_id for query_id, hits in run.items() if hits} == set(recorded)
+    for query_id, hits in recorded.items():
+        ours = run[query_id]
+        differing = {
+            one: (score, ours.get(one)) for one, score in hits if abs(ours.get(one, -1.0) - score) > 0.002
+        }
+        assert differing == {}, query_id
+        last = hits[-1][1]
+        missed = {one for one, score in ours.items() if score > last + 0.002} - {one for one, _ in hits}
+        assert len(hits) < 100 or not missed, query_id
+        assert len(hits) == min(100, len(ours)), query_id
