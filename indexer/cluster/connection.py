@@ -19,6 +19,7 @@ from typing import Any, Self, TypeVar
 from elastic_transport import (
     AsyncTransport,
     ConnectionTimeout,
+    SerializationError,
     TlsError,
     TransportApiResponse,
     TransportError,
@@ -166,6 +167,11 @@ def told(settings: ElasticsearchSettings) -> Iterator[None]:
         ) from error
     except ApiError as error:
         raise EngineRefused(_refusal(error, settings)) from error
+    except SerializationError as error:
+        raise EngineRefused(
+            f"what answers at {settings.url} cannot be read ({_first_line(error)}); if a proxy stands before "
+            "Elasticsearch, look there, else set SHRAG_ELASTICSEARCH__URL to where it is"
+        ) from error
     except TransportError as error:
         raise EngineUnreachable(
             f"no Elasticsearch answers at {settings.url} ({_first_line(error)}); start it, or set "

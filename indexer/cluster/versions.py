@@ -20,7 +20,7 @@ from indexer.cluster.connection import Cluster
 from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
-from indexer.errors import IndexDamaged
+from indexer.errors import IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.settings import EngineName, IndexerSettings
@@ -60,6 +60,16 @@ class ClusterIndex(IndexFolder):
         indexes = [index for index in found if index.startswith(f"{self._alias}@")]
         return names.version_of(indexes[0]) if indexes else None
 
+    def require_current(self) -> int:
+        """Return the version that answers, or raise UnknownIndex with the next step."""
+        version = self.current()
+        if version is None:
+            raise UnknownIndex(
+                f"no index {self.name!r} with the prefix {self._settings.prefix!r} at {self._settings.url}, "
+                f"or none that this user or key may see; make it with: shrag index PATH --name {self.name}"
+            )
+        return version
+
     def _numbered(self) -> list[int]:
         return sorted(names.version_of(index) for index, meta in self._metas().items() if "manifest" in meta)
 
@@ -98,7 +108,11 @@ class ClusterIndex(IndexFolder):
         """Return what each version, and what is being built, says of itself."""
         pattern = names.every_index(self._settings.prefix, self.name)
         found = self._run(self._client.indices.get_mapping(index=pattern, allow_no_indices=True))
-        return {index: one["mappings"].get("_meta", {}) for index, one in found.items()}
+        return {
+            index: one["mappings"].get("_meta", {})
+            for index, one in found.items()
+            if names.belongs_to(index, self._alias)  # the pattern takes in those of a name with capitals
+        }
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return a copy of a version's glossary, fetched where this machine has none."""
@@ -108,9 +122,14 @@ class ClusterIndex(IndexFolder):
             raise FileNotFoundError(2, "no such glossary", self.index_of(manifest.version))
         path = self.version_path(manifest.version) / f"{note['sha256'][:16]}-{GLOSSARY}"
         if not path.exists():
-            with not_written(self.name):
-                key = self.index_of(manifest.version)
-                self._run(glossaries.download(self._client, self._glossaries, key, note, path))
+            key = self.index_of(manifest.version)
+            try:
+                with not_written(self.name):
+                    self._run(glossaries.download(self._client, self._glossaries, key, note, path))
+            except (IndexDamaged, IndexNotWritten):
+                if key not in self._metas():  # cleared away since
+                    raise FileNotFoundError(2, "no such glossary", key) from None
+                raise
         return path
 
     @contextmanager
@@ -236,8 +255,10 @@ def list_cluster_indexes(settings: IndexerSettings) -> list[str]:
     pattern = names.every_index(settings.elasticsearch.prefix)
     with Cluster(settings.elasticsearch) as cluster:
         found = cluster.run(cluster.client.indices.get(index=pattern, features="aliases,mappings"))
-    return sorted(
-        one["mappings"]["_meta"]["manifest"]["name"]
-        for one in found.values()
+    published = [
+        (index, one["mappings"]["_meta"]["manifest"]["name"])
+        for index, one in found.items()
         if one["aliases"] and "manifest" in one["mappings"].get("_meta", {})
-    )
+    ]
+    prefix = settings.elasticsearch.prefix  # the pattern takes in those of a longer prefix
+    return sorted(name for index, name in published if names.belongs_to(index, names.alias_of(prefix, name)))

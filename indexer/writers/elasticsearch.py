@@ -190,6 +190,7 @@ class ElasticsearchWriter:
     def finish(self) -> None:
         """Commit, merge, and compare the number of passages with what was sent."""
         self.commit()
+        self._still_held()
         self._cluster.run_patiently(lambda: merge(self._client, self._index))
         found = self.passage_count
         if found != self._expected:

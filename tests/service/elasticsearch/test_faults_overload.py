@@ -1,0 +1,186 @@
+"""A cluster that turns requests away: who tries again, how often, and what is told in the end."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from tests.retriever.papers import found
+from tests.service.elasticsearch.faults import (
+    NAME,
+    Command,
+    build,
+    clean,
+    command,
+    contents,
+    corpus,
+    settings_for,
+)
+from tests.service.elasticsearch.proxy import Proxy, proxy_before
+from tests.service.elasticsearch.server import Access
+
+__all__ = ["command"]
+
+OVERLOADED = {
+    "type": "es_rejected_execution_exception",
+    "reason": "rejected execution of coordinating operation",
+}
+QUESTION = "지식 그래프"
+
+
+def whole(status: int):
+    return status, {"error": OVERLOADED | {"root_cause": [OVERLOADED]}, "status": status}
+
+
+@pytest.fixture
+def proxy(elasticsearch: Access) -> Iterator[Proxy]:
+    with proxy_before(elasticsearch) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def settings(proxy: Proxy, tmp_path) -> Iterator[IndexerSettings]:
+    settings = settings_for(proxy.access, tmp_path, "overload")
+    corpus(tmp_path, 40)
+    yield settings
+    proxy.answers = lambda *_: None
+    clean(settings)
+
+
+@pytest.fixture
+def undisturbed(elasticsearch: Access, tmp_path):
+    settings = settings_for(elasticsearch, tmp_path / "undisturbed", "smooth")
+    build(settings, corpus(tmp_path, 40))
+    yield contents(settings)
+    clean(settings)
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_search_is_sent_four_times(status: int, proxy: Proxy, settings):
+    build(settings, settings.home / "papers.jsonl")
+    with open_index(settings, NAME) as index:
+        wanted = found(index, QUESTION)
+        proxy.seen.clear()
+        found(index, QUESTION)
+        at_rest = proxy.seen["_msearch"]
+
+        proxy.fail("_msearch", whole(status), times=3)
+        assert found(index, QUESTION).hits == wanted.hits
+        assert proxy.seen["_msearch"] == at_rest + 3
+
+
+@pytest.mark.parametrize(
+    ("status", "message"), [(429, "is overloaded and turned the request away"), (503, "is not ready")]
+)
+def test_the_fifth_time_a_search_is_given_up(
+    status: int, message: str, proxy: Proxy, settings, command: Command
+):
+    build(settings, settings.home / "papers.jsonl")
+    proxy.fail("_msearch", whole(status), times=1000)
+    told = command.told(settings, "search", QUESTION, "--name", NAME)
+    assert message in told
+    assert "try again" in told
+    assert proxy.seen["_msearch"] == 4
+    assert command.seconds < 10
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_bulk_request_is_tried_again_by_one_layer_alone(status: int, proxy: Proxy, settings, undisturbed):
+    path = settings.home / "papers.jsonl"
+    build(settings, path)
+    in_peace = proxy.seen["_bulk"]
+
+    proxy.fail("_bulk", whole(status), times=2)
+    build(settings, path, rebuild=True)
+
+    assert proxy.seen["_bulk"] == in_peace + 2
+    assert contents(settings) == undisturbed
+
+
+def test_a_cluster_that_stays_overloaded_is_told_when_patience_ends(
+    proxy: Proxy, settings, undisturbed, command: Command
+):
+    proxy.fail("_bulk", whole(429), times=1000)
+    told = command.told(settings, "index", settings.home / "papers.jsonl", "--name", NAME)
+    assert "is overloaded and turned the request away; try again when it is less busy" in told
+    # Patience of 3 s holds pauses of 0.5 and 1 s: three tries of each of the requests under way at once.
+    assert 3 <= proxy.seen["_bulk"] <= 6
+    assert command.seconds < 8
+
+    proxy.answers = lambda *_: None
+    build(settings, settings.home / "papers.jsonl")
+    assert contents(settings) == undisturbed
+
+
+def turn_away(proxy: Proxy, share: int, times: int) -> None:
+    """Answer the next bulk requests with 429 for every so many-th document, and lose the others."""
+    seen: dict[str, int] = {}
+    proxy.turned_away = seen  # type: ignore[attr-defined]
+    left = [times]
+
+    def answers(method: str, path: str, body: bytes):
+        del method
+        if not path.endswith("_bulk") or left[0] == 0:
+            return None
+        left[0] -= 1
+        lines = body.decode().splitlines()
+        items = []
+        for number, action in enumerate(lines[::2]):
+            name = json.loads(action)["index"]["_id"]
+            if number % share == 0:
+                seen[name] = seen.get(name, 0) + 1
+                items.append({"index": {"_id": name, "status": 429, "error": OVERLOADED}})
+            else:
+                items.append({"index": {"_id": name, "status": 201, "result": "created"}})
+        return 200, {"took": 1, "errors": True, "items": items}
+
+    proxy.seen.clear()
+    proxy.answers = answers
+
+
+def test_of_a_bulk_request_only_documents_turned_away_are_sent_again(proxy: Proxy, settings):
+    turn_away(proxy, 3, times=1)
+    settings = with_one_request(settings)
+    with pytest.raises(
+        Exception, match=r"the cluster holds 16 passages in .*, 48 were sent and taken"
+    ) as told:
+        build(settings, settings.home / "papers.jsonl")
+    assert "nothing was published" in str(told.value)
+    assert "give the same command again, it starts over" in str(told.value)
+    assert proxy.seen["_bulk"] == 2
+
+    proxy.answers = lambda *_: None
+    assert build(settings, settings.home / "papers.jsonl").manifest.papers == 40
+
+
+def with_one_request(settings: IndexerSettings) -> IndexerSettings:
+    changed = settings.elasticsearch.model_copy(update={"request_bytes": 5_000_000})
+    return settings.model_copy(update={"elasticsearch": changed})
+
+
+def test_documents_turned_away_until_patience_ends_are_told(
+    proxy: Proxy, settings, undisturbed, command: Command
+):
+    turn_away(proxy, 1, times=1000)
+    told = command.told(settings, "index", settings.home / "papers.jsonl", "--name", NAME)
+    assert (
+        "takes no more documents (429: rejected execution of coordinating operation): it is overloaded"
+        in told
+    )
+    assert "give the same command again, it goes on" in told
+    assert set(proxy.turned_away.values()) == {3}  # type: ignore[attr-defined]
+
+    proxy.answers = lambda *_: None
+    time.sleep(0.1)
+    build(settings, settings.home / "papers.jsonl")
+    assert contents(settings) == undisturbed
+
+
+def test_documents_whose_answer_got_lost_are_there_once(proxy: Proxy, settings, undisturbed):
+    proxy.cut = 3
+    build(settings, settings.home / "papers.jsonl")
+    assert proxy.cut == 0
+    assert contents(settings) == undisturbed
