@@ -31,6 +31,11 @@ def every_index(prefix: str, name: str = "") -> str:
     return f"{alias_of(prefix, name)}@*" if name else f"{prefix}-*@*"
 
 
+def belongs_to(index: str, alias: str) -> bool:
+    """Tell whether an index holds a version of what the alias names."""
+    return index.rpartition("@")[0] == alias
+
+
 def version_of(index: str) -> int:
     """Return the version that an index holds."""
     return int(index.rpartition("@")[2])

@@ -295,15 +295,27 @@ def test_strict_publishes_nothing_where_a_document_is_refused(make, corpus):
 def test_names_that_differ_in_capitals_are_two_indexes(make, corpus):
     settings = make()
     build(settings, corpus(some(0, 3)), "papers")
-    build(settings, corpus(some(3, 5), "other"), "Papers")
+    for _ in range(2):
+        build(settings, corpus(some(3, 5), "other"), "Papers", rebuild=True)
 
     assert index_names(settings) == ["Papers", "papers"]
     assert ids(settings, "papers") == ["P00000", "P00000@en", "P00001", "P00002"]
     assert ids(settings, "Papers") == ["P00003", "P00004"]
+    assert versions(settings, "papers") == (1, [1])
+    assert versions(settings, "Papers") == (2, [1, 2])
     with the_index(settings, "Papers") as place:
         place.delete()
     assert index_names(settings) == ["papers"]
     assert len(ids(settings, "papers")) == 4
+
+
+def test_a_longer_prefix_is_another_s(make, corpus):
+    settings = make()
+    other = settings.elasticsearch.model_copy(update={"prefix": f"{settings.elasticsearch.prefix}-x"})
+    build(settings.model_copy(update={"elasticsearch": other}), corpus(some(0, 3)))
+
+    assert index_names(settings.model_copy(update={"elasticsearch": other})) == ["papers"]
+    assert index_names(settings) == []
 
 
 @pytest.mark.parametrize("name", ["학술논문", "논문.2024-1_A", "가" * 64, "a" * 64])
