@@ -20,7 +20,7 @@ from indexer.cluster.connection import Cluster
 from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
-from indexer.errors import IndexDamaged
+from indexer.errors import IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.settings import EngineName, IndexerSettings
@@ -59,6 +59,16 @@ class ClusterIndex(IndexFolder):
         found = self._run(self._client.options(ignore_status=404).indices.get_alias(name=self._alias))
         indexes = [index for index in found if index.startswith(f"{self._alias}@")]
         return names.version_of(indexes[0]) if indexes else None
+
+    def require_current(self) -> int:
+        """Return the version that answers, or raise UnknownIndex with the next step."""
+        version = self.current()
+        if version is None:
+            raise UnknownIndex(
+                f"no index {self.name!r} with the prefix {self._settings.prefix!r} at {self._settings.url}, "
+                f"or none that this user or key may see; make it with: shrag index PATH --name {self.name}"
+            )
+        return version
 
     def _numbered(self) -> list[int]:
         return sorted(names.version_of(index) for index, meta in self._metas().items() if "manifest" in meta)
@@ -112,9 +122,14 @@ class ClusterIndex(IndexFolder):
             raise FileNotFoundError(2, "no such glossary", self.index_of(manifest.version))
         path = self.version_path(manifest.version) / f"{note['sha256'][:16]}-{GLOSSARY}"
         if not path.exists():
-            with not_written(self.name):
-                key = self.index_of(manifest.version)
-                self._run(glossaries.download(self._client, self._glossaries, key, note, path))
+            key = self.index_of(manifest.version)
+            try:
+                with not_written(self.name):
+                    self._run(glossaries.download(self._client, self._glossaries, key, note, path))
+            except (IndexDamaged, IndexNotWritten):
+                if key not in self._metas():  # cleared away since
+                    raise FileNotFoundError(2, "no such glossary", key) from None
+                raise
         return path
 
     @contextmanager
