@@ -8,18 +8,22 @@ Where MeCab and nori differ, nori is followed:
   (만드 → 만들, 이것 → 이거), MeCab the last.
 - Runs of characters that the dictionary does not know are grouped by script (km², ˈmæɹɪlənd), not by
   MeCab's character classes.
+- Of the user's words that begin at a place, nori knows the longest alone, and takes it for almost nothing.
 """
 
-from bisect import bisect_right
-from collections.abc import Callable, Collection
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import _mecab
 import regex
 
+from indexer.analysis.best_path import best_path
 from indexer.analysis.characters import is_punctuation, split_points, unknown_run_end
-from indexer.analysis.dictionary import SOLID_SPACE, open_tagger
+from indexer.analysis.dictionary import KNOWN_PUNCTUATION, SOLID_SPACE, USER_MARK, open_tagger
 from indexer.analysis.tokens import Token
+from indexer.analysis.user_dictionary import TermFinder, UserDictionary, outermost
 
 Decompound = Literal["discard", "mixed", "none"]
 DECOMPOUND_MODES: tuple[Decompound, ...] = get_args(Decompound)
@@ -30,6 +34,7 @@ STOP_TAGS = frozenset(
     "EP EF EC ETN ETM IC JKS JKC JKG JKO JKB JKV JKQ JX JC MAG MAJ MM "
     "SP SSC SSO SC SE XSA XSN XSV UNA NA VSV".split()
 )
+NOUN = "NNG"
 # MeCab builds the whole lattice of a sentence in memory, so a long text goes through in pieces.
 PIECE_CHARACTERS = 10_000
 READINGS = 4  # of a piece, at most, until no punctuation in it is misread
@@ -40,10 +45,6 @@ CONTROL_CHARACTERS = dict.fromkeys((0, 9, 10, 11, 12, 13, ord(SOLID_SPACE)), "\u
 # What nori takes for a space as well.
 WHITE_SPACE = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
 AS_MECAB_READS = CONTROL_CHARACTERS | WHITE_SPACE
-# The punctuation that the dictionary holds, with its part of speech. Any other is an unknown word to nori,
-# which runs on over the punctuation and the spaces behind it.
-PUNCTUATION_TAGS = {"SF": "!.?", "SC": ",/:·", "SE": "…", "SSO": "([“「", "SSC": ")]”」"}
-KNOWN_PUNCTUATION = {mark: tag for tag, marks in PUNCTUATION_TAGS.items() for mark in marks}
 # MeCab's lines of such a mark taken for an unknown word, and of a full stop taken for what it is.
 MISREAD = frozenset(f"{mark}\tSY,*,*,*,*,*,*,*" for mark in KNOWN_PUNCTUATION)
 END_OF_SENTENCE = "EOS"  # in a line of its own, to MeCab
@@ -93,11 +94,18 @@ class KoreanAnalyzer:
 
     name = "korean"
 
-    def __init__(self, decompound: Decompound = "discard", normalize: Normalize = lowercase) -> None:
-        """Open the dictionary (mapped, so processes share its pages)."""
+    def __init__(
+        self,
+        decompound: Decompound = "discard",
+        normalize: Normalize = lowercase,
+        dictionary: UserDictionary | None = None,
+    ) -> None:
+        """Open the dictionary (mapped, so processes share its pages), with one of the user's."""
         self.decompound: str = decompound
         self._normalize = normalize
-        self._tagger = open_tagger()
+        self._user_entries = dictionary.entries if dictionary else ()
+        self._finder = TermFinder(dictionary) if dictionary else None
+        self._tagger = open_tagger(dictionary)
         self._lattice = _mecab.Lattice()
         self._lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
         self._entries: dict[str, Entry] = {}
@@ -118,14 +126,19 @@ class KoreanAnalyzer:
         """Append the tokens of `text`, which begins at `origin`; return the position after them."""
         if not text.isprintable():  # among others, these are all that is translated
             text = text.translate(AS_MECAB_READS)
-        text = WORDS_OF_SPACE.sub(_solid, text)
+        longest = self._finder.longest(text) if self._finder else {}
+        text = WORDS_OF_SPACE.sub(_solid_but_behind(longest.values()) if longest else _solid, text)
         # Leading white space would change what MeCab makes of the first word.
-        origin += len(text) - len(text := text.lstrip(" "))
+        leading = len(text) - len(text := text.lstrip(" "))
+        origin += leading
         if len(self._entries) >= CACHED_ENTRIES:
             self._entries.clear()
         lines = self._read(text)
         if not MISREAD.isdisjoint(lines):
             self._mend(text, lines)
+        if longest:
+            moved = {start - leading: end - leading for start, end in longest.items()}
+            self._take_users_words(text, lines, moved)
         return self._append(text, lines, origin, position, tokens)
 
     def _append(self, text: str, lines: list[str], origin: int, position: int, tokens: list[Token]) -> int:
@@ -195,25 +208,62 @@ class KoreanAnalyzer:
             misread = [index for index in misread if text[: places[index][0]] != END_OF_SENTENCE]
             if not misread:
                 return
-            stops = [
-                index
-                for index in before_space
-                if lines[index] == FULL_STOP and ord(text[places[index][1] - 2]) in HANGUL_SYLLABLES
-            ]
+            stops = _full_stops(text, lines, places)
             known.update(places[index] for index in (*misread, *stops))
-            borders = [0, *stops, len(lines) - 1]
-            for border in sorted({bisect_right(borders, index) for index in misread}, reverse=True):
-                first, last = borders[border - 1], borders[border]
+            for first, last in _sentences(stops, misread, len(lines)):
                 begin, stop = places[first][0], places[last][1]
-                inside = [
-                    (start - begin, end - begin) for start, end in known if begin <= start < end <= stop
-                ]
                 part = text[begin:stop]
-                again = self._read(part, inside)
+                again = self._read(part, _inside(known, begin, stop))
                 places[first : last + 1] = [
                     (begin + start, begin + end) for start, end in self._places(part, again)
                 ]
                 lines[first : last + 1] = again
+
+    def _take_users_words(self, text: str, lines: list[str], longest: dict[int, int]) -> None:
+        """Read again the sentences in which MeCab did not take all of the user's words that nori might.
+
+        Where the outermost of them overlap nowhere and all were taken, no path of nori's lattice is better:
+        none has more of them, and MeCab, to which each is worth less, found the best of all.
+        """
+        places = self._places(text, lines)
+        taken = {
+            (end - self._entries[line].length, end)
+            for line, (_, end) in zip(lines, places, strict=True)
+            if USER_MARK in line
+        }
+        wanted = outermost(longest)
+        overlapping = {one for pair in pairwise(wanted) if pair[1][0] < pair[0][1] for one in pair}
+        missed = [place for place in wanted if place not in taken or place in overlapping]
+        if not missed and len(taken) == len(wanted):
+            return
+        missed += taken.difference(wanted)
+        inside_words = {place for start, end in wanted for place in range(start, end)}
+        # A mark that may belong to a user's word is held to nothing, and ends no sentence.
+        stops = [
+            index for index in _full_stops(text, lines, places) if places[index][1] - 1 not in inside_words
+        ]
+        held = [places[index] for index in stops]
+        ends = [end for _, end in places]
+        doubtful = {
+            index
+            for start, end in missed
+            for index in range(bisect_right(ends, start), bisect_left(ends, end) + 1)
+        }
+        for first, last in _sentences(stops, doubtful, len(lines)):
+            begin, stop = places[first][0], places[last][1]
+            part = text[begin:stop]
+            self._read(part, _inside(held, begin, stop))
+            inner = {start - begin: end - begin for start, end in longest.items() if begin <= start < stop}
+            path = best_path(part, self._lattice, inner)
+            if path:
+                lines[first : last + 1] = [self._line(node, byte) for node, byte in path]
+
+    def _line(self, node: _mecab.Node, byte: int) -> str:
+        """Write a node as MeCab does, and remember its entry."""
+        line = f"{node.surface}\t{node.feature}"
+        if line not in self._entries:
+            self._remember_node(line, node, byte)
+        return line
 
     def _places(self, text: str, lines: list[str]) -> list[tuple[int, int]]:
         """Return where each word of what was read last begins (with the white space before it) and ends.
@@ -231,14 +281,20 @@ class KoreanAnalyzer:
 
     def _remember(self, line: str, position: int) -> Entry:
         """Read the entry behind a line of MeCab's output, and keep it by that line."""
-        surface, _, feature = line.partition("\t")
         node = self._lattice.begin_nodes(position)
         while not node.isbest:
             node = node.bnext
+        return self._remember_node(line, node, position)
+
+    def _remember_node(self, line: str, node: _mecab.Node, position: int) -> Entry:
+        surface, _, feature = line.partition("\t")
         unknown = node.stat == _mecab.MECAB_UNK_NODE
-        if not unknown:
-            feature = self._first_twin(node, position)
-        entry = self._entry(surface, feature.split(","), unknown)
+        if USER_MARK in feature:
+            entry = self._user_entry(*self._user_entries[int(feature.rpartition(",")[2])])
+        else:
+            if not unknown:
+                feature = self._first_twin(node, position)
+            entry = self._entry(surface, feature.split(","), unknown)
         self._entries[line] = entry
         return entry
 
@@ -285,6 +341,20 @@ class KoreanAnalyzer:
                 stacked.append((form, part_tag, offset, 0, length))
         return self._finish(surface, stacked, len(parts), unknown)
 
+    def _user_entry(self, term: str, parts: Sequence[str]) -> Entry:
+        """Apply the whole chain to a user's word, a common noun; its parts may be punctuation for nori."""
+        length = len(term)
+        if not parts or self.decompound == "none":
+            if is_punctuation(term[0]):
+                return Entry(term, length, None, (), 0, unknown=False)
+            return self._finish(term, [(term, NOUN, 0, 0, length)], 1, unknown=False)
+        stacked = [(term, NOUN, 0, 0, length)] if self.decompound == "mixed" else []
+        start = 0
+        for offset, part in enumerate(parts):
+            stacked.append((part, NOUN, offset, start, start + len(part)))
+            start += len(part)
+        return self._finish(term, stacked, len(parts), unknown=False)
+
     def _finish(
         self, surface: str, stacked: list[tuple[str, str, int, int, int]], positions: int, unknown: bool
     ) -> Entry:
@@ -300,6 +370,35 @@ class KoreanAnalyzer:
 
 def _solid(spaces: regex.Match[str]) -> str:
     return SOLID_SPACE * len(spaces[0])
+
+
+def _solid_but_behind(ends: Collection[int]) -> Callable[[regex.Match[str]], str]:
+    """Return `_solid` that leaves a single space behind a user's word what it is."""
+    places = frozenset(ends)
+    return lambda spaces: " " if len(spaces[0]) == 1 and spaces.start() in places else _solid(spaces)
+
+
+def _full_stops(text: str, lines: Sequence[str], places: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the words that are full stops between Hangul and a space; no other word goes over one."""
+    return [
+        index
+        for index, (_, end) in enumerate(places)
+        if lines[index] == FULL_STOP and text[end : end + 1] == " " and ord(text[end - 2]) in HANGUL_SYLLABLES
+    ]
+
+
+def _sentences(stops: Sequence[int], words: Collection[int], count: int) -> list[tuple[int, int]]:
+    """Return the first and last word of each sentence that has one of `words` in it, the last first.
+
+    Stops are both the last word of one sentence and the first of the next.
+    """
+    borders = [0, *stops, count - 1]
+    found = {min(bisect_right(borders, index), len(borders) - 1) for index in words}
+    return [(borders[border - 1], borders[border]) for border in sorted(found, reverse=True)]
+
+
+def _inside(places: Collection[tuple[int, int]], begin: int, stop: int) -> list[tuple[int, int]]:
+    return [(start - begin, end - begin) for start, end in places if begin <= start < end <= stop]
 
 
 def _with_tags(text: str, known: Collection[tuple[int, int]]) -> str:
