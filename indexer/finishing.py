@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.analysis import make_analyzer
+from indexer.analysis import UserDictionary, make_analyzer
 from indexer.glossary import mine_glossary, write_glossary
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
@@ -16,12 +16,14 @@ from indexer.versions import GLOSSARY, Manifest
 from indexer.writers import Writer
 
 
-def finish(building: Path, draft: Manifest, writer: Writer, progress: Progress) -> Manifest:
+def finish(
+    building: Path, draft: Manifest, writer: Writer, progress: Progress, dictionary: UserDictionary | None
+) -> Manifest:
     """Mine the glossary of what is committed, count papers and passages, and write the manifest."""
     papers = array("q")
     total = writer.passage_count
     passages = _noting(writer.stored(), papers, total, progress)
-    pairs = mine_glossary(passages, make_analyzer(draft.analyzer, draft.decompound))
+    pairs = mine_glossary(passages, make_analyzer(draft.analyzer, draft.decompound, dictionary))
     write_glossary(building / GLOSSARY, pairs)
     manifest = replace(
         draft,

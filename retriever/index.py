@@ -6,7 +6,7 @@ from errno import ENOENT
 from pathlib import Path
 from typing import Self
 
-from indexer.analysis import Analyzer, Token, make_analyzer
+from indexer.analysis import Analyzer, Token, UserDictionary, make_analyzer
 from indexer.analysis.tokens import as_indexed
 from indexer.errors import IndexDamaged, InvalidCall
 from indexer.glossary import Glossary
@@ -68,8 +68,8 @@ def open_index(settings: IndexerSettings, name: str) -> SearchIndex:
         while True:
             pointer = folder.current()
             manifest = folder.manifest()
-            _check(manifest)
             try:
+                dictionary = _checked_dictionary(folder, manifest)
                 engine = opener(settings, folder, manifest)
                 glossary = _open_glossary(folder.glossary_path(manifest))
             except FileNotFoundError as error:
@@ -80,19 +80,21 @@ def open_index(settings: IndexerSettings, name: str) -> SearchIndex:
                     f"build it again (shrag index PATH --name {name} --rebuild) "
                     f"or go back (shrag indexes rollback {name})"
                 ) from error
-            return SearchIndex(
-                manifest, engine, make_analyzer(manifest.analyzer, manifest.decompound), glossary
-            )
+            analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
+            return SearchIndex(manifest, engine, analyzer, glossary)
 
 
-def _check(manifest: Manifest) -> None:
+def _checked_dictionary(folder: IndexFolder, manifest: Manifest) -> UserDictionary | None:
+    """Return a version's dictionary; the analysis that it was built with must be today's."""
     try:
-        check_analysis(manifest)
+        dictionary = folder.dictionary(manifest)
+        check_analysis(manifest, dictionary)
     except (InvalidCall, TypeError, AttributeError, KeyError) as error:
         raise IndexDamaged(
             f"the manifest of index {manifest.name!r} cannot be used ({error}); "
             f"build it again: shrag index PATH --name {manifest.name} --rebuild"
         ) from error
+    return dictionary
 
 
 def _open_embedded(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:

@@ -14,7 +14,8 @@ from typing import Any, Self, TypeVar
 
 from elasticsearch import BadRequestError
 
-from indexer.analysis import Decompound
+from indexer.analysis import Decompound, UserDictionary
+from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.cluster import glossaries, names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.lease import Lease, held_lease
@@ -107,6 +108,15 @@ class ClusterIndex(IndexFolder):
                 self._run(glossaries.download(self._client, self._glossaries, key, note, path))
         return path
 
+    def _stored_dictionary(self, manifest: Manifest) -> UserDictionary:
+        """Read the rules that the cluster itself goes by."""
+        index = self.index_of(manifest.version)
+        found = self._run(self._client.indices.get_settings(index=index))
+        tokenizer = found[index]["settings"]["index"]["analysis"]["tokenizer"]["nori"]
+        rules = tokenizer.get("user_dictionary_rules", [])
+        rules = [rules] if isinstance(rules, str) else rules
+        return parse_user_dictionary("\n".join(rules).encode(), f"the settings of {index}")
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the index for writing, on this machine and against all others; IndexBusy at once otherwise."""
@@ -128,7 +138,13 @@ class ClusterIndex(IndexFolder):
     def _put_right(self) -> None:
         """Nothing: what answers is moved in one step, in the cluster."""
 
-    def start_building(self, base: Manifest | None, analyzer: str, decompound: Decompound) -> None:
+    def start_building(
+        self,
+        base: Manifest | None,
+        analyzer: str,
+        decompound: Decompound,
+        dictionary: UserDictionary | None = None,
+    ) -> None:
         """Begin a build anew: from the passages of a version, or from empty with an analysis."""
         shutil.rmtree(self.building, ignore_errors=True)
         self.building.mkdir()
@@ -137,7 +153,8 @@ class ClusterIndex(IndexFolder):
         if base:
             self._run(start_from(self._client, self.index_of(base.version), index))
         else:
-            self._run(create_for_loading(self._client, index, analyzer, decompound, self._settings.shards))
+            shards = self._settings.shards
+            self._run(create_for_loading(self._client, index, analyzer, decompound, shards, dictionary))
 
     def writer(
         self, unit: Unit, refuse: Callable[[DeadLetter], None] = lambda _: None
