@@ -12,12 +12,14 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-dev demo test check format bench lock clean
+.PHONY: help install install-elasticsearch install-dev demo test check format bench lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 install: .venv/.installed  ## install the locked dependencies and the shrag command into .venv
+
+install-elasticsearch: .venv/.installed-elasticsearch  ## the same with the client of Elasticsearch
 
 install-dev: .venv/.installed-dev  ## the same with what the checks and tests need
 
@@ -28,14 +30,16 @@ demo:
 	$(BIN)/shrag ask '$(DEMO_KOREAN)' --name $(DEMO_NAME)
 	$(BIN)/shrag ask '$(DEMO_ENGLISH)' --name $(DEMO_NAME)
 
-test: check  ## run the checks, then the tests
-	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+test: check  ## run the checks, then the tests, those with servers of their own last
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) --ignore=tests/service
+	$(BIN)/python -m pytest tests/service --numprocesses=0
 
-check: install-dev  ## formatting, lint, types, import rule
+check: install-dev  ## formatting, lint, types, import rule, the stack's files
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m stack.check
 
 format: install-dev  ## format the code and mend what lint can mend
 	$(BIN)/ruff format .
@@ -55,7 +59,9 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 	$(PYTHON) -m venv "$$tools" && \
 	"$$tools/bin/python" -m pip install --quiet --disable-pip-version-check '$(UV)' && \
 	"$$tools/bin/uv" $(LOCK) --output-file requirements/base.txt && \
-	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --constraints requirements/base.txt \
+	"$$tools/bin/uv" $(LOCK) --extra elasticsearch --constraints requirements/base.txt \
+		--output-file requirements/elasticsearch.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --constraints requirements/elasticsearch.txt \
 		--output-file requirements/dev.txt
 
 clean:  ## remove the environment, the demonstration's index and all caches
@@ -73,6 +79,10 @@ clean:  ## remove the environment, the demonstration's index and all caches
 .venv/.installed: requirements/base.txt pyproject.toml .venv/bin/python
 	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/base.txt
 	$(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+.venv/.installed-elasticsearch: requirements/elasticsearch.txt .venv/.installed
+	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/elasticsearch.txt
 	@touch $@
 
 .venv/.installed-dev: requirements/dev.txt .venv/.installed

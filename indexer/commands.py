@@ -11,6 +11,7 @@ import click
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, UserDictionary, make_analyzer
 from indexer.analysis.user_dictionary import read_user_dictionary
+from indexer.cluster.commands import backup, backups, restore
 from indexer.errors import IndexDamaged, UnknownIndex
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
@@ -265,6 +266,10 @@ def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
     click.echo(f"index {name!r}, version {manifest.version}: {removed} removed, {left} left")
     if absent:
         click.echo(f"not in the index: {', '.join(absent)}", err=True)
+
+
+for command in (backup, backups, restore):
+    indexes.add_command(command)
 
 
 @click.command()

@@ -23,18 +23,12 @@ class PackedTokens(NamedTuple):
     @classmethod
     def pack(cls, tokens: Sequence[Token]) -> Self:
         """Pack tokens in their order."""
-        words: list[str] = []
-        for token in tokens:
-            missing = token[1] - len(words)
-            if missing < 0:
-                break
-            if missing:
-                words += [GAP] * missing
-            words.append(token[0])
-        else:
-            line = " ".join(words)
-            if line.split() == words:
-                return cls(line)
+        words = [GAP] * (tokens[-1][1] + 1 if tokens else 0)
+        for term, position, _, _ in tokens:
+            words[position] = term
+        line = " ".join(words)
+        if len(words) - words.count(GAP) == len(tokens) and line.split() == words:
+            return cls(line)
         positions = array("I", [token[1] for token in tokens])
         return cls(SEPARATOR.join([token[0] for token in tokens]), positions.tobytes())
 

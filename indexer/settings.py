@@ -43,7 +43,7 @@ class ElasticsearchSettings(BaseModel):
         default="0-1", pattern=r"^(\d+|\d+-(\d+|all))$", description="copies of each shard; a range expands"
     )
     request_bytes: int = Field(
-        default=10_000_000, ge=1_000, le=90_000_000, description="most bytes of one bulk request"
+        default=5_000_000, ge=1_000, le=90_000_000, description="most bytes of one bulk request"
     )
     requests_at_once: int = Field(default=2, ge=1, le=16, description="bulk requests under way at a time")
 

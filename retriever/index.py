@@ -103,9 +103,17 @@ def _open_embedded(settings: IndexerSettings, folder: IndexFolder, manifest: Man
 
 
 def _open_cluster(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:
+    from indexer.cluster.versions import ClusterIndex
     from retriever.engines.elasticsearch import ElasticsearchEngine
 
-    return ElasticsearchEngine(settings.elasticsearch, folder.name, manifest)
+    if not isinstance(folder, ClusterIndex):
+        raise TypeError(f"{folder} is no index of a cluster")
+    return ElasticsearchEngine(
+        settings.elasticsearch,
+        folder.index_of(manifest.version),
+        passages=manifest.passages,
+        shards=folder.shards(manifest.version),
+    )
 
 
 ENGINES: dict[EngineName, Callable[[IndexerSettings, IndexFolder, Manifest], Engine]] = {

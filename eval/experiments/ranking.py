@@ -138,11 +138,13 @@ class BesideRecorded:
 
 
 class Bench:
-    """The collections' indexes below one folder, built where they are missing or outdated."""
+    """The collections' indexes of one home, built where they are missing or outdated."""
 
-    def __init__(self, home: Path, data: Path, progress: Progress) -> None:
-        """Name the folders; nothing is built yet."""
-        self._settings = IndexerSettings(home=home)
+    def __init__(
+        self, home: Path, data: Path, progress: Progress, settings: IndexerSettings | None = None
+    ) -> None:
+        """Name the folders, or the engine as well; nothing is built yet."""
+        self._settings = settings or IndexerSettings(home=home)
         self._data = data
         self._progress = progress
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional
 import _mecab
 
 from indexer.analysis.dictionary import (
-    KNOWN_PUNCTUATION,
+    MARKS,
     NORI_USER_COST,
     SPACE_PENALTY_IDS,
     USER_MARK,
@@ -34,18 +34,20 @@ class Step(NamedTuple):
 
 
 def best_path(
-    text: str, lattice: _mecab.Lattice, longest: Mapping[int, int]
+    text: str, lattice: _mecab.Lattice, longest: Mapping[int, int], begin: int, stop: int
 ) -> list[tuple[_mecab.Node, int]]:
     """Return the words of the best path, each with the byte at which it begins; none if no path goes through.
 
-    `longest` says where the user's words begin and the longest of each place ends, in characters; the
-    lattice holds the last reading of `text`.
+    Looks from `begin` to `stop`, each an end of the text or beside a word that all paths go through.
+    `longest` says where the user's words begin and the longest of each place ends, in characters. The lattice
+    is that of the whole text.
     """
     costs, row = connection_costs()
-    ways: dict[int, list[Step]] = {0: [Step(0, 0, None, 0, None)]}
+    byte = last = len(text[:begin].encode())
+    final = byte + len(text[begin:stop].rstrip(" ").encode())
+    ways: dict[int, list[Step]] = {byte: [Step(0, 0, None, 0, None)]}
     reached = 0
-    byte = last = 0
-    for place, character in enumerate(text):
+    for place, character in enumerate(text[begin:stop], begin):
         steps = ways.get(byte)
         here = byte
         byte += len(character.encode())
@@ -78,7 +80,7 @@ def best_path(
             ways.setdefault(after, []).append(Step(cost, node.rc_attr, node, here, best))
             last = max(last, after)
         reached = max(reached, end or 0)
-    if last < len(text.rstrip(" ").encode()):
+    if last < final:
         return []
     step: Step | None = min(ways[last], key=lambda step: step.cost + costs[step.right_id])
     path = []
@@ -90,7 +92,7 @@ def best_path(
 
 def _takes_space(surface: str, text: str) -> bool:
     """Tell whether nori's unknown word would hold the space behind: then it is the dictionary's mark."""
-    return surface in KNOWN_PUNCTUATION and text[1:2] == " "
+    return surface in MARKS and text[1:2] == " "
 
 
 def _nodes(lattice: _mecab.Lattice, byte: int) -> Iterator[_mecab.Node]:

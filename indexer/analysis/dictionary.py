@@ -36,17 +36,19 @@ unk-eval-size = 2
 config-charset = UTF-8
 left-space-penalty-factor = {penalties}
 """
+# Punctuation of the dictionary, each with a sign of some other script that stands in for it; marks.csv holds
+# the stand-ins' entries, copies of the marks', and marks.dic the same compiled (CONTRIBUTING.md says how).
+MARKS = dict(zip("!.?,/:·…([“「)]”」", "꛲꛳꛴꛵꛶꛷꘍꘎꘏᭚᭛᭜᭝᭞᭟᭠", strict=True))
+MARKS_DICTIONARY = Path(__file__).with_name("marks.dic")
 LONGEST_UNKNOWN_WORD = 1024  # nori's bound; MeCab would cut words of more than 24 letters into letters
 CATEGORY_NAME_BYTES = 32
 TYPE_BITS = (1 << 18) - 1  # of a character's 32 bits: the set of categories it belongs to
 DEFAULT_TYPE_SHIFT = 18  # the category that says what an unknown word beginning with it costs
+UNUSED_CATEGORY = 1 << 17  # the last of the bits for categories, of which there are fewer
 GROUP, INVOKE = 1 << 30, 1 << 31  # run together with its like; unknown words beside known ones
 # A space that is not skipped: it stands in MeCab's text where nori makes a word of a space.
 SOLID_SPACE = "\u2029"
-# The punctuation that the dictionary holds, with its part of speech. Any other is an unknown word to nori,
-# which runs on over the punctuation and the spaces behind it.
-PUNCTUATION_TAGS = {"SF": "!.?", "SC": ",/:·", "SE": "…", "SSO": "([“「", "SSC": ")]”」"}
-KNOWN_PUNCTUATION = {mark: tag for tag, marks in PUNCTUATION_TAGS.items() for mark in marks}
+
 # nori's user words: a common noun to what stands before, and to what follows one that ends in a vowel, in a
 # final consonant, or in no syllable (UserDictionary, RIGHT_ID_F, RIGHT_ID_T, RIGHT_ID).
 USER_LEFT_ID = 1781
@@ -70,9 +72,11 @@ def open_tagger(user_dictionary: UserDictionary | None = None) -> _mecab.Tagger:
         (folder / "dicrc").write_text(DICRC.format(penalties=penalties), encoding="utf-8")
         (folder / "char.bin").write_bytes(_characters(source))
         options = ["--rcfile", str(folder / "dicrc"), "--dicdir", str(folder)]
+        added = [str(MARKS_DICTIONARY)]
         if user_dictionary:
             (folder / "user.dic").write_bytes(_compiled(user_dictionary))
-            options += ["--userdic", str(folder / "user.dic")]
+            added.append(str(folder / "user.dic"))
+        options += ["--userdic", ",".join(added)]
         return _mecab.Tagger([*options, "--max-grouping-size", str(LONGEST_UNKNOWN_WORD)])
 
 
@@ -128,13 +132,14 @@ def connection_costs() -> tuple[memoryview, int]:
 
 @lru_cache(maxsize=1)
 def _characters(source: Path) -> bytes:
-    """Return the dictionary's character table with three changes.
+    """Return the dictionary's character table with four changes.
 
     Chinese numerals get a category of their own. They are Chinese characters there too, so that an unknown
     word would run on from 三 over 三國 where nori's stops, and hide the known word.
 
     The solid space costs what a space costs as a word, and runs together with symbols. So does the
-    interpunct, which would run together with the syllables behind it.
+    interpunct, which would run together with the syllables behind it. The marks' stand-ins do neither, and
+    are no unknown words beside the entries they have.
 
     The format: the number of categories, their names of 32 bytes each, then 32 bits a character: the set of
     its categories (18), its own category (8), the longest unknown word (4), group, invoke (MeCab's
@@ -156,6 +161,9 @@ def _characters(source: Path) -> bytes:
     interpunct = first + 4 * ord(INTERPUNCT)
     (bits,) = struct.unpack_from("<I", table, interpunct)
     struct.pack_into("<I", table, interpunct, bits & ~TYPE_BITS | kinds)
+    alone = UNUSED_CATEGORY | names.index("SYMBOL") << DEFAULT_TYPE_SHIFT
+    for stand_in in MARKS.values():
+        struct.pack_into("<I", table, first + 4 * ord(stand_in), alone)
     solid = kinds | names.index("SPACE") << DEFAULT_TYPE_SHIFT | GROUP | INVOKE
     struct.pack_into("<I", table, first + 4 * ord(SOLID_SPACE), solid)
     return bytes(table)

@@ -11,12 +11,14 @@ STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there "
     "these they this to was will with".split()
 )
-# Unicode's word boundaries (UAX #29); a piece without a letter, digit or pictograph is no word. Lucene's
+# Unicode's word boundaries (UAX #29); a piece without letter, digit, pictograph or flag is no word. Lucene's
 # tables follow Unicode 12, which counted more symbols among the pictographs (♭, ★), and begin a word behind
 # an opening apostrophe.
 BOUNDARY = regex.compile(r"\b", flags=regex.WORD | regex.V1)
 PICTOGRAPHS = r"\p{Extended_Pictographic}\u2600-\u2605\u2607-\u2612\u2614-\u2685\u2690-\u2705\u2708-\u2712"
-WORD = regex.compile(rf"['\u2019]*([\p{{L}}\p{{Nd}}{PICTOGRAPHS}].*)", flags=regex.DOTALL)
+WORD = regex.compile(
+    rf"['\u2019]*((?:[\p{{L}}\p{{Nd}}{PICTOGRAPHS}]|\p{{Regional_Indicator}}{{2}}).*)", flags=regex.DOTALL
+)
 LONGEST_TOKEN = 255
 APOSTROPHES = frozenset("'\u2019\uff07")
 

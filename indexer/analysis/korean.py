@@ -12,7 +12,7 @@ Where MeCab and nori differ, nori is followed:
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
@@ -21,7 +21,7 @@ import regex
 
 from indexer.analysis.best_path import best_path
 from indexer.analysis.characters import is_punctuation, split_points, unknown_run_end
-from indexer.analysis.dictionary import KNOWN_PUNCTUATION, SOLID_SPACE, USER_MARK, open_tagger
+from indexer.analysis.dictionary import MARKS, SOLID_SPACE, USER_MARK, open_tagger
 from indexer.analysis.tokens import Token
 from indexer.analysis.user_dictionary import TermFinder, UserDictionary, outermost
 
@@ -37,7 +37,6 @@ STOP_TAGS = frozenset(
 NOUN = "NNG"
 # MeCab builds the whole lattice of a sentence in memory, so a long text goes through in pieces.
 PIECE_CHARACTERS = 10_000
-READINGS = 4  # of a piece, at most, until no punctuation in it is misread
 CACHED_ENTRIES = 400_000
 # MeCab skips tabs and line ends as it skips spaces, nori takes them for punctuation; here too, as a character
 # that stands on no line of MeCab's output.
@@ -45,15 +44,17 @@ CONTROL_CHARACTERS = dict.fromkeys((0, 9, 10, 11, 12, 13, ord(SOLID_SPACE)), "\u
 # What nori takes for a space as well.
 WHITE_SPACE = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
 AS_MECAB_READS = CONTROL_CHARACTERS | WHITE_SPACE
-# MeCab's lines of such a mark taken for an unknown word, and of a full stop taken for what it is.
-MISREAD = frozenset(f"{mark}\tSY,*,*,*,*,*,*,*" for mark in KNOWN_PUNCTUATION)
-END_OF_SENTENCE = "EOS"  # in a line of its own, to MeCab
-FULL_STOP = ".\tSF,*,*,*,*,*,*,*"
+# The punctuation that the dictionary holds. Any other is an unknown word to nori, which runs on over the
+# punctuation and the spaces behind it.
+KNOWN_PUNCTUATION = "".join(MARKS)
+# Where such marks stand before a space, nori's unknown word would hold the space too, and MeCab's would not;
+# so there stand-ins of the same entries take their places, which are never unknown words.
+BEFORE_SPACE = regex.compile(rf"[{regex.escape(KNOWN_PUNCTUATION)}]+(?= )")
+STAND_INS = str.maketrans(MARKS)
+ALWAYS_READ = frozenset(MARKS.values())
 # Spaces that are, or belong to, a word to nori: several, and one behind unknown punctuation.
 WORDS_OF_SPACE = regex.compile(
-    r"(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--["
-    + regex.escape("".join(KNOWN_PUNCTUATION))
-    + r"]][\p{P}\p{S}]*) +| {2,}",
+    r"(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--[" + regex.escape(KNOWN_PUNCTUATION) + r"]][\p{P}\p{S}]*) +| {2,}",
     regex.VERSION1,
 )
 
@@ -124,25 +125,8 @@ class KoreanAnalyzer:
 
     def _analyze_piece(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
         """Append the tokens of `text`, which begins at `origin`; return the position after them."""
-        if not text.isprintable():  # among others, these are all that is translated
-            text = text.translate(AS_MECAB_READS)
-        longest = self._finder.longest(text) if self._finder else {}
-        text = WORDS_OF_SPACE.sub(_solid_but_behind(longest.values()) if longest else _solid, text)
-        # Leading white space would change what MeCab makes of the first word.
-        leading = len(text) - len(text := text.lstrip(" "))
+        text, leading, lines = self._read(text)
         origin += leading
-        if len(self._entries) >= CACHED_ENTRIES:
-            self._entries.clear()
-        lines = self._read(text)
-        if not MISREAD.isdisjoint(lines):
-            self._mend(text, lines)
-        if longest:
-            moved = {start - leading: end - leading for start, end in longest.items()}
-            self._take_users_words(text, lines, moved)
-        return self._append(text, lines, origin, position, tokens)
-
-    def _append(self, text: str, lines: list[str], origin: int, position: int, tokens: list[Token]) -> int:
-        """Append the tokens that MeCab's lines turn into; return the position after them."""
         entry_of, find, append = self._entries.get, text.find, tokens.append
         size = len(text)
         end = cursor = 0  # where the last token ended, where MeCab's last word ended
@@ -175,109 +159,68 @@ class KoreanAnalyzer:
             position += positions
         return position
 
-    def _read(self, text: str, known: Collection[tuple[int, int]] = ()) -> list[str]:
-        """Return MeCab's lines, a word each.
-
-        Marks given as `known`, where they begin (with the white space before them) and end, are read as the
-        dictionary has them.
-        """
-        lattice = self._lattice
-        if known:
-            lattice.add_request_type(_mecab.MECAB_PARTIAL)
-            lattice.set_sentence(_with_tags(text, known))
+    def _read(self, text: str) -> tuple[str, int, list[str]]:
+        """Return a text as MeCab is given it, how many spaces were taken off it, and MeCab's lines."""
+        if not text.isprintable():  # among others, these are all that is translated
+            text = text.translate(AS_MECAB_READS)
+        longest = self._finder.longest(text) if self._finder else {}
+        if longest:
+            text = _as_read_with(longest, text)
         else:
-            lattice.set_sentence(text)
-        self._tagger.parse(lattice)
-        lattice.remove_request_type(_mecab.MECAB_PARTIAL)
-        lines: list[str] = lattice.to_string().split("\n")
+            text = BEFORE_SPACE.sub(_stand_ins, WORDS_OF_SPACE.sub(_solid, text))
+        # Leading white space would change what MeCab makes of the first word.
+        leading = len(text) - len(text := text.lstrip(" "))
+        if len(self._entries) >= CACHED_ENTRIES:
+            self._entries.clear()
+        self._lattice.set_sentence(text)
+        self._tagger.parse(self._lattice)
+        lines = self._lattice.to_string().split("\n")
         del lines[-2:]  # EOS and what follows the last line feed
-        return lines
-
-    def _mend(self, text: str, lines: list[str]) -> None:
-        """Read again where MeCab took a mark of the dictionary for an unknown word before a space.
-
-        nori's unknown word would hold the space too. No word goes over a full stop between Hangul and a
-        space; where two are known for what they are, what is read between them depends on nothing else, so
-        no more than that is read again.
-        """
-        places = self._places(text, lines)
-        known: set[tuple[int, int]] = set()
-        for _ in range(READINGS - 1):
-            before_space = [index for index, (_, end) in enumerate(places) if text[end : end + 1] == " "]
-            misread = [index for index in before_space if lines[index] in MISREAD]
-            misread = [index for index in misread if text[: places[index][0]] != END_OF_SENTENCE]
-            if not misread:
-                return
-            stops = _full_stops(text, lines, places)
-            known.update(places[index] for index in (*misread, *stops))
-            for first, last in _sentences(stops, misread, len(lines)):
-                begin, stop = places[first][0], places[last][1]
-                part = text[begin:stop]
-                again = self._read(part, _inside(known, begin, stop))
-                places[first : last + 1] = [
-                    (begin + start, begin + end) for start, end in self._places(part, again)
-                ]
-                lines[first : last + 1] = again
+        if longest:
+            moved = {start - leading: end - leading for start, end in longest.items()}
+            self._take_users_words(text, lines, moved)
+        return text, leading, lines
 
     def _take_users_words(self, text: str, lines: list[str], longest: dict[int, int]) -> None:
-        """Read again the sentences in which MeCab did not take all of the user's words that nori might.
+        """Search the path again in the sentences where MeCab did not take all words that nori might.
 
-        Where the outermost of them overlap nowhere and all were taken, no path of nori's lattice is better:
-        none has more of them, and MeCab, to which each is worth less, found the best of all.
+        Where the outermost of the user's words overlap nowhere and all were taken, no path of nori's is
+        better: none has more of them, and MeCab, to which each is worth less, found the best of all.
         """
-        places = self._places(text, lines)
-        taken = {
-            (end - self._entries[line].length, end)
-            for line, (_, end) in zip(lines, places, strict=True)
-            if USER_MARK in line
-        }
+        places: list[tuple[int, int]] = []  # of MeCab's words, each from the white space before it
+        taken = set()
+        cursor = 0
+        for line in lines:
+            surface = line[: line.index("\t")]
+            start = text.find(surface, cursor)
+            places.append((cursor, cursor := start + len(surface)))
+            if USER_MARK in line:
+                taken.add((start, cursor))
         wanted = outermost(longest)
         overlapping = {one for pair in pairwise(wanted) if pair[1][0] < pair[0][1] for one in pair}
-        missed = [place for place in wanted if place not in taken or place in overlapping]
-        if not missed and len(taken) == len(wanted):
+        doubtful = taken.symmetric_difference(wanted) | overlapping
+        if not doubtful:
             return
-        missed += taken.difference(wanted)
-        inside_words = {place for start, end in wanted for place in range(start, end)}
-        # A mark that may belong to a user's word is held to nothing, and ends no sentence.
-        stops = [
-            index for index in _full_stops(text, lines, places) if places[index][1] - 1 not in inside_words
-        ]
-        held = [places[index] for index in stops]
+        # All paths go through a mark that stands in for another, so what is between two depends on no more.
         ends = [end for _, end in places]
-        doubtful = {
-            index
-            for start, end in missed
+        borders = [0, *(index for index, line in enumerate(lines) if line[0] in ALWAYS_READ), len(lines) - 1]
+        sentences = {
+            bisect_right(borders, index, hi=len(borders) - 1)
+            for start, end in doubtful
             for index in range(bisect_right(ends, start), bisect_left(ends, end) + 1)
         }
-        for first, last in _sentences(stops, doubtful, len(lines)):
-            begin, stop = places[first][0], places[last][1]
-            part = text[begin:stop]
-            self._read(part, _inside(held, begin, stop))
-            inner = {start - begin: end - begin for start, end in longest.items() if begin <= start < stop}
-            path = best_path(part, self._lattice, inner)
+        for border in sorted(sentences, reverse=True):
+            first, last = borders[border - 1], borders[border]
+            path = best_path(text, self._lattice, longest, places[first][0], places[last][1])
             if path:
                 lines[first : last + 1] = [self._line(node, byte) for node, byte in path]
 
-    def _line(self, node: _mecab.Node, byte: int) -> str:
+    def _line(self, node: _mecab.Node, position: int) -> str:
         """Write a node as MeCab does, and remember its entry."""
         line = f"{node.surface}\t{node.feature}"
         if line not in self._entries:
-            self._remember_node(line, node, byte)
+            self._remember_node(line, node, position)
         return line
-
-    def _places(self, text: str, lines: list[str]) -> list[tuple[int, int]]:
-        """Return where each word of what was read last begins (with the white space before it) and ends.
-
-        Their entries are remembered, since the lattice passes with the next reading.
-        """
-        places = []
-        cursor = 0
-        for line in lines:
-            entry = self._entries.get(line) or self._remember(line, len(text[:cursor].encode()))
-            end = text.find(entry.surface, cursor) + entry.length
-            places.append((cursor, end))
-            cursor = end
-        return places
 
     def _remember(self, line: str, position: int) -> Entry:
         """Read the entry behind a line of MeCab's output, and keep it by that line."""
@@ -288,10 +231,10 @@ class KoreanAnalyzer:
 
     def _remember_node(self, line: str, node: _mecab.Node, position: int) -> Entry:
         surface, _, feature = line.partition("\t")
-        unknown = node.stat == _mecab.MECAB_UNK_NODE
         if USER_MARK in feature:
             entry = self._user_entry(*self._user_entries[int(feature.rpartition(",")[2])])
         else:
+            unknown = node.stat == _mecab.MECAB_UNK_NODE
             if not unknown:
                 feature = self._first_twin(node, position)
             entry = self._entry(surface, feature.split(","), unknown)
@@ -300,11 +243,12 @@ class KoreanAnalyzer:
 
     def _first_twin(self, node: _mecab.Node, position: int) -> str:
         """Return the feature of the twin that nori takes: the inflected one, whose file it reads first."""
-        alike = (node.length, node.rlength, node.lc_attr, node.rc_attr, node.wcost)
+        cost = node.wcost
+        alike = (node.length, node.rlength, node.lc_attr, node.rc_attr)
         features = []
         twin = self._lattice.begin_nodes(position)
         while twin is not None:
-            if (twin.length, twin.rlength, twin.lc_attr, twin.rc_attr, twin.wcost) == alike:
+            if twin.wcost == cost and (twin.length, twin.rlength, twin.lc_attr, twin.rc_attr) == alike:
                 features.append(str(twin.feature))
             twin = twin.bnext
         return next((feature for feature in features if ",Inflect," in feature), features[0])
@@ -372,46 +316,24 @@ def _solid(spaces: regex.Match[str]) -> str:
     return SOLID_SPACE * len(spaces[0])
 
 
-def _solid_but_behind(ends: Collection[int]) -> Callable[[regex.Match[str]], str]:
-    """Return `_solid` that leaves a single space behind a user's word what it is."""
-    places = frozenset(ends)
-    return lambda spaces: " " if len(spaces[0]) == 1 and spaces.start() in places else _solid(spaces)
+def _stand_ins(marks: regex.Match[str]) -> str:
+    return MARKS.get(marks[0]) or marks[0].translate(STAND_INS)
 
 
-def _full_stops(text: str, lines: Sequence[str], places: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the words that are full stops between Hangul and a space; no other word goes over one."""
-    return [
-        index
-        for index, (_, end) in enumerate(places)
-        if lines[index] == FULL_STOP and text[end : end + 1] == " " and ord(text[end - 2]) in HANGUL_SYLLABLES
-    ]
+def _as_read_with(longest: dict[int, int], text: str) -> str:
+    """Write text as MeCab is to read it, but leave marks in the user's words, and one space behind them."""
+    ends = frozenset(longest.values())
+    inside = {place for start, end in outermost(longest) for place in range(start, end)}
 
+    def solid(spaces: regex.Match[str]) -> str:
+        return " " if len(spaces[0]) == 1 and spaces.start() in ends else _solid(spaces)
 
-def _sentences(stops: Sequence[int], words: Collection[int], count: int) -> list[tuple[int, int]]:
-    """Return the first and last word of each sentence that has one of `words` in it, the last first.
+    def stand_ins(marks: regex.Match[str]) -> str:
+        return "".join(
+            mark if place in inside else MARKS[mark] for place, mark in enumerate(marks[0], marks.start())
+        )
 
-    Stops are both the last word of one sentence and the first of the next.
-    """
-    borders = [0, *stops, count - 1]
-    found = {min(bisect_right(borders, index), len(borders) - 1) for index in words}
-    return [(borders[border - 1], borders[border]) for border in sorted(found, reverse=True)]
-
-
-def _inside(places: Collection[tuple[int, int]], begin: int, stop: int) -> list[tuple[int, int]]:
-    return [(start - begin, end - begin) for start, end in places if begin <= start < end <= stop]
-
-
-def _with_tags(text: str, known: Collection[tuple[int, int]]) -> str:
-    """Write the known marks with their tags, and what stands between them, a line each (partial parsing).
-
-    The lattice's own constraints will not do: it keeps pointers to tags that are gone when it reads them.
-    """
-    lines = []
-    cursor = 0
-    for start, stop in sorted(known):
-        lines += [text[cursor:start], f"{text[start:stop]}\t{KNOWN_PUNCTUATION[text[stop - 1]]}"]
-        cursor = stop
-    return "\n".join(line for line in (*lines, text[cursor:]) if line)
+    return BEFORE_SPACE.sub(stand_ins, WORDS_OF_SPACE.sub(solid, text))
 
 
 def _stands_alone(surface: str, following: str) -> bool:

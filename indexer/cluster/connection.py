@@ -10,13 +10,20 @@ those again itself, by document.
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator
+import time
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
-from elastic_transport import ConnectionTimeout, TlsError, TransportError
-from elasticsearch import ApiError, AsyncElasticsearch, UnsupportedProductError
+from elastic_transport import (
+    AsyncTransport,
+    ConnectionTimeout,
+    TlsError,
+    TransportApiResponse,
+    TransportError,
+)
+from elasticsearch import ApiError, AsyncElasticsearch, OrjsonSerializer, UnsupportedProductError
 
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.settings import ElasticsearchSettings
@@ -24,8 +31,23 @@ from indexer.settings import ElasticsearchSettings
 Result = TypeVar("Result")
 
 TRANSPORT_RETRIES = 3
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0  # between tries that end with patience
 PASSING = (429, 502, 503, 504)  # answers that another try may better
-UNAUTHORIZED, FORBIDDEN, CONFLICT, NOT_FOUND, OVERLOADED = 401, 403, 409, 404, 429
+BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, CONFLICT, NOT_FOUND, OVERLOADED = 400, 401, 403, 409, 404, 429
+STARTING = (502, 503, 504)
+FROM_BETWEEN = (UNAUTHORIZED, FORBIDDEN, 407, 413, *PASSING)  # a proxy before the cluster may answer so
+PRODUCT = "x-elastic-product"
+
+
+class _CheckedTransport(AsyncTransport):
+    """A transport that also knows what is no Elasticsearch by its refusals; the client looks at successes."""
+
+    async def perform_request(self, *args: Any, **kwargs: Any) -> TransportApiResponse:  # type: ignore[override]
+        response = await super().perform_request(*args, **kwargs)
+        meta = response.meta
+        if meta.status >= BAD_REQUEST and meta.status not in FROM_BETWEEN and PRODUCT not in meta.headers:
+            raise UnsupportedProductError(f"it answers {meta.status}", meta=meta, body=response.body)
+        return response
 
 
 class Cluster:
@@ -62,6 +84,18 @@ class Cluster:
             future.cancel()
             raise
 
+    def run_patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Wait as `run`, and ask again up to `patience_s` while the cluster is gone or still starting."""
+        deadline, pause = time.monotonic() + self.settings.patience_s, FIRST_PAUSE_S
+        while True:
+            try:
+                return self.run(ask())
+            except (EngineUnreachable, EngineRefused) as error:
+                if not passes(error.__cause__) or time.monotonic() + pause > deadline:
+                    raise
+            time.sleep(pause)
+            pause = min(LONGEST_PAUSE_S, 2 * pause)
+
     def start(self, coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Begin a coroutine of the client, and return what will be its result; nothing is told of errors."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
@@ -94,9 +128,21 @@ async def _make_client(settings: ElasticsearchSettings) -> AsyncElasticsearch:
         request_timeout=settings.timeout_s,
         max_retries=TRANSPORT_RETRIES,
         retry_on_status=PASSING,
+        serializer=OrjsonSerializer(),
+        transport_class=_CheckedTransport,
         http_compress=False,  # servers stand near, and compressing takes longer than sending
         **options,
     )
+
+
+def passes(error: BaseException | None) -> bool:
+    """Tell whether an error of the client may be that of a server which is being restarted, or is busy.
+
+    A server that has not yet read who its users are answers 401.
+    """
+    if isinstance(error, ApiError):
+        return error.status_code in {UNAUTHORIZED, *PASSING}
+    return isinstance(error, TransportError)
 
 
 @contextmanager
@@ -115,7 +161,9 @@ def told(settings: ElasticsearchSettings) -> Iterator[None]:
             "name its authority in SHRAG_ELASTICSEARCH__CA_CERTS"
         ) from error
     except UnsupportedProductError as error:
-        raise EngineRefused(f"what answers at {settings.url} is no Elasticsearch: {error}") from error
+        raise EngineRefused(
+            f"what answers at {settings.url} is no Elasticsearch; set SHRAG_ELASTICSEARCH__URL to where it is"
+        ) from error
     except ApiError as error:
         raise EngineRefused(_refusal(error, settings)) from error
     except TransportError as error:
@@ -131,9 +179,10 @@ def _refusal(error: ApiError, settings: ElasticsearchSettings) -> str:
     if error.status_code == UNAUTHORIZED:
         return (
             f"{where} does not accept these credentials; set SHRAG_ELASTICSEARCH__USER and …__PASSWORD, or "
-            "…__API_KEY (a key may have expired)"
+            "…__API_KEY (a key may have expired; a server that has just been started knows nobody for some "
+            "seconds)"
         )
-    if kind == "cluster_block_exception":
+    if kind == "cluster_block_exception" and error.status_code not in STARTING:
         return (
             f"{where} takes no writing ({reason}); most often its disk is nearly full: free some, or raise "
             "the watermark, and give the same command again"

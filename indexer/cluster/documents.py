@@ -1,6 +1,7 @@
 """A stored passage as a document of the cluster, and back."""
 
 import hashlib
+import json
 from typing import Any
 
 from indexer.analysis.tokens import as_indexed
@@ -42,7 +43,8 @@ def to_document(passage: StoredPassage, sequence: int) -> dict[str, Any]:
     del record["year"]
     if record["paper"] is None:
         del record["paper"]
-    return document | {"record": record}
+    # As text: what a record may hold (numbers of any length, any depth) is nothing to the cluster.
+    return document | {"record": json.dumps(record, ensure_ascii=False, separators=(",", ":"))}
 
 
 def from_document(source: dict[str, Any]) -> StoredPassage:
@@ -50,7 +52,7 @@ def from_document(source: dict[str, Any]) -> StoredPassage:
     title, text = _cut(source["text"], source["title"])
     values = {"title": title, "text": text, "journal": "", "year": None, "paper": None}
     values |= {name: source[name] for name in (*EXACT_FIELDS, "year", "incomplete") if name in source}
-    return StoredPassage(**(values | source["record"]))
+    return StoredPassage(**(values | json.loads(source["record"])))
 
 
 def _cut(whole: str, title: str) -> tuple[str, str]:

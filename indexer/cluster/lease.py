@@ -25,7 +25,7 @@ HOLDER = "holder"  # the file with this place's name
 
 
 class Lease:
-    """A lease that is held; `check` tells whether it still is."""
+    """A lease that is held; `check` and `check_if_old` tell whether it still is."""
 
     def __init__(self, cluster: Cluster, index: str, key: str, holder: str) -> None:
         """Name what is held; nothing is asked yet."""
@@ -33,17 +33,23 @@ class Lease:
         self._index = index
         self._key = key
         self._holder = holder
+        self._until = 0.0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._renew, daemon=True, name="lease")
 
     def take(self, name: str) -> None:
         """Take the lease and keep it fresh; IndexBusy where another holds it."""
-        self._cluster.run(_write(self._cluster.client, self._index, self._key, self._holder, name))
+        self._write(name, anew=True)
         self._thread.start()
 
     def check(self, name: str) -> None:
         """Raise IndexBusy if another has taken it since: this process must have slept for long."""
-        self._cluster.run(_write(self._cluster.client, self._index, self._key, self._holder, name))
+        self._write(name, anew=False)
+
+    def check_if_old(self, name: str) -> None:
+        """Check if the lease may have run out unnoticed; costs nothing while it is fresh."""
+        if time.time() > self._until:
+            self.check(name)
 
     def release(self) -> None:
         """Give it back; a cluster that is gone forgets it by itself."""
@@ -52,12 +58,16 @@ class Lease:
         with suppress(EngineUnreachable, EngineRefused):
             self._cluster.run(_release(self._cluster.client, self._index, self._key, self._holder))
 
+    def _write(self, name: str, *, anew: bool) -> None:
+        until = int(time.time()) + LASTS_S
+        document = {"holder": self._holder, "until": until}
+        self._cluster.run(_write(self._cluster.client, self._index, self._key, document, name, anew=anew))
+        self._until = until
+
     def _renew(self) -> None:
         while not self._ended.wait(RENEWED_EVERY_S):
             try:
-                self._cluster.run(
-                    _write(self._cluster.client, self._index, self._key, self._holder, self._key)
-                )
+                self._write(self._key, anew=False)
             except (EngineUnreachable, EngineRefused):
                 continue  # perhaps only now; `check` decides
             except IndexBusy:
@@ -82,28 +92,56 @@ def _holder_at(place: Path) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-async def _write(client: AsyncElasticsearch, index: str, key: str, holder: str, name: str) -> None:
-    """Write the lease if it is free, run out, or one's own; nobody else's change comes between."""
-    document = {"holder": holder, "until": int(time.time()) + LASTS_S}
-    condition: dict[str, Any] = {"op_type": "create"}
-    try:
-        found = await client.get(index=index, id=key)
-    except NotFoundError:
-        pass
+async def _write(
+    client: AsyncElasticsearch, index: str, key: str, document: dict[str, Any], name: str, *, anew: bool
+) -> None:
+    """Write the lease; nobody else's change comes between.
+
+    It is taken `anew` if it is free, run out, or one's own; renewed only if it is still one's own.
+    """
+    found = await _found(client, index, key)
+    if found is None:
+        if not anew:
+            raise IndexBusy(_lost(name))
+        condition: dict[str, Any] = {"op_type": "create"}
     else:
-        other, until = found["_source"]["holder"], found["_source"]["until"]
-        if other != holder and until > time.time():
-            raise IndexBusy(
-                f"another process, on {other.rpartition('-')[0]}, is writing to index {name!r}; wait for it, "
-                f"then try again (if it was killed, its hold ends in {until - int(time.time())} s)"
-            )
+        _refuse_if_others(found["_source"], document["holder"], name, anew=anew)
         condition = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
     try:
         await client.index(index=index, id=key, document=document, **condition)
-    except ConflictError:
+    except ConflictError:  # somebody was faster: another holder, or this one's own other thread or first try
+        found = await _found(client, index, key)
+        if found is None or found["_source"]["holder"] != document["holder"]:
+            raise IndexBusy(
+                f"another process has just begun to write to index {name!r}; wait for it, then try again"
+            ) from None
+
+
+async def _found(client: AsyncElasticsearch, index: str, key: str) -> Any:
+    try:
+        return await client.get(index=index, id=key)
+    except NotFoundError:
+        return None
+
+
+def _refuse_if_others(lease: dict[str, Any], holder: str, name: str, *, anew: bool) -> None:
+    other, left = lease["holder"], lease["until"] - int(time.time())
+    if other == holder:
+        return
+    if not anew:
+        raise IndexBusy(_lost(name))
+    if left > 0:
         raise IndexBusy(
-            f"another process has just begun to write to index {name!r}; wait for it, then try again"
-        ) from None
+            f"another process, on {other.rpartition('-')[0]}, is writing to index {name!r}; wait for it, "
+            f"then try again (if it was killed, its hold ends in {left} s)"
+        )
+
+
+def _lost(name: str) -> str:
+    return (
+        f"this process stood still for so long that another took over index {name!r}; what it had not "
+        "published is given up: give the same command again"
+    )
 
 
 async def _release(client: AsyncElasticsearch, index: str, key: str, holder: str) -> None:

@@ -71,7 +71,7 @@ def index_body(
         "incomplete": {"type": "boolean"},
         "first": {"type": "boolean"},
         "sequence": {"type": "long"},
-        "record": {"type": "object", "enabled": False},
+        "record": {"type": "keyword", "index": False, "doc_values": False},
     }
     if vectors:
         index["mapping"] = {"exclude_source_vectors": True}

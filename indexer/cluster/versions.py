@@ -89,6 +89,12 @@ class ClusterIndex(IndexFolder):
         """Name the index in the cluster that holds a version."""
         return names.index_of(self._settings.prefix, self.name, version)
 
+    def shards(self, version: int) -> int:
+        """Return into how many shards a version is divided."""
+        index = self.index_of(version)
+        found = self._run(self._client.indices.get_settings(index=index, name="index.number_of_shards"))
+        return int(found[index]["settings"]["index"]["number_of_shards"])
+
     def _metas(self) -> dict[str, dict[str, Any]]:
         """Return what each version, and what is being built, says of itself."""
         pattern = names.every_index(self._settings.prefix, self.name)
@@ -168,7 +174,12 @@ class ClusterIndex(IndexFolder):
             unit=unit,
             building=self.building,
             refuse=refuse,
+            still_held=self._still_held,
         )
+
+    def _still_held(self) -> None:
+        if self._lease:
+            self._lease.check_if_old(self.name)
 
     def publish(self, version: int, *, keep: int) -> None:
         """Make the finished build a version, let it answer, and clear away all but the last `keep`."""

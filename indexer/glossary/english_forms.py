@@ -79,10 +79,10 @@ def english_forms(inside: str) -> EnglishForms:
 
 def is_abbreviation(form: str) -> bool:
     """Tell an abbreviation (LLM, eGFR, H2S) from a word."""
+    if not 1 < len(form) <= LONGEST_ABBREVIATION or " " in form:
+        return False
     capitals = sum(letter.isupper() for letter in form)
-    digits = any(letter.isdecimal() for letter in form)
-    short = 1 < len(form) <= LONGEST_ABBREVIATION and " " not in form
-    return short and (capitals > 1 or (capitals > 0 and digits))
+    return capitals > 1 or (capitals > 0 and any(letter.isdecimal() for letter in form))
 
 
 def english_words(form: str) -> list[str]:

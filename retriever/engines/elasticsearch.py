@@ -5,13 +5,11 @@ from typing import Any, NoReturn
 
 from elasticsearch import NotFoundError
 
-from indexer.cluster import names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document
 from indexer.errors import EngineRefused, IndexDamaged
 from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
-from indexer.versions import Manifest
 from retriever.engines import EngineHit, Explanation, TermScore
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, settled
@@ -28,21 +26,22 @@ from retriever.queries import Exact, Filters, Phrase, Query, Range, Term
 WINDOW = 10_000  # documents that one search gives at most
 # Copies of a shard may count deleted documents otherwise; the same one answers each time.
 PREFERENCE = "shrag"
+REMEMBERED_FREQUENCIES = 200_000
 SUGGESTED = 1_000  # near terms that the cluster is asked for
 
 
 class ElasticsearchEngine:
     """One published version in a cluster, open for reading; what is published later does not show."""
 
-    def __init__(self, settings: ElasticsearchSettings, name: str, manifest: Manifest) -> None:
-        """Connect; nothing is asked yet."""
+    def __init__(self, settings: ElasticsearchSettings, index: str, *, passages: int, shards: int) -> None:
+        """Connect to the index of one version, of so many passages and shards; nothing is asked yet."""
         self._cluster = Cluster(settings)
         self._client = self._cluster.client
-        self._name = name
-        self._index = names.index_of(settings.prefix, name, manifest.version)
-        self._count = manifest.passages
+        self._index = index
+        self._count = passages
+        self._frequencies: dict[str, int] = {}  # a version never changes
         self._options: dict[str, Any] = {"preference": PREFERENCE}
-        if settings.shards > 1:  # else a token is as rare as in the shard that is asked
+        if shards > 1:  # else a token is as rare as in the shard that is asked
             self._options["search_type"] = "dfs_query_then_fetch"
 
     @property
@@ -123,10 +122,15 @@ class ElasticsearchEngine:
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
         asked = list(dict.fromkeys(tokens))
-        answers = await self._msearch([count_body(term_query("text", token, 1.0)) for token in asked])
-        return {
-            token: int(answer["hits"]["total"]["value"]) for token, answer in zip(asked, answers, strict=True)
-        }
+        known = {token: self._frequencies[token] for token in asked if token in self._frequencies}
+        new = [token for token in asked if token not in known]
+        answers = await self._msearch([count_body(term_query("text", token, 1.0)) for token in new])
+        for token, answer in zip(new, answers, strict=True):
+            known[token] = int(answer["hits"]["total"]["value"])
+        if len(self._frequencies) + len(new) > REMEMBERED_FREQUENCIES:
+            self._frequencies.clear()
+        self._frequencies |= {token: known[token] for token in new}
+        return {token: known[token] for token in asked}
 
     async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
         """Return (term, document frequency) of terms of the same first letter and few other letters."""
@@ -238,7 +242,7 @@ class ElasticsearchEngine:
             self._gone(None)
         if kind == "no_shard_available_action_exception" or answer.get("status") in {429, 503}:
             raise EngineRefused(
-                f"Elasticsearch at {self._cluster.settings.url} cannot search all of {self._name!r} now "
+                f"Elasticsearch at {self._cluster.settings.url} cannot search all of {self._index} now "
                 f"({reason}): shards are missing (a red cluster), starting, or overloaded; see "
                 "GET /_cluster/health, and try again"
             )

@@ -11,6 +11,7 @@ from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range
 
 EVERYTHING: dict[str, Any] = {"match_all": {}}
 NOTHING: dict[str, Any] = {"match_none": {}}
+LONGEST_WORD = 127  # letters of two UTF-16 units: the cluster cuts words of a line at 255 units
 
 
 def search_body(query: Query, filters: Filters, size: int) -> dict[str, Any]:
@@ -64,18 +65,31 @@ def term_query(field: str, token: str, weight: float) -> dict[str, Any]:
 
 
 def phrase_query(phrase: Phrase) -> dict[str, Any]:
-    """Return the query for tokens at their positions, by intervals of spans, since no text is analysed."""
+    """Return the query for tokens at their positions, which no text of the index's own kind is analysed for.
+
+    Tokens side by side go as a line that the cluster only takes apart at its spaces. Gaps cannot be told so;
+    phrases with gaps go as spans, which score alike, but count a token that stands twice once in the idf, and
+    find loosened phrases only in their order.
+    """
     first, last = phrase.tokens[0][0], phrase.tokens[-1][0]
     at = {position - first: token for position, token in phrase.tokens}
+    if len(at) == last - first + 1 and all(map(_is_plain, at.values())):
+        line = {"query": " ".join(at.values()), "analyzer": "whitespace", "slop": phrase.slop}
+        return {"match_phrase": {phrase.field: line | {"boost": phrase.weight}}}
     clauses: list[dict[str, Any]] = []
     for offset in range(last - first + 1):
         if offset in at:
             clauses.append({"span_term": {phrase.field: at[offset]}})
-        elif clauses and "span_gap" in clauses[-1]:
+        elif "span_gap" in clauses[-1]:
             clauses[-1]["span_gap"][phrase.field] += 1
         else:
             clauses.append({"span_gap": {phrase.field: 1}})
     return {"span_near": {"clauses": clauses, "slop": phrase.slop, "in_order": True, "boost": phrase.weight}}
+
+
+def _is_plain(token: str) -> bool:
+    """Tell whether a token is one word of a line for the cluster too."""
+    return len(token) <= LONGEST_WORD and not any(letter.isspace() for letter in token)
 
 
 def _boolean(clauses: Sequence[Query], occur: str) -> dict[str, Any]:
@@ -84,12 +98,11 @@ def _boolean(clauses: Sequence[Query], occur: str) -> dict[str, Any]:
         if isinstance(clause, Not):
             parts.setdefault("must_not", []).append(compiled(clause.clause))
         elif isinstance(clause, Term) and occur == "should":  # one flat union is searched fastest
-            parts.setdefault(occur, []).extend(
-                term_query(clause.field, token, clause.weight) for token in clause.tokens
-            )
+            for token in clause.tokens:
+                parts.setdefault(occur, []).append(term_query(clause.field, token, clause.weight))
         else:
             parts.setdefault(occur, []).append(compiled(clause))
-    if not parts or (occur == "should" and not parts.get("should") and "must_not" not in parts):
+    if not parts:
         return NOTHING
     if set(parts) == {"must_not"}:
         return {"bool": parts | {"filter": [EVERYTHING]}}

@@ -1,10 +1,12 @@
 """Text to tokens: what the chains make of Korean, English and both in one sentence."""
 
+import _mecab
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
+from indexer.analysis.dictionary import MARKS, open_tagger
 from indexer.analysis.porter import porter_stem
 from indexer.errors import InvalidCall
 
@@ -81,6 +83,27 @@ def test_a_sentence_is_read_alike_whether_or_not_another_is_doubtful():
 
 def test_what_ends_a_sentence_to_mecab_is_a_word_as_any():
     assert terms(KOREAN, "EOS, , 가, , 나") == ["eos", "가", "나"]
+
+
+@pytest.mark.parametrize("text", ["? ", ", , ", "가 ? ", "가. 國, "])
+def test_a_doubtful_mark_may_end_the_text(text):
+    assert KOREAN.analyze(text + " ") == KOREAN.analyze(text)
+
+
+def test_the_stand_ins_of_marks_have_the_marks_entries():
+    tagger, lattice = open_tagger(), _mecab.Lattice()
+    entries = {}
+    for sign in (*MARKS, *MARKS.values()):
+        lattice.set_sentence(sign)
+        tagger.parse(lattice)
+        node, found = lattice.begin_nodes(0), []
+        while node is not None:
+            found.append((node.lc_attr, node.rc_attr, node.wcost, str(node.feature), node.stat))
+            node = node.bnext
+        entries[sign] = [entry[:4] for entry in found if entry[4] != _mecab.MECAB_UNK_NODE]
+        if sign in MARKS.values():
+            assert len(found) == 1  # never an unknown word
+    assert [entries[mark] for mark in MARKS] == [entries[stand_in] for stand_in in MARKS.values()]
 
 
 def test_the_korean_interpunct_separates_words():
@@ -215,6 +238,10 @@ def test_english_drops_possessive_and_stop_words_and_stems():
 def test_english_cuts_at_word_boundaries():
     assert terms(ENGLISH, "don't 10.5 e-mail") == ["don't", "10.5", "e", "mail"]
     assert [token[1:] for token in ENGLISH.analyze("x" * 300)] == [(0, 0, 255), (1, 255, 300)]
+
+
+def test_english_takes_a_flag_for_a_word_and_half_of_one_for_none():
+    assert terms(ENGLISH, "x🇰🇷y 🇰 🇺🇸") == ["x", "🇰🇷", "y", "🇺🇸"]
 
 
 def test_lowercase_never_changes_the_length():

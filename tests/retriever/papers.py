@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.queries import Query
@@ -117,6 +118,14 @@ def index_of(folder, *papers, **options) -> SearchIndex:
     folder.mkdir(exist_ok=True)
     build(folder, write_jsonl(folder / "own.jsonl", papers), "own", **options)
     return open_index(IndexerSettings(home=folder), "own")
+
+
+def indexed(settings, papers, name=NAME, **options) -> SearchIndex:
+    """Index some papers where the settings say, with whatever engine, and open that."""
+    settings.home.mkdir(parents=True, exist_ok=True)
+    corpus = write_jsonl(settings.home / f"{name}.jsonl", papers)
+    build_index(IngestRequest(name, [str(corpus)], **options), settings)
+    return open_index(settings, name)
 
 
 def found(index, question, method="shrag", settings=None, **request):

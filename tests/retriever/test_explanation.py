@@ -1,202 +1,31 @@
+"""The embedded engine explains its scores as every engine does."""
+
 import asyncio
-import json
 import math
 
 import pytest
 
-from indexer.analysis import make_analyzer
-from indexer.analysis.pool import PassageAnalyzer
-from indexer.schema import StoredPassage
-from indexer.writers.tantivy import TantivyWriter
-from retriever.engines import TermScore
-from retriever.engines.tantivy import TantivyEngine
-from retriever.errors import UnknownPassage
-from retriever.expert import parse_expression
-from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Range, Term, or_query
+from indexer.settings import IndexerSettings
+from retriever.queries import Term
+from tests.retriever.papers import indexed
 
-PASSAGES = {
-    "graph": ("Knowledge graphs", "A knowledge graph for retrieval. Knowledge matters.", 2019),
-    "search": ("지식 그래프 검색", "지식 그래프를 위한 검색 연구", 2021),
-    "plain": ("Cats", "cats cats cats and one dog", 2021),
-    "empty": ("", "", 2024),
-}
-KNOWLEDGE = Term("knowledge", ("knowledg",))
-GRAPH = Term("graph", ("graph",))
-CATS = Term("cats", ("cat",))
-PHRASE = Phrase("knowledge graph", ((0, "knowledg"), (1, "graph")))
+pytest.register_assert_rewrite("tests.retriever.explanation_contract")
+
+from tests.retriever.explanation_contract import *  # noqa: E402, F403 - its tests and fixtures
 
 
 @pytest.fixture(scope="module")
-def analyzer():
-    return make_analyzer("bilingual")
+def settings_for():
+    return lambda home: IndexerSettings(home=home, workers=1)
 
 
-def build(folder, analyzer):
-    analysed = PassageAnalyzer(analyzer)
-    with TantivyWriter(folder, unit="paper", memory_mb=20) as writer:
-        for sequence, (name, (title, text, year)) in enumerate(PASSAGES.items()):
-            passage = StoredPassage(
-                name, name, title, text, "ko" if name == "search" else "en", "abstract", year
-            )
-            writer.add(passage, analysed.analyse(title, text), sequence)
-        writer.finish()
-    return TantivyEngine(folder)
+def test_passages_without_a_word_count_in_the_averages(tmp_path, settings_for):
+    """As tantivy counts; Lucene leaves them out, see tests/service/elasticsearch/test_explanation.py."""
+    papers = [{"id": "A", "title": "alpha"}, {"id": "B", "title": "beta gamma"}, {"id": "C", "title": "the"}]
 
+    with indexed(settings_for(tmp_path), papers) as index:
+        [term] = asyncio.run(index.engine.explain(Term("alpha", ("alpha",)), "A")).terms
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory, analyzer):
-    return build(tmp_path_factory.mktemp("index"), analyzer)
-
-
-def explain(engine, query, passage_id):
-    return asyncio.run(engine.explain(query, passage_id))
-
-
-def search_score(engine, query, passage_id):
-    [hits] = asyncio.run(engine.search([(query, 10)], filters=Filters(), collapse=False))
-    return {hit.passage_id: hit.score for hit in hits}.get(passage_id)
-
-
-def test_a_token_is_explained_as_bm25(engine):
-    # knowledge stands 3 times in 1 of 4 passages, among the 7 words of "graph" (dl).
-    # The four texts have 7, 8, 6 and 0 tokens: avgdl = 5.25.
-    explanation = explain(engine, KNOWLEDGE, "graph")
-
-    [term] = explanation.terms
-    assert (term.token, term.field, term.weight) == ("knowledg", "text", 1.0)
-    assert (term.frequency, term.document_frequency) == (3.0, 1)
-    assert term.idf == pytest.approx(math.log(1 + (4 - 1 + 0.5) / (1 + 0.5)))
-    assert term.score == pytest.approx(
-        2.2 * term.idf * 3 / (3 + 1.2 * (1 - 0.75 + 0.75 * 7 / 5.25)), abs=1e-4
-    )
-
-
-def test_terms_come_highest_first_with_field_and_weight(engine):
-    query = or_query([KNOWLEDGE, GRAPH], title_weight=0.3)
-
-    terms = explain(engine, query, "graph").terms
-
-    assert [(term.token, term.field, term.weight) for term in terms] == [
-        ("knowledg", "text", 1.0),
-        ("graph", "text", 1.0),
-        ("graph", "title", 0.3),
-        ("knowledg", "title", 0.3),
-    ]
-    assert [term.score for term in terms] == sorted((term.score for term in terms), reverse=True)
-
-
-def test_a_phrase_is_one_term_with_the_sum_of_its_tokens_idf(engine):
-    [term] = explain(engine, PHRASE, "graph").terms
-
-    assert (term.token, term.frequency, term.document_frequency) == ("knowledg graph", 2.0, 1)
-    assert term.idf == pytest.approx(2 * math.log(1 + 3.5 / 1.5))
-
-
-QUERIES = {
-    "a word": KNOWLEDGE,
-    "a weighted word": Term("knowledge", ("knowledg",), weight=2.5),
-    "a word of several tokens": Term("지식그래프", ("지식", "그래프", "없")),
-    "any of several": Or((KNOWLEDGE, GRAPH, CATS, Term("검색", ("검색",)))),
-    "with the title clause": or_query([KNOWLEDGE, GRAPH, CATS], title_weight=0.3),
-    "all of several": And((KNOWLEDGE, GRAPH)),
-    "a side that fails": Or((KNOWLEDGE, CATS, And((GRAPH, CATS)))),
-    "a phrase": PHRASE,
-    "a weighted, loose phrase": Phrase("graph retrieval", ((0, "graph"), (1, "retriev")), weight=0.5, slop=2),
-    "a phrase in the title": Phrase("지식 그래프", ((0, "지식"), (1, "그래프")), "title"),
-    "a phrase of one word": Phrase("graph", ((0, "graph"),)),
-    "filters": And((Or((KNOWLEDGE, CATS)), Range(2019, 2021), Exact("lang", ("en",)))),
-    "only filters": And((Range(2021, None), Not(CATS))),
-    "a negation": And((Or((KNOWLEDGE, CATS)), Not(Term("dog", ("dog",))))),
-    "a negation beside OR": Or((KNOWLEDGE, CATS, Not(Term("dog", ("dog",))))),
-    "only a negation": Not(CATS),
-    "a negation alone in OR": Or((Not(CATS),)),
-    "a negation alone in OR beside a word": And((KNOWLEDGE, Or((Not(CATS),)))),
-    "nothing": Or(()),
-}
-
-
-@pytest.mark.parametrize("name", QUERIES)
-@pytest.mark.parametrize("passage_id", PASSAGES)
-def test_the_terms_sum_to_the_score_of_the_search(engine, name, passage_id):
-    query = QUERIES[name]
-
-    explanation = explain(engine, query, passage_id)
-
-    expected = search_score(engine, query, passage_id) or 0.0
-    assert explanation.passage_id == passage_id
-    assert explanation.score == pytest.approx(expected, abs=1e-3)
-    assert sum(term.score for term in explanation.terms) == pytest.approx(expected, abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "knowledge AND (graph OR 검색)^2 NOT cats",
-        "+knowledge cats graph^3",
-        "+year:2021 +cats dog",
-        'title:"지식 그래프" OR (knowledge^.5 retrieval)',
-        "(cats AND knowledge) OR graph OR dog",
-    ],
-)
-@pytest.mark.parametrize("passage_id", ["graph", "search", "plain"])
-def test_the_terms_of_an_expression_sum_to_the_score_of_the_search(engine, analyzer, expression, passage_id):
-    query = parse_expression(expression, analyzer)
-
-    explanation = explain(engine, query, passage_id)
-
-    expected = search_score(engine, query, passage_id) or 0.0
-    assert explanation.score == pytest.approx(expected, abs=1e-3)
-    assert sum(term.score for term in explanation.terms) == pytest.approx(expected, abs=1e-3)
-
-
-def test_the_sums_are_of_scores_above_zero(engine):
-    matched = [name for name, query in QUERIES.items() if search_score(engine, query, "graph")]
-
-    assert len(matched) == 13
-
-
-def test_a_word_that_must_stand_scores_once_beside_words_that_may(engine, analyzer):
-    must = search_score(engine, parse_expression("+knowledge cats graph", analyzer), "graph")
-
-    assert must == search_score(engine, Or((KNOWLEDGE, GRAPH)), "graph")
-    assert search_score(engine, parse_expression("+knowledge cats graph", analyzer), "plain") is None
-
-
-def test_a_passage_that_does_not_match_has_no_terms_and_no_score(engine):
-    explanation = explain(engine, KNOWLEDGE, "plain")
-
-    assert (explanation.score, explanation.terms) == (0.0, ())
-
-
-def test_a_passage_that_is_not_there_is_named(engine):
-    with pytest.raises(UnknownPassage, match="'missing'"):
-        explain(engine, KNOWLEDGE, "missing")
-
-
-def test_term_frequencies_count_the_token_in_the_passages_that_hold_it(engine):
-    assert asyncio.run(engine.term_frequencies("cat", 10)) == [4]
-    assert asyncio.run(engine.term_frequencies("지식", 10)) == [2]
-    assert asyncio.run(engine.term_frequencies("missing", 10)) == []
-
-
-def test_a_compound_typed_as_one_word_finds_its_parts_side_by_side(engine, analyzer):
-    query = parse_expression("지식그래프", analyzer)
-
-    [hits] = asyncio.run(engine.search([(query, 10)], filters=Filters(), collapse=False))
-
-    assert [hit.passage_id for hit in hits] == ["search"]
-
-
-def test_a_stacked_compound_is_found_written_apart_too(tmp_path):
-    mixed = make_analyzer("bilingual", "mixed")
-    engine = build(tmp_path / "index", mixed)
-
-    for expression in ("지식그래프", '"지식 그래프"', "검색", "연구"):
-        assert search_score(engine, parse_expression(expression, mixed), "search")
-
-
-def test_an_explanation_is_plain_data(engine):
-    [term] = explain(engine, KNOWLEDGE, "graph").terms
-
-    assert isinstance(term, TermScore)
-    assert json.dumps([term.token, term.frequency, term.document_frequency, term.idf, term.score])
+    # One of three passages; its one word against 1 on average.
+    assert term.idf == pytest.approx(math.log(1 + 2.5 / 1.5))
+    assert term.score == pytest.approx(2.2 * math.log(1 + 2.5 / 1.5) / (1 + 1.2), abs=1e-4)

@@ -7,6 +7,7 @@ with them.
 """
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -29,6 +30,7 @@ from indexer.requests import Progress
 
 DATA = Path("../shared/data")
 QUESTIONS = 200
+VECTORS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,29 @@ def cold_start(plan: Plan) -> list[Figure]:
     return measure_cold_start(plan.home, ensure_korean_index(plan.home, plan.passages))
 
 
+def cluster(plan: Plan) -> list[Figure]:
+    """Measure a cluster beside the embedded engine, where the settings name one."""
+    if not os.environ.get("SHRAG_ELASTICSEARCH__URL"):
+        click.echo("no server named in SHRAG_ELASTICSEARCH__URL: left out", err=True)
+        return []
+    from eval.experiments.bench.cluster.loading import measure_build_memory, measure_loading
+    from eval.experiments.bench.cluster.queries import measure_cluster_queries
+    from eval.experiments.bench.cluster.vectors import measure_similarities
+
+    return [
+        *measure_cluster_queries(plan.home, plan.documents, plan.rounds, plan.progress),
+        *measure_loading(plan.home, plan.rounds, plan.progress),
+        *measure_build_memory(plan.home, plan.passages),
+        *measure_similarities(plan.home, min(VECTORS, plan.documents), plan.progress),
+    ]
+
+
 PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
     "generated": generated,
     "analysis": analysis,
     "indexing": indexing,
     "cold-start": cold_start,
+    "elasticsearch": cluster,
 }
 
 

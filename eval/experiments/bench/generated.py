@@ -1,6 +1,6 @@
 """The index of the generated corpus, published like any other, so that a second run finds it."""
 
-import shutil
+import json
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,19 +13,21 @@ from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
 from indexer.glossary import write_glossary
 from indexer.packing import PackedTokens
+from indexer.places import the_index
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
-from indexer.versions import ENGINE, GLOSSARY, IndexFolder, Manifest
-from indexer.writers import Writer
+from indexer.versions import GLOSSARY, PLAN, IndexFolder, Manifest, write_durably
 from retriever.index import open_index
 
 PART = "generated index"
+ANALYZER = "english"  # where the engine analyses itself: it takes each word for one
 
 
 def measure_generated_index(home: Path, count: int, progress: Progress) -> tuple[str, list[Figure]]:
-    """Find the index of `count` documents, or build it; return its name and what it took."""
-    name, seconds = ensure_index(home, count, progress)
+    """Find the embedded index of `count` documents, or build it; return its name and what it took."""
+    settings = IndexerSettings(home=home, engine="tantivy")
+    name, seconds = ensure_index(settings, count, progress)
     folder = IndexFolder(home, name)
     files = folder.version_path(folder.require_current()).rglob("*")
     size = sum(path.stat().st_size for path in files)
@@ -35,30 +37,29 @@ def measure_generated_index(home: Path, count: int, progress: Progress) -> tuple
     return name, figures
 
 
-def ensure_index(home: Path, count: int, progress: Progress) -> tuple[str, float | None]:
+def ensure_index(settings: IndexerSettings, count: int, progress: Progress) -> tuple[str, float | None]:
     """Return the name of the index of `count` documents, and the seconds it took if it had to be built."""
     name = f"generated-{count}"
     try:
-        open_index(IndexerSettings(home=home), name).glossary.close()
+        with open_index(settings, name):
+            return name, None
     except (UnknownIndex, IndexMismatch, IndexDamaged):
-        return name, build(home, name, count, progress)
-    return name, None
+        return name, build(settings, name, count, progress)
 
 
-def build(home: Path, name: str, count: int, progress: Progress) -> float:
+def build(settings: IndexerSettings, name: str, count: int, progress: Progress) -> float:
     """Generate, write and publish; return the seconds that the writer took, without the generator's."""
-    settings = IndexerSettings(home=home)
-    folder = IndexFolder(home, name)
-    fingerprint = lexical_fingerprint("bilingual", "discard")
-    with folder.writing():
-        shutil.rmtree(folder.building, ignore_errors=True)
+    with the_index(settings, name) as folder, folder.writing():
+        folder.start_building(None, ANALYZER, "discard")
+        write_durably(folder.building / PLAN, json.dumps({"base": None}))
         spent = 0.0
         with folder.writer("paper") as writer:
             for document in documents(count):
+                passage, tokens = passage_of(document), None if writer.analyses else _tokens(document)
                 started = time.perf_counter()
                 if document.number and document.number % settings.commit_every == 0:
                     writer.commit()
-                _add(writer, document)
+                writer.add(passage, tokens, document.number)
                 spent += time.perf_counter() - started
                 if document.number % 1_000 == 0:
                     progress("documents", document.number, count)
@@ -70,24 +71,24 @@ def build(home: Path, name: str, count: int, progress: Progress) -> float:
         Manifest(
             name=name,
             version=version,
-            engine=ENGINE,
-            analyzer="bilingual",
+            engine=folder.engine,
+            analyzer=ANALYZER,
             decompound="discard",
             unit="paper",
             papers=count,
             passages=count,
             published=datetime.now(UTC).isoformat(timespec="seconds"),
-            fingerprint=fingerprint,
+            fingerprint=lexical_fingerprint(ANALYZER, "discard", folder.engine),
             counts={"records": count},
         ).write(folder.building)
         folder.publish(version, keep=1)
     return spent
 
 
-def _add(writer: Writer, document: Document) -> None:
-    """Add a document as a paper of one passage; the title's words stand in both analysed fields."""
+def passage_of(document: Document) -> StoredPassage:
+    """Return a document as a paper of one passage; the title's words stand in both analysed fields."""
     identifier = f"{document.number:07}"
-    passage = StoredPassage(
+    return StoredPassage(
         passage_id=identifier,
         doc_id=identifier,
         title=" ".join(document.title),
@@ -98,8 +99,10 @@ def _add(writer: Writer, document: Document) -> None:
         journal=document.journal,
         paper={"id": identifier, "year": document.year, "journal": document.journal},
     )
-    tokens = AnalysedTexts(_packed(document.words), _packed(document.title))
-    writer.add(passage, tokens, document.number)
+
+
+def _tokens(document: Document) -> AnalysedTexts:
+    return AnalysedTexts(_packed(document.words), _packed(document.title))
 
 
 def _packed(words: tuple[str, ...]) -> PackedTokens:

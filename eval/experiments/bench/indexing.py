@@ -33,7 +33,7 @@ def measure_indexing(
     home: Path, passages: Sequence[Passage], rounds: int, progress: Progress
 ) -> list[Figure]:
     """Index the passages as they are, then repeated under other ids; leaves the former as index `korean`."""
-    settings = IndexerSettings(home=home, workers=WORKERS)
+    settings = IndexerSettings(home=home, engine="tantivy", workers=WORKERS)
     figures: list[Figure] = []
     for name, copies in ((NAME, 1), (f"{NAME}-repeated", -(-REPEATED_TO // len(passages)))):
         path = home / f"{name}.jsonl"
@@ -68,11 +68,11 @@ def measure_indexing(
 def ensure_korean_index(home: Path, passages: Sequence[Passage]) -> str:
     """Return the name of the index of the passages, built where it is missing."""
     try:
-        open_index(IndexerSettings(home=home), NAME).glossary.close()
+        open_index(IndexerSettings(home=home, engine="tantivy"), NAME).glossary.close()
     except (UnknownIndex, IndexMismatch):
         path = home / f"{NAME}.jsonl"
         write_copies(path, passages, 1)
-        build_index(_request(NAME, path), IndexerSettings(home=home, workers=WORKERS))
+        build_index(_request(NAME, path), IndexerSettings(home=home, engine="tantivy", workers=WORKERS))
     return NAME
 
 

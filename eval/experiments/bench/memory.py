@@ -44,7 +44,7 @@ def measure_memory(home: Path, name: str, count: int) -> list[Figure]:
 async def serve(home: Path, name: str, count: int) -> dict[str, Any]:
     """Open the index, answer the questions with the records of their hits, and tell what that took."""
     hits = 0
-    with open_index(IndexerSettings(home=home), name) as index:
+    with open_index(IndexerSettings(home=home, engine="tantivy"), name) as index:
         for question in questions(count):
             queries = [(query, TOP) for query in queries_of(question, 0.0)]
             found = await index.engine.search(queries, filters=Filters(), collapse=True)
@@ -53,10 +53,10 @@ async def serve(home: Path, name: str, count: int) -> dict[str, Any]:
         return {"passages": index.engine.passage_count, "hits": hits, "peak_bytes": peak_bytes()}
 
 
-def peak_bytes() -> int | None:
-    """Return the most memory this process ever had resident; None where the system does not tell."""
+def peak_bytes(process: str | int = "self") -> int | None:
+    """Return the most memory a process ever had resident; None where the system does not tell."""
     try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
+        status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     except OSError:
         return None
     found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)

@@ -1,6 +1,6 @@
 """Record what a real Elasticsearch makes of the sentences in tests/golden with the dictionary there.
 
-    python -m tests.service.elasticsearch.record_dictionary
+python -m tests.service.elasticsearch.record_dictionary
 """
 
 import json

@@ -1,10 +1,12 @@
 """Backup and restore on a real server, which may write snapshots to a folder."""
 
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -17,8 +19,13 @@ from indexer.cluster.mapping import index_body, published_settings
 from indexer.cluster.names import alias_of, glossaries, index_of, leases
 from indexer.errors import EngineRefused, IndexNotWritten, InvalidCall, UnknownIndex
 from indexer.settings import ElasticsearchSettings
+from shrag import cli
 from tests.service.elasticsearch.conftest import _available, _skip_where_given, renew
 from tests.service.elasticsearch.server import Access, Server, running_server
+
+ROOT = Path(__file__).parents[3]
+DOCUMENTATION = ROOT / "docs" / "cluster.md"
+SAMPLE = str(ROOT / "sample" / "papers.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -311,3 +318,42 @@ def test_embedded_indexes_are_folders_to_copy(command: click.Command, monkeypatc
     monkeypatch.setenv("SHRAG_ENGINE", "tantivy")
     with pytest.raises(InvalidCall, match="the engine is tantivy, whose indexes are folders: copy"):
         run(command)
+
+
+def documented_rights() -> dict[str, dict[str, Any]]:
+    """Return the keys of docs/cluster.md, as they stand there."""
+    blocks = re.findall(r"```json\n(.*?)```", DOCUMENTATION.read_text("utf-8"), re.DOTALL)
+    return {key["name"]: key for key in map(json.loads, blocks)}
+
+
+def test_the_documented_keys_index_search_and_back_up(
+    cluster: Cluster, access: Access, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    keys = {
+        name: cluster.run(cluster.client.security.create_api_key(**key))["encoded"]
+        for name, key in documented_rights().items()
+    }
+    # The first key of all makes the server's index of keys.
+    cluster.run(cluster.client.cluster.health(wait_for_no_initializing_shards=True, timeout="30s"))
+    monkeypatch.setenv("SHRAG_HOME", str(tmp_path))
+    monkeypatch.setenv("SHRAG_ENGINE", "elasticsearch")
+    monkeypatch.setenv("SHRAG_ELASTICSEARCH__URL", access.url)
+    monkeypatch.setenv("SHRAG_WORKERS", "1")
+    snapshots.list_snapshots(cluster, "shrag")  # registers the repository
+
+    def shrag_with(key: str, *arguments: str) -> str:
+        monkeypatch.setenv("SHRAG_ELASTICSEARCH__API_KEY", keys[key])
+        return CliRunner().invoke(cli, arguments, catch_exceptions=False).stdout
+
+    assert "index 'papers', version 1" in shrag_with("shrag-index", "index", SAMPLE, "--name", "papers")
+    assert "version 2" in shrag_with("shrag-index", "index", SAMPLE, "--name", "papers", "--rebuild")
+    assert "version 1" in shrag_with("shrag-index", "indexes", "rollback", "papers")
+    assert "SAMPLE-" in shrag_with("shrag-index", "search", "methane", "--name", "papers")
+    assert "SAMPLE-" in shrag_with("shrag-search", "search", "methane", "--name", "papers")
+    assert "SAMPLE-" in shrag_with("shrag-search", "ask", "methane from rice", "--name", "papers")
+    with pytest.raises(EngineRefused, match="denies this user or key a right"):
+        shrag_with("shrag-search", "index", SAMPLE, "--name", "papers")
+    monkeypatch.setenv("SHRAG_ELASTICSEARCH__API_KEY", keys["shrag-backup"])
+    told, _ = run(commands.backup, "nightly")
+    assert told.startswith("snapshot 'nightly'")
+    assert "deleted" in shrag_with("shrag-index", "indexes", "delete", "papers", "--yes")

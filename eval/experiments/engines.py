@@ -1,0 +1,162 @@
+"""Whether a cluster ranks as the embedded engine does: the same methods on both, laid side by side.
+
+    python -m eval.experiments.engines --home DIR [--collection NAME] [--json]
+
+The cluster is the one of the settings (SHRAG_ELASTICSEARCH__…); what is indexed there bears a prefix of its own and
+stays, so that the experiment can be repeated without building again.
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eval.experiments.ranking import COLLECTIONS, DATA, FIRST, METHODS, Bench, Collection, prefixed, questions
+from eval.measures import evaluate
+from eval.overlap import mean_overlap, mean_rank_biased_overlap
+from eval.progress import question_bar
+from eval.qrels import Qrels
+from eval.runs import Run
+from eval.tables import aligned
+from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.requests import Progress
+from indexer.settings import EngineName, IndexerSettings
+
+PREFIX = "engines"
+SETTINGS = ("alone", "together")
+MEASURES = ("nDCG@10", "Success@5")
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """What one method made of one collection's questions on both engines."""
+
+    collection: str
+    setting: str
+    method: str
+    questions: int
+    embedded: Mapping[str, float]
+    elasticsearch: Mapping[str, float]
+    overlap: float
+    rank_biased_overlap: float
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the row of the table."""
+        names = ("collection", "setting", "method", "questions", "embedded", "elasticsearch")
+        return {name: getattr(self, name) for name in names} | {
+            f"overlap@{FIRST}": self.overlap,
+            "rank_biased_overlap": self.rank_biased_overlap,
+        }
+
+
+def benches(home: Path, data: Path, progress: Progress, prefix: str = PREFIX) -> dict[EngineName, Bench]:
+    """Return a bench for each engine; of the settings only the cluster's address counts."""
+    given = IndexerSettings()
+    cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
+    places: dict[EngineName, Path] = {"tantivy": home / "embedded", "elasticsearch": home / "cluster"}
+    return {
+        engine: Bench(
+            place,
+            data,
+            progress,
+            given.model_copy(update={"home": place, "engine": engine, "elasticsearch": cluster}),
+        )
+        for engine, place in places.items()
+    }
+
+
+def run_experiment(
+    engines: Mapping[EngineName, Bench],
+    data: Path,
+    collections: Sequence[Collection],
+    *,
+    settings: Sequence[str] = SETTINGS,
+    methods: Sequence[str] = METHODS,
+) -> list[SideBySide]:
+    """Rank every collection's dev questions by every method on both engines."""
+    found: list[SideBySide] = []
+    for collection in collections:
+        topics, judged = questions(data, collection, "dev")
+        for setting in settings:
+            qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
+            with (
+                engines["tantivy"].open(collection, setting) as embedded,
+                engines["elasticsearch"].open(collection, setting) as cluster,
+            ):
+                for method in methods:
+                    one = engines["tantivy"].rank(embedded, topics, method)
+                    other = engines["elasticsearch"].rank(cluster, topics, method)
+                    found.append(side_by_side(collection.name, setting, method, qrels, one, other))
+    return found
+
+
+def side_by_side(
+    collection: str, setting: str, method: str, qrels: Qrels, embedded: Run, elasticsearch: Run
+) -> SideBySide:
+    """Measure two runs of the same questions, and how alike they are."""
+    return SideBySide(
+        collection=collection,
+        setting=setting,
+        method=method,
+        questions=len(embedded),
+        embedded=evaluate(qrels, embedded, MEASURES).means,
+        elasticsearch=evaluate(qrels, elasticsearch, MEASURES).means,
+        overlap=mean_overlap(embedded, elasticsearch, FIRST),
+        rank_biased_overlap=mean_rank_biased_overlap(embedded, elasticsearch),
+    )
+
+
+def _show(found: Sequence[SideBySide]) -> None:
+    rows = [
+        (
+            one.collection,
+            one.setting,
+            one.method,
+            str(one.questions),
+            *(f"{means[measure]:.4f}" for measure in MEASURES for means in (one.embedded, one.elasticsearch)),
+            f"{one.overlap:.4f}",
+            f"{one.rank_biased_overlap:.4f}",
+        )
+        for one in found
+    ]
+    measured = (name for measure in MEASURES for name in (measure, "Elasticsearch"))
+    header = ("collection", "index", "method", "questions", *measured, f"first {FIRST} in common", "RBO")
+    click.echo(aligned(header, rows, words=3))
+
+
+@click.command()
+@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
+@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@click.option("--prefix", default=PREFIX, show_default=True, help="Of the indexes in the cluster.")
+@click.option(
+    "--collection",
+    "names",
+    multiple=True,
+    type=click.Choice([one.name for one in COLLECTIONS]),
+    help="Only this; may be given again.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def main(home: Path, data: Path, prefix: str, names: tuple[str, ...], as_json: bool) -> None:
+    """Rank the shared collections on the embedded engine and on a cluster, alone and in one index."""
+    if not data.is_dir():
+        click.echo(f"no collections in {data}; name their folder: --data DIR", err=True)
+        sys.exit(2)
+    collections = [one for one in COLLECTIONS if not names or one.name in names]
+    try:
+        with question_bar() as progress:
+            found = run_experiment(benches(home, data, progress, prefix), data, collections)
+    except (EngineUnreachable, EngineRefused) as error:
+        click.echo(str(error), err=True)
+        sys.exit(1)
+    if as_json:
+        click.echo(json.dumps({"ranked": [one.as_record() for one in found]}, ensure_ascii=False))
+        return
+    _show(found)
+
+
+if __name__ == "__main__":
+    main()

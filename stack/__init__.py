@@ -1,0 +1,1 @@
+"""The containers that SHRAG runs beside, and what can be told of them without running any."""

@@ -1,0 +1,378 @@
+"""What every engine promises, whoever holds it: tests for whatever `settings_for` of a module sets.
+
+A module of tests imports all of this beside a fixture `settings_for`, which makes settings for a home.
+"""
+
+import asyncio
+import unicodedata
+from contextlib import ExitStack
+
+import pytest
+
+from indexer.analysis import make_analyzer
+from retriever.errors import UnknownPassage
+from retriever.expert import parse_expression
+from retriever.queries import And, Exact, Filters, Not, Or, Range, Term, or_query
+from tests.retriever.papers import PAPERS, indexed
+
+QUOKKA = Term("quokka", ("quokka",))
+PANGOLIN = Term("pangolin", ("pangolin",))
+AXOLOTL = Term("axolotl", ("axolotl",))
+REGRESSION = Term("회귀", ("회귀",))
+BOTH_LANGUAGES = Term("회귀", ("회귀", "regress"))
+TRADE = Term("trade", ("trade",))
+TIES = sorted(paper["id"] for paper in PAPERS if paper["id"].startswith("TIE-"))
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory, settings_for):
+    with indexed(settings_for(tmp_path_factory.mktemp("papers")), PAPERS) as index:
+        yield index.engine
+
+
+@pytest.fixture
+def own(tmp_path, settings_for):
+    """Return a function that indexes a test's own records, and opens that."""
+    with ExitStack() as opened:
+        yield (
+            lambda papers, **options: (
+                opened.enter_context(
+                    indexed(settings_for(tmp_path), papers, "own", rebuild=True, **options)
+                ).engine
+            )
+        )
+
+
+def hits(engine, query, k=10, *, collapse=False, **filters):
+    [found] = asyncio.run(engine.search([(query, k)], filters=Filters(**filters), collapse=collapse))
+    return found
+
+
+def ids(engine, query, k=10, **options):
+    return [hit.passage_id for hit in hits(engine, query, k, **options)]
+
+
+def test_each_query_of_a_call_has_its_own_hits_and_k(engine):
+    queries = [(QUOKKA, 3), (PANGOLIN, 1), (Term("zzz", ("zzz",)), 5), (PANGOLIN, 5)]
+
+    found = asyncio.run(engine.search(queries, filters=Filters(), collapse=True))
+
+    assert [[hit.passage_id for hit in one] for one in found] == [
+        ["TIE-0", "TIE-1", "TIE-10"],
+        ["TEXTUAL"],
+        [],
+        ["TEXTUAL", "TITLED"],
+    ]
+
+
+def test_no_queries_have_no_hits(engine):
+    assert asyncio.run(engine.search([], filters=Filters(), collapse=True)) == []
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_no_hits_are_asked_for_and_none_come(engine, k):
+    assert hits(engine, QUOKKA, k) == []
+
+
+@pytest.mark.parametrize("k", range(1, 13))
+def test_ties_are_cut_in_the_order_of_their_ids(engine, k):
+    assert len(TIES) == 12
+    assert ids(engine, QUOKKA, k) == TIES[:k]
+
+
+def test_hits_come_by_score_then_id(engine):
+    found = hits(engine, Or((QUOKKA, PANGOLIN, AXOLOTL)), 30)
+
+    assert found == sorted(found, key=lambda hit: (-hit.score, hit.passage_id))
+    assert len(found) == 12 + 2 + 3
+
+
+def test_fewer_hits_are_the_beginning_of_more(engine):
+    query = Or((QUOKKA, PANGOLIN, AXOLOTL, TRADE))
+
+    assert [hits(engine, query, k) for k in range(1, 18)] == [
+        hits(engine, query, 17)[:k] for k in range(1, 18)
+    ]
+
+
+def test_a_paper_stands_once_by_its_best_passage_where_papers_are_asked_for(engine):
+    passages = hits(engine, BOTH_LANGUAGES)
+    papers = hits(engine, BOTH_LANGUAGES, collapse=True)
+
+    assert {hit.passage_id for hit in passages} == {"BOTH", "BOTH@en"}
+    assert papers == passages[:1]
+    assert papers[0].doc_id == "BOTH"
+
+
+def test_a_title_clause_adds_to_papers_titled_so(engine):
+    plain = {hit.passage_id: hit.score for hit in hits(engine, or_query([PANGOLIN]))}
+    titled = {hit.passage_id: hit.score for hit in hits(engine, or_query([PANGOLIN], title_weight=0.35))}
+
+    assert titled["TEXTUAL"] == plain["TEXTUAL"]
+    assert titled["TITLED"] > plain["TITLED"]
+
+
+def test_a_weight_multiplies_the_score(engine):
+    once = hits(engine, PANGOLIN)[0].score
+    twice = hits(engine, Term("pangolin", ("pangolin",), weight=2.0))[0].score
+
+    assert twice == pytest.approx(2 * once, abs=2e-4)
+
+
+def test_a_word_of_several_tokens_is_the_or_of_them(engine):
+    assert set(ids(engine, Term("x", ("pangolin", "axolotl")))) == {
+        "TITLED",
+        "TEXTUAL",
+        "DOI-1",
+        "DOI-2",
+        "BARE",
+    }
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"lang": "ko"}, {"BOTH"}),
+        ({"lang": "en"}, {"BOTH@en"}),
+        ({"lang": "other"}, set()),
+        ({"journal": "통계연구"}, {"BOTH", "BOTH@en"}),
+        ({"journal": "통계"}, set()),
+        ({"years": Range(2019, 2019)}, {"BOTH", "BOTH@en"}),
+        ({"years": Range(2019, None)}, {"BOTH", "BOTH@en"}),
+        ({"years": Range(None, 2018)}, set()),
+        ({"without": ("BOTH",)}, {"BOTH@en"}),
+        ({"without": ("BOTH", "BOTH@en", "none")}, set()),
+    ],
+)
+def test_a_filter_keeps_what_satisfies_it(engine, filters, found):
+    assert set(ids(engine, BOTH_LANGUAGES, **filters)) == found
+
+
+def test_a_filter_leaves_the_scores_as_they_are(engine):
+    everything = {hit.passage_id: hit.score for hit in hits(engine, BOTH_LANGUAGES)}
+    [korean] = hits(engine, BOTH_LANGUAGES, lang="ko")
+
+    assert korean.score == everything["BOTH"]
+
+
+def test_papers_without_a_text_can_be_left_out(engine):
+    assert "BARE" in ids(engine, AXOLOTL)
+    assert "BARE" not in ids(engine, AXOLOTL, complete_only=True)
+
+
+def test_stored_passages_come_back_by_id(engine):
+    found = asyncio.run(engine.passages(["BOTH@en", "none", "BOTH"]))
+
+    assert set(found) == {"BOTH", "BOTH@en"}
+    english = found["BOTH@en"]
+    assert (english.doc_id, english.title, english.lang) == ("BOTH", "Estimating nonlinear regression", "en")
+    assert english.text == "We estimate the parameters of nonlinear regression models."
+
+
+def test_a_papers_record_comes_with_its_first_passage(engine):
+    found = asyncio.run(engine.papers(["BOTH", "none"]))
+
+    assert set(found) == {"BOTH"}
+    assert found["BOTH"].passage_id == "BOTH"
+    assert found["BOTH"].paper["journal"] == "통계연구"
+
+
+def test_nothing_asked_for_is_nothing_stored(engine):
+    assert asyncio.run(engine.passages([])) == {}
+    assert asyncio.run(engine.papers([])) == {}
+
+
+def test_document_frequencies_count_passages(engine):
+    found = asyncio.run(engine.document_frequencies(["quokka", "pangolin", "회귀", "none"]))
+
+    assert found == {"quokka": 12, "pangolin": 2, "회귀": 1, "none": 0}
+
+
+def test_the_index_counts_its_passages(engine):
+    assert engine.passage_count == len(PAPERS) + 1  # the second language of BOTH
+
+
+def test_terms_of_the_text_are_found_by_their_beginning(engine):
+    assert ("pangolin", 2) in asyncio.run(engine.terms_near("pangolim", 100))
+    assert len(asyncio.run(engine.terms_near("p", 2))) <= 2
+
+
+def test_term_frequencies_tell_how_often_a_token_stands_in_each_passage(engine):
+    assert asyncio.run(engine.term_frequencies("알고리즘", 10)) == [3]
+    assert asyncio.run(engine.term_frequencies("quokka", 5)) == [2] * 5
+    assert asyncio.run(engine.term_frequencies("none", 5)) == []
+
+
+def test_an_explanation_sums_to_the_score(engine):
+    query = or_query([PANGOLIN, TRADE], title_weight=0.35)
+    scores = {hit.passage_id: hit.score for hit in hits(engine, query)}
+
+    explanation = asyncio.run(engine.explain(query, "TITLED"))
+
+    assert {(term.token, term.field) for term in explanation.terms} == {
+        ("pangolin", "text"),
+        ("pangolin", "title"),
+        ("trade", "text"),
+        ("trade", "title"),
+    }
+    assert explanation.score == scores["TITLED"]
+    assert sum(term.score for term in explanation.terms) == pytest.approx(scores["TITLED"], abs=1e-3)
+
+
+def test_a_passage_that_is_not_there_cannot_be_explained(engine):
+    with pytest.raises(UnknownPassage, match="no passage 'none'"):
+        asyncio.run(engine.explain(PANGOLIN, "none"))
+
+
+def test_a_papers_first_passage_carries_its_record_where_records_are_passages(own):
+    records = [{"docid": f"A#{number}", "title": "t", "text": f"word {number}"} for number in range(3)]
+    engine = own(records, format="miracl")
+
+    found = asyncio.run(engine.papers(["A"]))
+
+    assert found["A"].passage_id == "A#0"
+
+
+def test_texts_come_back_as_they_were_given(engine):
+    """Decomposed Hangul, which is composed for the analysis, included."""
+    [given] = [paper for paper in PAPERS if paper["id"] == "DECOMPOSED"]
+
+    stored = asyncio.run(engine.passages(["DECOMPOSED"]))["DECOMPOSED"]
+
+    assert (stored.title, stored.text) == (given["title"], given["abstract"])
+    assert not unicodedata.is_normalized("NFC", stored.title)
+    assert ids(engine, Term("해파리", ("해파리",))) == ["DECOMPOSED"]
+
+
+def test_a_record_comes_back_whole(own):
+    record = {
+        "id": "A#1@b/ㄱ",
+        "title": "Title ",
+        "abstract": "  An  abstract\n\twith   spaces ",
+        "title2": "제목",
+        "abstract2": "초록",
+        "authors": ["곽소율", "Ada Kim"],
+        "year": 2023,
+        "journal": " Journal of A & B",
+        "keywords": ["k"],
+        "own": {"nested": [1, None, True]},
+    }
+    found = asyncio.run(own([record]).papers([record["id"]]))[record["id"]]
+
+    assert (found.title, found.text, found.year) == (record["title"], record["abstract"], 2023)
+    assert found.journal == record["journal"]
+    assert found.paper == {
+        key: value for key, value in record.items() if key not in {"title", "abstract"}
+    } | {"lang": "en"}
+
+
+@pytest.mark.parametrize("letter", ["a", "가", "\N{GRINNING FACE}"])
+def test_the_longest_ids_are_found_and_told_apart(own, letter):
+    one, other = letter * 511 + "1", letter * 511 + "2"
+    engine = own([{"id": name, "title": "same words", "title2": "같은 말"} for name in (other, one)])
+
+    assert [hit.doc_id for hit in hits(engine, Term("word", ("word",)))] == [one, other]
+    assert ids(engine, Term("word", ("word",)), without=(one,)) == [other]
+    assert set(asyncio.run(engine.passages([one, f"{other}@ko"]))) == {one, f"{other}@ko"}
+
+
+def test_a_long_journal_is_a_filter_as_any(own):
+    """Of 32,766 bytes, the most that a value of an exact field can have in a cluster."""
+    longest = "가" * 10_922
+    engine = own([{"id": "A", "title": "words", "journal": longest}, {"id": "B", "title": "words"}])
+
+    assert ids(engine, Term("word", ("word",)), journal=longest) == ["A"]
+    assert ids(engine, Term("word", ("word",)), journal=longest[1:]) == []
+
+
+def test_an_empty_filter_is_no_filter(engine):
+    assert ids(engine, PANGOLIN, lang=None, journal="") == ["TEXTUAL", "TITLED"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        (And((PANGOLIN, TRADE)), {"TITLED", "TEXTUAL"}),
+        (And((PANGOLIN, AXOLOTL)), set()),
+        (And((TRADE, Not(Term("wildlife", ("wildlif",))))), {"TITLED"}),
+        (Or((PANGOLIN, Not(Term("wildlife", ("wildlif",))))), {"TITLED"}),
+        (Or((PANGOLIN, AXOLOTL, Not(Or((TRADE, Term("gill", ("gill",))))))), {"DOI-1", "DOI-2"}),
+        (And((Or((PANGOLIN, AXOLOTL)), Not(And((PANGOLIN, TRADE))))), {"DOI-1", "DOI-2", "BARE"}),
+        (
+            Or((And((PANGOLIN, Not(Term("wildlife", ("wildlif",))))), AXOLOTL)),
+            {"TITLED", "DOI-1", "DOI-2", "BARE"},
+        ),
+        (And((Not(Not(PANGOLIN)),)), {"TITLED", "TEXTUAL"}),
+        (Or((Term("none", ()), PANGOLIN)), {"TITLED", "TEXTUAL"}),
+        (Or((Range(2022, 2022), PANGOLIN)), {"TITLED", "TEXTUAL", "BARE"}),
+        (And((Range(2022, None),)), {"KG-KO", "BARE"}),
+        (Exact("passage_id", ("BOTH@en", "BARE", "none")), {"BOTH@en", "BARE"}),
+        (And((Exact("doc_id", ("BOTH",)), Not(Exact("part", ("abstract2",))))), {"BOTH"}),
+        (Or(()), set()),
+        (Term("none", ()), set()),
+    ],
+)
+def test_clauses_are_put_together_as_written(engine, query, found):
+    assert set(ids(engine, query, 50)) == found
+
+
+def test_what_only_filters_scores_nothing_and_comes_by_id(engine):
+    everything = hits(engine, Not(Term("zzz", ("zzz",))), 100)
+
+    assert [hit.passage_id for hit in everything] == sorted([paper["id"] for paper in PAPERS] + ["BOTH@en"])
+    assert {hit.score for hit in everything} == {0.0}
+    assert hits(engine, Not(Term("zzz", ("zzz",))), 7) == everything[:7]
+
+
+def test_only_filters_give_papers_too(engine):
+    assert [hit.passage_id for hit in hits(engine, Exact("doc_id", ("BOTH", "BARE")), collapse=True)] == [
+        "BARE",
+        "BOTH",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("pangolin trade", ["TEXTUAL", "TITLED"]),
+        ('"pangolin trade"', ["TITLED"]),
+        ('제목:"pangolin trade"', ["TITLED"]),
+        ("title:pangolin", ["TITLED"]),
+        ("trade -title:pangolin", ["TEXTUAL"]),
+        ("+trade pangolin year:2015", ["TEXTUAL", "TITLED"]),
+        ("비선형 회귀", ["BOTH"]),
+        ('"비선형 모형"~1', ["BOTH"]),
+        ("nonlinear regression lang:en", ["BOTH@en"]),
+        ("trade NOT (wildlife OR quokka)", ["TITLED"]),
+        ("axolotl year:2022..", ["BARE"]),
+        ("journal:통계연구 regression", ["BOTH@en"]),
+        ("id:BOTH", ["BOTH", "BOTH@en"]),
+        ("naïve", ["SEGMENT"]),
+        ("해파리", ["DECOMPOSED"]),
+        ("part:abstract2", ["BOTH@en"]),
+    ],
+)
+def test_expressions_find_the_same_in_every_engine(engine, expression, found):
+    query = parse_expression(expression, make_analyzer("bilingual"))
+    assert query is not None
+
+    assert sorted(ids(engine, query)) == found
+
+
+@pytest.mark.slow
+def test_more_hits_come_in_order_than_an_answer_of_a_cluster_holds(own):
+    engine = own(
+        [
+            {"id": f"{number:05}", "title": "same", "abstract": "word " * (1 + number % 3)}
+            for number in range(10_100)
+        ]
+    )
+
+    # In all passages, so its idf is small: the weight lifts the scores over their rounding.
+    found = hits(engine, Term("word", ("word",), weight=10_000.0), 10_050)
+
+    assert len(found) == 10_050
+    assert found == sorted(found, key=lambda hit: (-hit.score, hit.passage_id))
+    assert [hit.passage_id for hit in found[:3]] == ["00002", "00005", "00008"]
+    assert found[-1].passage_id == "09948"  # of 3,367 that have the word once the last 50 fall away
+    assert len(asyncio.run(engine.passages(f"{number:05}" for number in range(10_100)))) == 10_100

@@ -1,0 +1,206 @@
+"""What every engine says of a score; see `engine_contract`."""
+
+import asyncio
+import json
+import math
+
+import pytest
+
+from indexer.analysis import make_analyzer
+from retriever.engines import TermScore
+from retriever.errors import UnknownPassage
+from retriever.expert import parse_expression
+from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Range, Term, or_query
+from tests.retriever.papers import indexed
+
+RECORDS = [
+    {
+        "id": "graph",
+        "title": "Knowledge graphs",
+        "abstract": "A knowledge graph for retrieval. Knowledge matters.",
+        "year": 2019,
+        "lang": "en",
+    },
+    {
+        "id": "search",
+        "title": "지식 그래프 검색",
+        "abstract": "지식 그래프를 위한 검색 연구",
+        "year": 2021,
+        "lang": "ko",
+    },
+    {"id": "plain", "title": "Cats", "abstract": "cats cats cats and one dog", "year": 2021, "lang": "en"},
+    {"id": "empty", "title": "of the", "year": 2024, "lang": "en"},  # stop words leave no token
+]
+PASSAGES = [record["id"] for record in RECORDS]
+KNOWLEDGE = Term("knowledge", ("knowledg",))
+GRAPH = Term("graph", ("graph",))
+CATS = Term("cats", ("cat",))
+PHRASE = Phrase("knowledge graph", ((0, "knowledg"), (1, "graph")))
+
+
+@pytest.fixture(scope="module")
+def analyzer():
+    return make_analyzer("bilingual")
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory, settings_for):
+    with indexed(settings_for(tmp_path_factory.mktemp("explained")), RECORDS, "explained") as index:
+        yield index.engine
+
+
+def explain(engine, query, passage_id):
+    return asyncio.run(engine.explain(query, passage_id))
+
+
+def search_score(engine, query, passage_id):
+    [hits] = asyncio.run(engine.search([(query, 10)], filters=Filters(), collapse=False))
+    return {hit.passage_id: hit.score for hit in hits}.get(passage_id)
+
+
+def test_a_token_is_explained_as_bm25(tmp_path, settings_for):
+    # cats stand 4 times in 1 of 3 passages, among the 6 words of "plain" (dl).
+    # The three texts have 7, 8 and 6 tokens: avgdl = 7. What has no token counts otherwise in each engine.
+    with indexed(settings_for(tmp_path), [one for one in RECORDS if one["id"] != "empty"], "worded") as index:
+        explanation = explain(index.engine, CATS, "plain")
+
+    [term] = explanation.terms
+    assert (term.token, term.field, term.weight) == ("cat", "text", 1.0)
+    assert (term.frequency, term.document_frequency) == (4.0, 1)
+    assert term.idf == pytest.approx(math.log(1 + (3 - 1 + 0.5) / (1 + 0.5)))
+    assert term.score == pytest.approx(2.2 * term.idf * 4 / (4 + 1.2 * (1 - 0.75 + 0.75 * 6 / 7)), abs=1e-4)
+
+
+def test_terms_come_highest_first_with_field_and_weight(engine):
+    query = or_query([KNOWLEDGE, GRAPH], title_weight=0.3)
+
+    terms = explain(engine, query, "graph").terms
+
+    assert [(term.token, term.field, term.weight) for term in terms] == [
+        ("knowledg", "text", 1.0),
+        ("graph", "text", 1.0),
+        ("graph", "title", 0.3),
+        ("knowledg", "title", 0.3),
+    ]
+    assert [term.score for term in terms] == sorted((term.score for term in terms), reverse=True)
+
+
+def test_a_phrase_is_one_term_with_the_sum_of_its_tokens_idf(engine):
+    [term] = explain(engine, PHRASE, "graph").terms
+    words = explain(engine, Or((KNOWLEDGE, GRAPH)), "graph").terms
+
+    assert (term.token, term.frequency, term.document_frequency) == ("knowledg graph", 2.0, 1)
+    assert term.idf == pytest.approx(sum(word.idf for word in words))
+
+
+QUERIES = {
+    "a word": KNOWLEDGE,
+    "a weighted word": Term("knowledge", ("knowledg",), weight=2.5),
+    "a word of several tokens": Term("지식그래프", ("지식", "그래프", "없")),
+    "any of several": Or((KNOWLEDGE, GRAPH, CATS, Term("검색", ("검색",)))),
+    "with the title clause": or_query([KNOWLEDGE, GRAPH, CATS], title_weight=0.3),
+    "all of several": And((KNOWLEDGE, GRAPH)),
+    "a side that fails": Or((KNOWLEDGE, CATS, And((GRAPH, CATS)))),
+    "a phrase": PHRASE,
+    "a weighted, loose phrase": Phrase("graph retrieval", ((0, "graph"), (1, "retriev")), weight=0.5, slop=2),
+    "a phrase in the title": Phrase("지식 그래프", ((0, "지식"), (1, "그래프")), "title"),
+    "a phrase with a gap": Phrase("graph for retrieval", ((0, "graph"), (2, "retriev"))),
+    "a phrase of one word": Phrase("graph", ((0, "graph"),)),
+    "filters": And((Or((KNOWLEDGE, CATS)), Range(2019, 2021), Exact("lang", ("en",)))),
+    "only filters": And((Range(2021, None), Not(CATS))),
+    "a negation": And((Or((KNOWLEDGE, CATS)), Not(Term("dog", ("dog",))))),
+    "a negation beside OR": Or((KNOWLEDGE, CATS, Not(Term("dog", ("dog",))))),
+    "only a negation": Not(CATS),
+    "a negation alone in OR": Or((Not(CATS),)),
+    "a negation alone in OR beside a word": And((KNOWLEDGE, Or((Not(CATS),)))),
+    "nothing": Or(()),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("passage_id", PASSAGES)
+def test_the_terms_sum_to_the_score_of_the_search(engine, name, passage_id):
+    query = QUERIES[name]
+
+    explanation = explain(engine, query, passage_id)
+
+    expected = search_score(engine, query, passage_id) or 0.0
+    assert explanation.passage_id == passage_id
+    assert explanation.score == pytest.approx(expected, abs=1e-3)
+    assert sum(term.score for term in explanation.terms) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "knowledge AND (graph OR 검색)^2 NOT cats",
+        "+knowledge cats graph^3",
+        "+year:2021 +cats dog",
+        'title:"지식 그래프" OR (knowledge^.5 retrieval)',
+        "(cats AND knowledge) OR graph OR dog",
+    ],
+)
+@pytest.mark.parametrize("passage_id", ["graph", "search", "plain"])
+def test_the_terms_of_an_expression_sum_to_the_score_of_the_search(engine, analyzer, expression, passage_id):
+    query = parse_expression(expression, analyzer)
+
+    explanation = explain(engine, query, passage_id)
+
+    expected = search_score(engine, query, passage_id) or 0.0
+    assert explanation.score == pytest.approx(expected, abs=1e-3)
+    assert sum(term.score for term in explanation.terms) == pytest.approx(expected, abs=1e-3)
+
+
+def test_the_sums_are_of_scores_above_zero(engine):
+    matched = [name for name, query in QUERIES.items() if search_score(engine, query, "graph")]
+
+    assert len(matched) == 14
+
+
+def test_a_word_that_must_stand_scores_once_beside_words_that_may(engine, analyzer):
+    must = search_score(engine, parse_expression("+knowledge cats graph", analyzer), "graph")
+
+    assert must == search_score(engine, Or((KNOWLEDGE, GRAPH)), "graph")
+    assert search_score(engine, parse_expression("+knowledge cats graph", analyzer), "plain") is None
+
+
+def test_a_passage_that_does_not_match_has_no_terms_and_no_score(engine):
+    explanation = explain(engine, KNOWLEDGE, "plain")
+
+    assert (explanation.score, explanation.terms) == (0.0, ())
+
+
+def test_a_passage_that_is_not_there_is_named(engine):
+    with pytest.raises(UnknownPassage, match="'missing'"):
+        explain(engine, KNOWLEDGE, "missing")
+
+
+def test_term_frequencies_count_the_token_in_the_passages_that_hold_it(engine):
+    assert asyncio.run(engine.term_frequencies("cat", 10)) == [4]
+    assert asyncio.run(engine.term_frequencies("지식", 10)) == [2]
+    assert asyncio.run(engine.term_frequencies("missing", 10)) == []
+
+
+def test_a_compound_typed_as_one_word_finds_its_parts_side_by_side(engine, analyzer):
+    query = parse_expression("지식그래프", analyzer)
+
+    [hits] = asyncio.run(engine.search([(query, 10)], filters=Filters(), collapse=False))
+
+    assert [hit.passage_id for hit in hits] == ["search"]
+
+
+def test_a_stacked_compound_is_found_written_apart_too(tmp_path, settings_for):
+    mixed = make_analyzer("bilingual", "mixed")
+
+    with indexed(settings_for(tmp_path), RECORDS, "mixed", decompound="mixed") as index:
+        for expression in ("지식그래프", '"지식 그래프"', "검색", "연구"):
+            query = parse_expression(expression, mixed)
+            assert search_score(index.engine, query, "search")
+            assert explain(index.engine, query, "search").score
+
+
+def test_an_explanation_is_plain_data(engine):
+    [term] = explain(engine, KNOWLEDGE, "graph").terms
+
+    assert isinstance(term, TermScore)
+    assert json.dumps([term.token, term.frequency, term.document_frequency, term.idf, term.score])

@@ -1,0 +1,143 @@
+"""A cluster keeps what every engine promises, and scores as the embedded engine does."""
+
+import asyncio
+
+import pytest
+
+import retriever.engines.elasticsearch
+from indexer.analysis import make_analyzer
+from indexer.settings import IndexerSettings
+from retriever.expert import parse_expression
+from retriever.queries import And, Exact, Filters, Not, Or, Range, Term, or_query
+from tests.retriever.papers import PAPERS, found, indexed, watched
+from tests.service.elasticsearch.own_prefix import own_prefix
+
+pytest.register_assert_rewrite("tests.retriever.engine_contract", "tests.retriever.phrase_contract")
+
+from tests.retriever.engine_contract import *  # noqa: E402, F403 - its tests and fixtures
+from tests.retriever.phrase_contract import *  # noqa: E402, F403
+
+
+@pytest.fixture(scope="module")
+def settings_for(elasticsearch):
+    with own_prefix(elasticsearch) as settings_for:
+        yield settings_for
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory, settings_for):
+    """Index the papers in the embedded engine and in the cluster, and open both."""
+    home = tmp_path_factory.mktemp("both")
+    with (
+        indexed(IndexerSettings(home=home / "embedded", workers=1), PAPERS) as embedded,
+        indexed(settings_for(home / "cluster"), PAPERS, "both") as cluster,
+    ):
+        yield embedded, cluster
+
+
+def scored(index, query, k=60, *, collapse=False, **filters):
+    [hits] = asyncio.run(index.engine.search([(query, k)], filters=Filters(**filters), collapse=collapse))
+    return [(hit.passage_id, hit.score) for hit in hits]
+
+
+PANGOLIN, AXOLOTL, TRADE = (Term(word, (word,)) for word in ("pangolin", "axolotl", "trade"))
+QUERIES = {
+    "a word": PANGOLIN,
+    "a word of the title": Term("trade", ("trade",), "title", 0.35),
+    "a word of several tokens": Term("회귀", ("회귀", "regress")),
+    "any, with the title clause": or_query([PANGOLIN, AXOLOTL, TRADE], title_weight=0.35),
+    "a repeated word": Or((TRADE, TRADE, PANGOLIN)),
+    "all": And((PANGOLIN, TRADE)),
+    "all of any": And((Or((PANGOLIN, AXOLOTL)), Or((TRADE, AXOLOTL)))),
+    "a negation beside OR": Or((PANGOLIN, AXOLOTL, Not(Term("gill", ("gill",))))),
+    "only a negation": Not(TRADE),
+    "filters beside words": And((Or((PANGOLIN, AXOLOTL)), Range(2015, 2022), Not(Exact("lang", ("ko",))))),
+    "many words": Or((*(Term(f"w{n}", (f"w{n}",)) for n in range(2_000)), PANGOLIN)),
+}
+EXPRESSIONS = (
+    '"지식 그래프" 검색^2',
+    "+trade pangolin^3 -wildlife",
+    '"states what no source" OR hallucination',
+    "(지식 AND 검색) OR quokka OR title:trade",
+    '"limbs regrow"^0.5 article year:..2022 OR axolotl',
+    "정렬 알고리즘 비교",
+)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("collapse", [False, True])
+def test_scores_are_those_of_the_embedded_engine(both, name, collapse):
+    embedded, cluster = (scored(index, QUERIES[name], collapse=collapse) for index in both)
+
+    assert embedded
+    assert [one for one, _ in cluster] == [one for one, _ in embedded]
+    assert [score for _, score in cluster] == pytest.approx([score for _, score in embedded], abs=1.01e-4)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_expressions_score_as_in_the_embedded_engine(both, expression):
+    query = parse_expression(expression, make_analyzer("bilingual"))
+    assert query is not None
+    embedded, cluster = (scored(index, query) for index in both)
+
+    assert embedded
+    assert dict(cluster) == pytest.approx(dict(embedded), abs=1.01e-4)
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "지식 그래프는 학술 검색에서 환각을 줄이는가?",
+        "How do markets trade pangolin wildlife?",
+        "비선형 회귀 모형의 추정 방법",
+        "Which axolotl limbs regrow after quokka counts?",
+        "알고리즘 정렬 hallucinations",
+    ],
+)
+def test_a_question_becomes_the_same_queries_and_finds_the_same(both, method, question):
+    results, searched = [], []
+    for index in both:
+        index, engine, _ = watched(index)  # noqa: PLW2901 - the same, with its calls counted
+        results.append(found(index, question, method, k=20))
+        searched.append(engine.searched)
+
+    embedded, cluster = results
+    assert searched[0] == searched[1]
+    assert [hit.passage_id for hit in cluster.hits] == [hit.passage_id for hit in embedded.hits]
+    assert [hit.score for hit in cluster.hits] == pytest.approx(
+        [hit.score for hit in embedded.hits], abs=2e-4
+    )
+    assert cluster.notes == embedded.notes
+
+
+def test_stored_passages_are_the_same_in_both(both):
+    everything = [paper["id"] for paper in PAPERS] + ["BOTH@en"]
+    embedded, cluster = (asyncio.run(index.engine.passages(everything)) for index in both)
+
+    assert cluster == embedded
+    assert len(cluster) == len(everything)
+
+
+def test_both_count_the_same(both):
+    tokens = ["trade", "그래프", "quokka", "graph", "none", "알고리즘"]
+    embedded, cluster = (asyncio.run(index.engine.document_frequencies(tokens)) for index in both)
+
+    assert cluster == embedded
+    for token in tokens:
+        one, other = (asyncio.run(index.engine.term_frequencies(token, 50)) for index in both)
+        assert other == one
+
+
+def test_a_small_window_gives_the_same_hits(both, monkeypatch):
+    _, cluster = both
+    query = Or((PANGOLIN, AXOLOTL, TRADE, Term("quokka", ("quokka",)), Term("plain", ("plain",))))
+    whole = scored(cluster, query)
+
+    monkeypatch.setattr(retriever.engines.elasticsearch, "WINDOW", 4)
+
+    assert len(whole) == 29
+    assert scored(cluster, query) == whole
+    assert [scored(cluster, query, k) for k in (3, 4, 5, 17)] == [whole[:k] for k in (3, 4, 5, 17)]
+    assert scored(cluster, Not(TRADE), 9) == scored(cluster, Not(TRADE))[:9]
+    assert len(asyncio.run(cluster.engine.passages([hit for hit, _ in whole]))) == 29
