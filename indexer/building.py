@@ -25,7 +25,8 @@ from indexer.chunking import cut_text
 from indexer.dead_letters import DeadLetterFile
 from indexer.errors import EmptyCorpus, IndexNotWritten, InvalidCall, StrictRefusal
 from indexer.fingerprint import Fingerprint, lexical_fingerprint
-from indexer.finishing import finish
+from indexer.finishing import Seen, finish
+from indexer.glossary.mining import texts_of
 from indexer.papers import Paper
 from indexer.readers import Corpus, DeadLetter
 from indexer.requests import IngestRequest, Progress
@@ -79,6 +80,7 @@ class Build:
         self.counts: Counter[str] = Counter()
         self.first_dead_letters: list[DeadLetter] = []
         self._superfluous: frozenset[int] = frozenset()
+        self._seen: Seen | None = None
 
     def run(self) -> Manifest:
         """Build, going on where the same command broke off; return the manifest of what can be published.
@@ -139,7 +141,7 @@ class Build:
             superfluous = left.pop("superfluous")
         except (OSError, ValueError, KeyError):
             return False
-        if self.base or left != self._plan():
+        if self.base or left != self._plan() or not self.folder.can_go_on():
             return False
         self._superfluous = frozenset(superfluous)
         return True
@@ -156,7 +158,9 @@ class Build:
         self.counts = Counter(dict.fromkeys(COUNTED, 0))
         with (
             DeadLetterFile(building / DEAD_LETTERS) as letters,
-            self.folder.writer(self.corpus.unit, lambda letter: self._refuse(letter, letters)) as writer,
+            self.folder.writer(
+                self.corpus.unit, lambda letter: self._refuse_written(letter, letters)
+            ) as writer,
         ):
             self._write(writer, letters)
             self.first_dead_letters = letters.first
@@ -164,6 +168,8 @@ class Build:
                 raise EmptyCorpus(self._why_empty(letters))
             self.progress("merging", 0, 0)
             writer.finish()
+            if writer.passage_count == 0:  # the engine would not take any
+                raise EmptyCorpus(self._why_empty(letters))
             self.counts["replaced"] = writer.replaced
             draft = Manifest(
                 name=self.request.name,
@@ -179,11 +185,14 @@ class Build:
                 counts=dict(self.counts),
                 dictionary=self.dictionary.hash if self.dictionary else "",
             )
-            return finish(building, draft, writer, self.progress, self.dictionary)
+            return finish(building, draft, writer, self.progress, self.dictionary, self._seen)
 
     def _write(self, writer: Writer, letters: DeadLetterFile) -> None:
         """Write all records that are not written yet, and commit: an update once, at its end."""
         last, key = writer.last_written()
+        # What is written now is looked at on its way; what was there before is read again at the end.
+        chain = self.request.analyzer, self.request.decompound, self.dictionary
+        self._seen = None if self.base or last >= 0 else Seen(*chain)
         if self.base is None:
             offset, resume_at, known = 0, last + 1, key
             if known is not None:
@@ -204,6 +213,8 @@ class Build:
                     if self.base is not None:
                         writer.replace(key_name, key_of(passage, self.corpus.unit))
                 writer.add(passage, tokens, offset + sequence)
+                if self._seen:
+                    self._seen.add(passage, tokens.mentions if tokens else None)
 
     def _analysed(
         self, passages: Iterator[tuple[int, StoredPassage]], writer: Writer
@@ -214,7 +225,7 @@ class Build:
             return
         yield from analyse_in_order(
             passages,
-            lambda item: (item[1].title, item[1].text),
+            lambda item: texts_of(item[1]),
             analyzer=self.request.analyzer,
             decompound=self.request.decompound,
             workers=self.settings.workers,
@@ -259,6 +270,11 @@ class Build:
             )
         letters.add(letter)
         self.counts["dead_letters"] += 1
+
+    def _refuse_written(self, letter: DeadLetter, letters: DeadLetterFile) -> None:
+        """Note what the engine will not take; it was seen, and is not there."""
+        self._seen = None
+        self._refuse(letter, letters)
 
     def _bounded(self, paper: Paper) -> Paper:
         """Bound each text of a paper, and count what was cut."""

@@ -1,46 +1,69 @@
 """What makes a written index a version: its glossary, its counts, its manifest."""
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
-from indexer.analysis import UserDictionary, make_analyzer
-from indexer.glossary import mine_glossary, write_glossary
+from indexer.analysis import Decompound, UserDictionary, make_analyzer
+from indexer.glossary import GlossaryMiner, Pair, write_glossary
+from indexer.glossary.brackets import PassageMentions
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.versions import GLOSSARY, Manifest
 from indexer.writers import Writer
 
 
+class Seen:
+    """What a build knows of its passages at its end: the glossary's pairs, and how many papers there are."""
+
+    def __init__(
+        self, analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
+    ) -> None:
+        """Begin with nothing seen."""
+        self._miner = GlossaryMiner(make_analyzer(analyzer, decompound, dictionary))
+        self._papers = array("q")
+
+    def add(self, passage: StoredPassage, mentions: PassageMentions | None = None) -> None:
+        """Note a passage, in corpus order; `mentions` where they have been found already."""
+        self._miner.add(passage, mentions)
+        self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by their article
+
+    @property
+    def papers(self) -> int:
+        """How many papers the passages are of."""
+        return len(np.unique(np.frombuffer(self._papers, np.int64))) if self._papers else 0
+
+    def pairs(self) -> list[Pair]:
+        """Return the glossary's pairs."""
+        return self._miner.pairs()
+
+
 def finish(
-    building: Path, draft: Manifest, writer: Writer, progress: Progress, dictionary: UserDictionary | None
+    building: Path,
+    draft: Manifest,
+    writer: Writer,
+    progress: Progress,
+    dictionary: UserDictionary | None,
+    seen: Seen | None = None,
 ) -> Manifest:
-    """Mine the glossary of what is committed, count papers and passages, and write the manifest."""
-    papers = array("q")
+    """Write the glossary and the manifest; what was not `seen` while it was written is read again."""
     total = writer.passage_count
-    passages = _noting(writer.stored(), papers, total, progress)
-    pairs = mine_glossary(passages, make_analyzer(draft.analyzer, draft.decompound, dictionary))
-    write_glossary(building / GLOSSARY, pairs)
+    progress("glossary", 0, total)
+    if seen is None:
+        seen = Seen(draft.analyzer, draft.decompound, dictionary)
+        for done, passage in enumerate(writer.stored(), 1):
+            progress("glossary", done, total)
+            seen.add(passage)
+    write_glossary(building / GLOSSARY, seen.pairs())
     manifest = replace(
         draft,
-        papers=len(np.unique(np.frombuffer(papers, np.int64))) if papers else 0,
+        papers=seen.papers,
         passages=total,
         published=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     progress("publishing", 0, 0)
     manifest.write(building)
     return manifest
-
-
-def _noting(
-    passages: Iterator[StoredPassage], papers: "array[int]", total: int, progress: Progress
-) -> Iterator[StoredPassage]:
-    """Pass passages on, and note the paper of each: MIRACL's passages count by their article."""
-    for done, passage in enumerate(passages):
-        progress("glossary", done, total)
-        papers.append(hash(passage.doc_id))
-        yield passage

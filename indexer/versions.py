@@ -256,6 +256,10 @@ class IndexFolder:
         for path in self.versions_path.glob(".*"):
             shutil.rmtree(path, ignore_errors=True)
 
+    def can_go_on(self) -> bool:
+        """Tell whether what a broken-off build of this place wrote is still there."""
+        return self.building.is_dir()
+
     def start_building(
         self,
         base: Manifest | None,

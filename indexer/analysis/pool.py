@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from indexer.analysis import Analyzer, Decompound, UserDictionary, make_analyzer
 from indexer.analysis.tokens import as_indexed
+from indexer.glossary.brackets import PassageMentions, PassageTexts, passage_mentions
 from indexer.packing import PackedTokens
 
 Item = TypeVar("Item")
@@ -29,10 +30,11 @@ LOOK_AFTER_S = 1.0  # seconds of waiting for a result between two looks at the p
 
 
 class AnalysedTexts(NamedTuple):
-    """The tokens of a passage's two analysed fields."""
+    """The tokens of a passage's two analysed fields, and what its brackets say."""
 
     text: PackedTokens
     title: PackedTokens
+    mentions: PassageMentions = PassageMentions()
 
 
 class PassageAnalyzer:
@@ -43,24 +45,25 @@ class PassageAnalyzer:
         self._analyzer = analyzer
         self._last_title = ("", PackedTokens("", b""))
 
-    def analyse(self, title: str, text: str) -> AnalysedTexts:
-        """Return the tokens of the text field (title and text) and of the title field."""
-        whole, title = as_indexed(title, text)
+    def analyse(self, texts: PassageTexts) -> AnalysedTexts:
+        """Return the tokens of the text field (title and text) and of the title field, and the mentions."""
+        whole, title = as_indexed(texts.title, texts.text)
         if title != self._last_title[0]:
             self._last_title = (title, PackedTokens.pack(self._analyzer.analyze(title)))
-        return AnalysedTexts(PackedTokens.pack(self._analyzer.analyze(whole)), self._last_title[1])
+        tokens = PackedTokens.pack(self._analyzer.analyze(whole))
+        return AnalysedTexts(tokens, self._last_title[1], passage_mentions(texts, self._analyzer))
 
 
 def analyse_in_order(
     items: Iterable[Item],
-    texts: Callable[[Item], tuple[str, str]],
+    texts: Callable[[Item], PassageTexts],
     *,
     analyzer: str,
     decompound: Decompound,
     workers: int,
     dictionary: UserDictionary | None = None,
 ) -> Generator[tuple[Item, AnalysedTexts], None, None]:
-    """Yield each item with the tokens of its `texts` (title, text), in order.
+    """Yield each item with what becomes of its `texts`, in order.
 
     With fewer than two workers, or no more items than a batch, all happens in this process. A worker ends
     when this process does, however that ends.
@@ -76,7 +79,7 @@ def analyse_in_order(
         local = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary))
         for batch in batches:
             for item in batch:
-                yield item, local.analyse(*texts(item))
+                yield item, local.analyse(texts(item))
         return
 
     context = multiprocessing.get_context("spawn")
@@ -129,12 +132,12 @@ class WorkerEnded(Exception):
     """A process of the pool was ended from outside: by a person, or by the system for lack of memory."""
 
 
-def _batches(items: Iterable[Item], texts: Callable[[Item], tuple[str, str]]) -> Iterator[list[Item]]:
+def _batches(items: Iterable[Item], texts: Callable[[Item], PassageTexts]) -> Iterator[list[Item]]:
     batch: list[Item] = []
     characters = 0
     for item in items:
         batch.append(item)
-        characters += sum(map(len, texts(item)))
+        characters += sum(map(len, texts(item)[:2]))
         if len(batch) == BATCH or characters >= BATCH_CHARACTERS:
             yield batch
             batch, characters = [], 0
@@ -169,5 +172,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _analyse_batch(texts: list[tuple[str, str]]) -> list[AnalysedTexts]:
-    return [_worker.analyse(title, text) for title, text in texts]
+def _analyse_batch(texts: list[PassageTexts]) -> list[AnalysedTexts]:
+    return [_worker.analyse(one) for one in texts]

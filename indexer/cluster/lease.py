@@ -77,7 +77,7 @@ class Lease:
 @contextmanager
 def held_lease(cluster: Cluster, index: str, key: str, name: str, place: Path) -> Iterator[Lease]:
     """Hold the lease of the index called `name`, as the holder that `place` remembers."""
-    lease = Lease(cluster, index, key, _holder_at(place))
+    lease = Lease(cluster, index, key, holder_at(place))
     lease.take(name)
     try:
         yield lease
@@ -85,7 +85,8 @@ def held_lease(cluster: Cluster, index: str, key: str, name: str, place: Path) -
         lease.release()
 
 
-def _holder_at(place: Path) -> str:
+def holder_at(place: Path) -> str:
+    """Return the name under which a place holds leases; it is made when first asked for, and kept."""
     path = place / HOLDER
     if not path.exists():
         write_durably(path, f"{socket.gethostname()}-{uuid.uuid4().hex}\n")

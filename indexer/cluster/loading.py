@@ -4,6 +4,7 @@ import asyncio
 import time
 from typing import Any
 
+from elastic_transport import ObjectApiResponse
 from elasticsearch import AsyncElasticsearch
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
@@ -12,6 +13,7 @@ from indexer.errors import EngineRefused, IndexMismatch
 from indexer.fingerprint import fixed_texts
 
 READY_WITHIN_S = 60
+ANSWERED_WITHIN_S = 10
 LET_GO_WITHIN_S = 45
 FLUSHED_EVERY_S = 3.0
 ASKED_EVERY_S = 0.2
@@ -33,14 +35,18 @@ async def create_for_loading(
         IndexMismatch: the cluster's analysis makes other tokens of the fixed texts.
     """
     body = index_body(analyzer, decompound, shards=shards, meta={}, dictionary=dictionary)
-    await client.indices.create(index=index, **body)
-    await _wait_for_primaries(client, index)
+    await create_placed(client, index, body)
     differing = await _read_otherwise(client, index, analyzer, decompound, dictionary)
     if differing:
         await client.indices.delete(index=index)
         raise IndexMismatch(
             f"the cluster reads text otherwise than this machine: other tokens for {differing!r}; the plugin "
             "analysis-nori should be that of Elasticsearch 9"
+            + (
+                ", or a term of the dictionary is the cause: try without those in this text"
+                if dictionary
+                else ""
+            )
         )
 
 
@@ -68,23 +74,42 @@ async def _read_otherwise(
 
 async def start_from(client: AsyncElasticsearch, base: str, index: str) -> None:
     """Make an index from the passages of a published one, by hard links, open for writing."""
-    await client.indices.clone(
+    made = await _patient(client).indices.clone(
         index=base,
         target=index,
+        timeout=f"{READY_WITHIN_S}s",
         settings={"index": {"blocks.write": None, "auto_expand_replicas": False, **WHILE_LOADING}},
     )
-    await _wait_for_primaries(client, index)
+    await _require_placed(client, index, made)
     await client.indices.put_mapping(index=index, meta={})
 
 
-async def _wait_for_primaries(client: AsyncElasticsearch, index: str) -> None:
-    health = await client.options(ignore_status=408).cluster.health(
-        index=index, wait_for_status="yellow", timeout=f"{READY_WITHIN_S}s"
+async def create_placed(client: AsyncElasticsearch, index: str, body: dict[str, Any]) -> None:
+    """Make an index, and wait until its shards are on nodes; EngineRefused where none takes them."""
+    made = await _patient(client).indices.create(index=index, **body, timeout=f"{READY_WITHIN_S}s")
+    await _require_placed(client, index, made)
+
+
+async def is_placed(client: AsyncElasticsearch, index: str, within_s: float) -> bool:
+    """Wait until all of an index is on nodes that run; tell whether it is."""
+    patient = client.options(ignore_status=408, request_timeout=within_s + ANSWERED_WITHIN_S)
+    health = await patient.cluster.health(
+        index=index, wait_for_status="yellow", timeout=f"{int(1000 * within_s)}ms"
     )
-    if health["timed_out"]:
+    return not health["timed_out"]
+
+
+def _patient(client: AsyncElasticsearch) -> AsyncElasticsearch:
+    return client.options(request_timeout=READY_WITHIN_S + ANSWERED_WITHIN_S)
+
+
+async def _require_placed(client: AsyncElasticsearch, index: str, made: ObjectApiResponse[Any]) -> None:
+    """Take back an index whose shards found no node."""
+    if not made["shards_acknowledged"]:
+        await client.indices.delete(index=index)
         raise EngineRefused(
-            f"the cluster gives index {index} no place within {READY_WITHIN_S} s (its health is "
-            f"{health['status']}); see GET /_cluster/allocation/explain: often a disk is nearly full"
+            f"the cluster gives index {index} no place within {READY_WITHIN_S} s; see GET "
+            "/_cluster/allocation/explain (often a disk is nearly full), then give the same command again"
         )
 
 

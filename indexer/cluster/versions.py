@@ -18,8 +18,8 @@ from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.cluster import glossaries, names
 from indexer.cluster.connection import Cluster
-from indexer.cluster.lease import Lease, held_lease
-from indexer.cluster.loading import create_for_loading, start_from
+from indexer.cluster.lease import Lease, held_lease, holder_at
+from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
 from indexer.errors import IndexDamaged
 from indexer.papers import Unit
@@ -136,13 +136,21 @@ class ClusterIndex(IndexFolder):
     async def _create(self, index: str, body: dict[str, Any]) -> None:
         if not await self._client.indices.exists(index=index):
             try:
-                await self._client.indices.create(index=index, **body)
+                await create_placed(self._client, index, body)
             except BadRequestError as error:
                 if "resource_already_exists_exception" not in str(error):
                     raise
 
     def _put_right(self) -> None:
         """Nothing: what answers is moved in one step, in the cluster."""
+
+    def can_go_on(self) -> bool:
+        """Tell whether the broken-off build is there, this place's, and soon on a node that runs."""
+        index = self.index_of(self.next_version())
+        built_by = self._metas().get(index, {}).get("built_by")
+        return built_by == holder_at(self.path) and self._run(
+            is_placed(self._client, index, self._settings.patience_s)
+        )
 
     def start_building(
         self,
@@ -161,6 +169,7 @@ class ClusterIndex(IndexFolder):
         else:
             shards = self._settings.shards
             self._run(create_for_loading(self._client, index, analyzer, decompound, shards, dictionary))
+        self._run(self._client.indices.put_mapping(index=index, meta={"built_by": holder_at(self.path)}))
 
     def writer(
         self, unit: Unit, refuse: Callable[[DeadLetter], None] = lambda _: None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from indexer.analysis.tokens import Analyzer
 from indexer.glossary.english_forms import english_forms
@@ -22,6 +23,33 @@ class Mention:
     candidates: tuple[str, ...]
     english: str
     sure: bool
+
+
+class PassageTexts(NamedTuple):
+    """What of a passage is analysed and mined; `keywords` are the paper's Korean ones, without spaces."""
+
+    title: str
+    text: str
+    title2: str = ""
+    keywords: frozenset[str] = frozenset()
+
+
+class PassageMentions(NamedTuple):
+    """What the brackets of a passage say."""
+
+    title: tuple[Mention, ...] = ()
+    text: tuple[Mention, ...] = ()
+    title2: tuple[Mention, ...] = ()
+
+
+def passage_mentions(texts: PassageTexts, analyzer: Analyzer) -> PassageMentions:
+    """Return what the brackets of a passage say."""
+    title, text, title2, keywords = texts
+    return PassageMentions(
+        tuple(bracket_mentions(title, analyzer, keywords)),
+        tuple(bracket_mentions(text, analyzer, keywords)),
+        tuple(bracket_mentions(title2, analyzer, keywords)),
+    )
 
 
 def bracket_mentions(text: str, analyzer: Analyzer, keywords: Collection[str] = ()) -> Iterator[Mention]:

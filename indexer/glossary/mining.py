@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from indexer.analysis.tokens import Analyzer
-from indexer.glossary.brackets import bracket_mentions
+from indexer.glossary.brackets import Mention, PassageMentions, PassageTexts, passage_mentions
 from indexer.glossary.english_forms import is_english_term
 from indexer.glossary.keywords import keyword_pairs
 from indexer.glossary.pairs import HANGUL, Pair, Source, term_language
@@ -38,35 +38,64 @@ class Entry:
     sure: bool = False
 
 
-def mine_glossary(passages: Iterable[StoredPassage], analyzer: Analyzer) -> list[Pair]:
-    """Mine the pairs of a corpus: from brackets, keyword lists in both languages, and bilingual titles.
+class GlossaryMiner:
+    """Puts together the pairs of a corpus: from brackets, keyword lists in both languages, bilingual titles.
 
-    One deterministic pass, in corpus order; the analyzer should be the index's. Most papers first, then by
-    text.
+    Its passages are added in corpus order, in one pass; the outcome depends on nothing else. The analyzer
+    should be the index's.
     """
-    sightings = Sightings(MOST_MENTIONS)
-    titles: list[TitlePair] = []
-    paper, doc_id = -1, None
-    keywords: frozenset[str] = frozenset()
-    for passage in passages:
-        if passage.doc_id != doc_id:
-            paper, doc_id, keywords = paper + 1, passage.doc_id, frozenset()
-            texts = [passage.title, passage.text]
-        else:
-            texts = [passage.text]
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        """Begin with nothing seen."""
+        self._analyzer = analyzer
+        self._sightings = Sightings(MOST_MENTIONS)
+        self._titles: list[TitlePair] = []
+        self._paper = -1
+        self._doc_id: str | None = None
+
+    def add(self, passage: StoredPassage, mentions: PassageMentions | None = None) -> None:
+        """Note what a passage says; `mentions` are found here unless somebody has found them already."""
+        if mentions is None:
+            mentions = passage_mentions(texts_of(passage), self._analyzer)
+        opening: tuple[Mention, ...] = ()
+        if passage.doc_id != self._doc_id:
+            self._paper, self._doc_id = self._paper + 1, passage.doc_id
+            opening = mentions.title
         if passage.paper:
-            terms = _strings(passage.paper.get("keywords"))
-            keywords = frozenset(term.replace(" ", "") for term in terms if HANGUL.search(term))
-            for sighting in _keyword_sightings(terms):
-                sightings.add(sighting, paper)
+            for sighting in _keyword_sightings(_strings(passage.paper.get("keywords"))):
+                self._sightings.add(sighting, self._paper)
             title2 = passage.paper.get("title2")
-            if isinstance(title2, str) and title2:
-                texts.append(title2)
-                titles.extend(_title_pair(paper, passage.title, title2) if len(titles) < MOST_TITLES else ())
-        for text in texts:
-            for mention in bracket_mentions(text, analyzer, keywords):
-                sightings.add(Sighting(mention.english, mention.candidates, "bracket", mention.sure), paper)
-    return _Merger(analyzer).pairs(sightings, titles)
+            if isinstance(title2, str) and title2 and len(self._titles) < MOST_TITLES:
+                self._titles.extend(_title_pair(self._paper, passage.title, title2))
+        for mention in (*opening, *mentions.text, *mentions.title2):
+            sighting = Sighting(mention.english, mention.candidates, "bracket", mention.sure)
+            self._sightings.add(sighting, self._paper)
+
+    def pairs(self) -> list[Pair]:
+        """Return the pairs: most papers first, then by text."""
+        return _Merger(self._analyzer).pairs(self._sightings, self._titles)
+
+
+def mine_glossary(passages: Iterable[StoredPassage], analyzer: Analyzer) -> list[Pair]:
+    """Mine the pairs of a corpus in one pass; see `GlossaryMiner`."""
+    miner = GlossaryMiner(analyzer)
+    for passage in passages:
+        miner.add(passage)
+    return miner.pairs()
+
+
+def texts_of(passage: StoredPassage) -> PassageTexts:
+    """Return what of a passage is analysed and mined."""
+    if not passage.paper:
+        return PassageTexts(passage.title, passage.text)
+    title2 = passage.paper.get("title2")
+    terms = _strings(passage.paper.get("keywords"))
+    return PassageTexts(
+        passage.title,
+        passage.text,
+        title2 if isinstance(title2, str) else "",
+        frozenset(term.replace(" ", "") for term in terms if HANGUL.search(term)),
+    )
 
 
 def _strings(value: object) -> list[str]:

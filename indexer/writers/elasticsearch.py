@@ -12,7 +12,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
@@ -22,7 +23,16 @@ from elasticsearch import ApiError
 from elasticsearch.helpers import async_streaming_bulk
 
 from indexer.analysis.pool import AnalysedTexts
-from indexer.cluster.connection import PASSING, Cluster, told
+from indexer.cluster.connection import (
+    FIRST_PAUSE_S,
+    FORBIDDEN,
+    LONGEST_PAUSE_S,
+    NOT_FOUND,
+    PASSING,
+    UNAUTHORIZED,
+    Cluster,
+    told,
+)
 from indexer.cluster.documents import document_id, from_document, to_document
 from indexer.cluster.loading import merge
 from indexer.errors import EngineRefused
@@ -30,16 +40,14 @@ from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.stored import key_of, place_in_paper
-from indexer.versions import write_durably
+from indexer.versions import PLAN, write_durably
 
 COMMITTED = "committed.json"
 PAGE = 2_000  # documents read at a time
-KEPT_ALIVE = "5m"
 # A request grows while it is answered quickly, and shrinks while it is not.
 FIRST_BYTES = 1_000_000
 LEAST_BYTES = 50_000
 QUICK_S, SLOW_S = 1.0, 4.0
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
 BAD_REQUEST = 400
 HEAD_BYTES = 200
 
@@ -78,8 +86,12 @@ class ElasticsearchWriter:
         unit: Unit,
         building: Path,
         refuse: Callable[[DeadLetter], None],
+        still_held: Callable[[], None],
     ) -> None:
-        """Write to `index`, which started from `base` if it holds passages already and no build is noted."""
+        """Write to `index`, which started from `base`, or from empty; `still_held` raises where it may not.
+
+        What a build that broke off wrote behind its last commit is there already, and is written again.
+        """
         self.replaced = 0
         self._cluster = cluster
         self._client = cluster.client
@@ -88,15 +100,23 @@ class ElasticsearchWriter:
         self._unit: Unit = unit
         self._note = building / COMMITTED
         self._refuse = refuse
+        self._refused: list[DeadLetter] = []
+        self._still_held = still_held
         self._base = base
         self._batch = Batch()
         self._pending: deque[Future[Outcome]] = deque()
         self._most_bytes = min(FIRST_BYTES, self._settings.request_bytes)
         self._newest: tuple[int, str | None] = (-1, None)
-        self._expected = self._read_note()["passages"] if self._note.exists() else self.passage_count
+        self._expected = self.passage_count if base else 0
+        if self._note.exists():
+            note = self._read_note()
+            self._expected = note["passages"]
+            self._refused = [DeadLetter(**letter) for letter in note["refused"]]
 
     def __enter__(self) -> Self:
-        """Return the writer."""
+        """Return the writer; tell again of what was refused before the last commit."""
+        for letter in self._refused:
+            self._refuse(letter)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -159,18 +179,25 @@ class ElasticsearchWriter:
             self._settle(self._pending.popleft())
         if self._newest[0] >= 0:
             sequence, key = self._newest
-            note = {"sequence": sequence, "key": key, "passages": self._expected}
+            note = {
+                "sequence": sequence,
+                "key": key,
+                "passages": self._expected,
+                "refused": [asdict(letter) for letter in self._refused],
+            }
             write_durably(self._note, json.dumps(note, ensure_ascii=False))
 
     def finish(self) -> None:
         """Commit, merge, and compare the number of passages with what was sent."""
         self.commit()
-        self._cluster.run(merge(self._client, self._index))
+        self._cluster.run_patiently(lambda: merge(self._client, self._index))
         found = self.passage_count
         if found != self._expected:
+            write_durably(self._note.with_name(PLAN), "{}")  # not to be gone on with
             raise EngineRefused(
                 f"the cluster holds {found:,} passages in {self._index}, {self._expected:,} were sent and "
-                "taken; nothing was published: look at the servers' logs, then build again with --rebuild"
+                "taken; nothing was published: look at the servers' logs, then give the same command again, "
+                "it starts over"
             )
 
     def stored(self) -> Iterator[StoredPassage]:
@@ -181,32 +208,27 @@ class ElasticsearchWriter:
     @property
     def passage_count(self) -> int:
         """How many passages are there, those not committed included."""
-        self._cluster.run(self._client.indices.refresh(index=self._index))
-        return int(self._cluster.run(self._client.count(index=self._index))["count"])
+        self._cluster.run_patiently(lambda: self._client.indices.refresh(index=self._index))
+        return int(self._cluster.run_patiently(lambda: self._client.count(index=self._index))["count"])
 
     def _sources(self) -> Iterator[dict[str, Any]]:
-        """Yield all documents by sequence, a page at a time, as they were when the first was read."""
-        opened = self._cluster.run(self._client.open_point_in_time(index=self._index, keep_alive=KEPT_ALIVE))
-        pit = {"id": opened["id"], "keep_alive": KEPT_ALIVE}
+        """Yield all documents by sequence, a page at a time; nobody writes to them meanwhile."""
         after = None
-        try:
-            while True:
-                answer = self._cluster.run(
-                    self._client.search(
-                        pit=pit,
-                        size=PAGE,
-                        sort=[{"sequence": "asc"}, {"_shard_doc": "asc"}],
-                        search_after=after,
-                        track_total_hits=False,
-                    )
-                )
-                hits = answer["hits"]["hits"]
-                if not hits:
-                    return
-                yield from (hit["_source"] for hit in hits)
-                after = hits[-1]["sort"]
-        finally:
-            self._cluster.run(self._client.close_point_in_time(id=pit["id"]))
+        while True:
+            page = partial(
+                self._client.search,
+                index=self._index,
+                size=PAGE,
+                sort=[{"sequence": "asc"}, {"passage_id": "asc"}],
+                search_after=after,
+                track_total_hits=False,
+                allow_partial_search_results=False,
+            )
+            hits = self._cluster.run_patiently(page)["hits"]["hits"]
+            if not hits:
+                return
+            yield from (hit["_source"] for hit in hits)
+            after = hits[-1]["sort"]
 
     def _read_note(self) -> dict[str, Any]:
         note: dict[str, Any] = json.loads(self._note.read_text(encoding="utf-8"))
@@ -217,6 +239,7 @@ class ElasticsearchWriter:
             return
         if len(self._pending) >= self._settings.requests_at_once:
             self._settle(self._pending.popleft())
+        self._still_held()
         batch, self._batch = self._batch, Batch()
         self._pending.append(self._cluster.start(self._deliver(batch)))
 
@@ -226,6 +249,7 @@ class ElasticsearchWriter:
             outcome = future.result()
         self._expected -= outcome.deleted
         self.replaced += outcome.replaced
+        self._refused += outcome.refused
         for letter in outcome.refused:
             self._refuse(letter)
         if outcome.retried or outcome.seconds > SLOW_S:
@@ -244,10 +268,8 @@ class ElasticsearchWriter:
                 if superseded is None:
                     superseded, outcome.replaced = await self._superseded(batch)
                 await self._bulk(batch, superseded, outcome)
-            except ApiError:
-                raise
-            except TransportError:  # no server: perhaps it is being restarted
-                if time.monotonic() - started + pause > self._settings.patience_s:
+            except (ApiError, TransportError) as error:
+                if not _is_gone(error) or time.monotonic() - started + pause > self._settings.patience_s:
                     raise
                 outcome.retried = True
                 await asyncio.sleep(pause)
@@ -303,12 +325,17 @@ class ElasticsearchWriter:
         )
         async for taken, item in results:
             [(kind, answer)] = item.items()
-            if taken or kind == "delete":
+            if taken or (kind == "delete" and answer["status"] == NOT_FOUND):
                 continue
             if answer["status"] != BAD_REQUEST:
                 raise EngineRefused(_gave_up(answer, self._settings.url))
             outcome.deleted += 1
             outcome.refused.append(_dead_letter(answer, sequences[answer["_id"]]))
+
+
+def _is_gone(error: ApiError | TransportError) -> bool:
+    """Tell whether a server may be being restarted: it then knows no users for some seconds."""
+    return not isinstance(error, ApiError) or error.status_code == UNAUTHORIZED
 
 
 def _tries(patience_s: float) -> int:
@@ -336,9 +363,14 @@ def _dead_letter(answer: dict[str, Any], sequence: int) -> DeadLetter:
 def _gave_up(answer: dict[str, Any], url: str) -> str:
     error = answer.get("error") or {}
     reason = error.get("reason", "") if isinstance(error, dict) else error
-    cause = (
-        "its disk is nearly full, or the index is read-only" if "block" in str(error) else "it is overloaded"
-    )
+    if "block" in str(error):
+        cause = "its disk is nearly full, or the index is read-only"
+    elif answer["status"] == FORBIDDEN:
+        cause = "this user or key lacks the right"
+    elif answer["status"] in PASSING:
+        cause = "it is overloaded, or a node is missing"
+    else:
+        cause = "see the servers' logs"
     return (
         f"Elasticsearch at {url} takes no more documents ({answer['status']}: {reason}): {cause}. What was "
         "published before still answers; mend the cause and give the same command again, it goes on"

@@ -80,7 +80,8 @@ QUESTIONS = ("지식 그래프 검색", "question answer retrieval", "환각 근
 
 
 def answers(home, name="papers", questions=QUESTIONS):
-    """Return (passage_id, score) of every hit of some questions by two methods."""
+    """Return (passage_id, score) of every hit of some questions by two methods; `home` may be settings."""
+    settings = home if isinstance(home, IndexerSettings) else IndexerSettings(home=home)
 
     async def ask(index):
         return [
@@ -92,5 +93,5 @@ def answers(home, name="papers", questions=QUESTIONS):
             for method in ("or", "shrag")
         ]
 
-    with open_index(IndexerSettings(home=home), name) as index:
+    with open_index(settings, name) as index:
         return asyncio.run(ask(index))

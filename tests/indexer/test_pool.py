@@ -5,13 +5,18 @@ import unicodedata
 import pytest
 
 from indexer.analysis.pool import BATCH, analyse_in_order
+from indexer.glossary.brackets import PassageTexts
 
 
 def analysed(items, workers):
     return [
         (item, list(tokens.text.unpack()), list(tokens.title.unpack()))
         for item, tokens in analyse_in_order(
-            items, lambda item: item, analyzer="bilingual", decompound="discard", workers=workers
+            items,
+            lambda item: PassageTexts(*item),
+            analyzer="bilingual",
+            decompound="discard",
+            workers=workers,
         )
     ]
 
@@ -44,7 +49,7 @@ def test_long_texts_are_handed_out_in_smaller_batches():
             yield ("", "word " * 100_001)
 
     results = analyse_in_order(
-        items(), lambda item: item, analyzer="english", decompound="discard", workers=1
+        items(), lambda item: PassageTexts(*item), analyzer="english", decompound="discard", workers=1
     )
     next(results)
 

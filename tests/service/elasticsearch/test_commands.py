@@ -1,0 +1,219 @@
+"""The command line with a cluster behind it: what it prints, and how it exits."""
+
+import json
+
+import pytest
+
+from indexer.cluster import loading
+from tests.generator.sample_index import (
+    ENGLISH,
+    ENGLISH_OF_KOREAN,
+    NAME,
+    UNANSWERABLE_KOREAN,
+    shrag,
+)
+from tests.indexer.corpora import ROOT, paper, write_jsonl
+from tests.service.elasticsearch.own_prefix import own_prefix
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+# Not S03, as elsewhere: it is about the one record of the sample in which nori finds another word.
+KOREAN = "논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?"
+SAMPLE = ROOT / "sample" / "papers.jsonl"
+
+
+@pytest.fixture(scope="module")
+def settings_for(elasticsearch):
+    with own_prefix(elasticsearch) as settings_for:
+        yield settings_for
+
+
+@pytest.fixture
+def call(elasticsearch, tmp_path):
+    """Return a function that runs the command with a prefix of the test's own; `home` is another machine."""
+    with own_prefix(elasticsearch) as settings_for:
+        yield lambda *arguments, home="home": command(settings_for(tmp_path / home), *arguments)
+
+
+def command(settings, *arguments):
+    cluster = settings.elasticsearch
+    return shrag(
+        *arguments,
+        home=settings.home,
+        engine="elasticsearch",
+        workers=1,
+        elasticsearch__url=cluster.url,
+        elasticsearch__user=cluster.user,
+        elasticsearch__password=cluster.password.get_secret_value(),
+        elasticsearch__prefix=cluster.prefix,
+    )
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(1, 5)])
+
+
+def test_an_index_is_made_listed_shown_changed_and_deleted(call, corpus, monkeypatch):
+    monkeypatch.setattr(loading, "LET_GO_WITHIN_S", 0)
+    assert call("indexes", "list").stdout == "no indexes yet; make one with: shrag index PATH --name NAME\n"
+
+    made = call("index", corpus, "--name", "학술")
+    assert (made.returncode, made.stderr) == (0, "")
+    assert made.stdout.startswith("index '학술', version 1: 4 passages of 4 papers, 4 records read in ")
+
+    removed = call("indexes", "remove", "학술", "P00001", "none")
+    assert (removed.returncode, removed.stdout, removed.stderr) == (
+        0,
+        "index '학술', version 2: 1 record removed, 3 passages left\n",
+        "not in the index: none\n",
+    )
+
+    shown = json.loads(call("indexes", "show", "학술", "--json").stdout)
+    assert (shown["engine"], shown["version"], shown["versions"], shown["passages"], shown["unfinished"]) == (
+        "elasticsearch",
+        2,
+        [1, 2],
+        3,
+        False,
+    )
+
+    assert call("indexes", "rollback", "학술").stdout == "index '학술' answers from version 1 again\n"
+    listed = json.loads(call("indexes", "list", "--json").stdout)["indexes"]
+    assert [(one["name"], one["version"], one["engine"]) for one in listed] == [("학술", 1, "elasticsearch")]
+
+    deleted = call("indexes", "delete", "학술", "--yes")
+    assert (deleted.returncode, deleted.stdout) == (0, "index '학술' is deleted\n")
+    assert json.loads(call("indexes", "list", "--json").stdout) == {"indexes": []}
+
+
+def test_another_machine_sees_the_same_indexes(call, corpus):
+    call("index", corpus, "--name", "papers")
+
+    here = [call("indexes", *what, "--json").stdout for what in (("list",), ("show", "papers"))]
+    there = [
+        call("indexes", *what, "--json", home="other").stdout for what in (("list",), ("show", "papers"))
+    ]
+
+    assert there[0] == here[0]
+    shown, seen = json.loads(there[1]), json.loads(here[1])
+    assert shown.pop("folder") != seen.pop("folder")
+    assert shown == seen
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "told"),
+    [
+        (("indexes", "show", "none"), 2, "UnknownIndex: no index 'none' in "),
+        (("indexes", "rollback", "none"), 2, "UnknownIndex: no index 'none' in "),
+        (("indexes", "remove", "none", "P00001"), 2, "UnknownIndex: no index 'none' in "),
+        (("indexes", "delete", "none", "--yes"), 2, "UnknownIndex: no index 'none' in "),
+        (("search", "지식", "--name", "none"), 2, "UnknownIndex: no index 'none' in "),
+        (("ask", "지식?", "--name", "none"), 2, "UnknownIndex: no index 'none' in "),
+        (("indexes", "show", "../none"), 2, "InvalidCall: '../none' cannot name an index"),
+        (("indexes", "rollback", "papers"), 2, "InvalidCall: index 'papers' has no version before 1"),
+        (("indexes", "remove", "papers", "none"), 2, "InvalidCall: index 'papers' holds none of these ids"),
+        (("index", "nowhere.jsonl", "--name", "papers"), 2, "UnknownPath: "),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_an_exit_code(papers, arguments, exit_code, told):
+    done = command(papers, *arguments)
+
+    assert (done.returncode, done.stdout) == (exit_code, "")
+    assert done.stderr.startswith(told)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def papers(settings_for, tmp_path_factory):
+    """Return the settings of a home with an index `papers`."""
+    settings = settings_for(tmp_path_factory.mktemp("papers"))
+    corpus = write_jsonl(tmp_path_factory.mktemp("corpus") / "corpus.jsonl", [paper(1), paper(2)])
+    assert command(settings, "index", corpus, "--name", "papers").returncode == 0
+    return settings
+
+
+def test_a_refused_document_is_told_where_all_dead_letters_are(call, tmp_path):
+    refused = paper(2) | {"journal": "j" * 40_000}
+    corpus = write_jsonl(tmp_path / "refused.jsonl", [paper(1), refused])
+
+    done = call("index", corpus, "--name", "papers")
+    shown = json.loads(call("indexes", "show", "papers", "--json").stdout)
+
+    assert done.returncode == 0
+    assert "1 record that could not be read (dead letters)" in done.stdout
+    assert "(refused by the cluster) P00002" in done.stderr
+    assert "immense term" in done.stderr
+    assert shown["dead_letter_file"] in done.stderr
+
+    strict = call("index", corpus, "--name", "strict", "--strict")
+    assert (strict.returncode, strict.stdout) == (1, "")
+    assert strict.stderr.startswith("StrictRefusal: (refused by the cluster) P00002")
+
+
+def test_a_question_that_is_left_empty_finds_nothing_and_succeeds(papers):
+    done = command(papers, "search", "the of", "--name", "papers", "--json")
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["hits"] == []
+
+
+@pytest.fixture(scope="module")
+def sample_in_cluster(settings_for, tmp_path_factory):
+    """Return the settings of a second machine, where another has indexed the sample."""
+    first, second = (settings_for(tmp_path_factory.mktemp(home)) for home in ("first", "second"))
+    assert command(first, "index", SAMPLE, "--name", NAME).returncode == 0
+    return second
+
+
+def differences(one, other, path="") -> list[str]:
+    """List where two records differ, times aside; scores may differ in their last digit."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return [
+            line
+            for key in dict.fromkeys([*one, *other])
+            if key != "milliseconds"
+            for line in differences(one.get(key), other.get(key), f"{path}.{key}")
+        ]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [
+            line
+            for place, (a, b) in enumerate(zip(one, other, strict=True))
+            for line in differences(a, b, f"{path}[{place}]")
+        ]
+    if isinstance(one, float) and isinstance(other, float):
+        return [] if one == pytest.approx(other, abs=2e-4) else [f"{path}: {one} | {other}"]
+    return [] if one == other else [f"{path}: {one!r} | {other!r}"]
+
+
+@pytest.mark.parametrize("question", [KOREAN, ENGLISH, ENGLISH_OF_KOREAN, UNANSWERABLE_KOREAN])
+def test_an_answer_is_the_one_of_the_embedded_engine(sample_home, sample_in_cluster, question):
+    embedded = shrag("ask", question, "--name", NAME, "--json", home=sample_home)
+    cluster = command(sample_in_cluster, "ask", question, "--name", NAME, "--json")
+
+    assert (cluster.returncode, cluster.stderr) == (embedded.returncode, embedded.stderr) == (0, "")
+    assert len(json.loads(cluster.stdout)["hits"]) == 5
+    assert differences(json.loads(embedded.stdout), json.loads(cluster.stdout)) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", ENGLISH, "--name", NAME, "--method", "paper"),
+        ("search", KOREAN, "--name", NAME, "--year", "2015..", "--lang", "ko"),
+        (
+            "search",
+            '제목:"회복탄력성" OR "thermal runaway" NOT year:..2000',
+            "--name",
+            NAME,
+            "--method",
+            "boolean",
+        ),
+    ],
+)
+def test_a_search_is_the_one_of_the_embedded_engine(sample_home, sample_in_cluster, arguments):
+    embedded = shrag(*arguments, "--json", home=sample_home)
+    cluster = command(sample_in_cluster, *arguments, "--json")
+
+    assert (cluster.returncode, cluster.stderr) == (embedded.returncode, embedded.stderr) == (0, "")
+    assert differences(json.loads(embedded.stdout), json.loads(cluster.stdout)) == []

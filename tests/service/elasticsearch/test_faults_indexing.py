@@ -1,0 +1,197 @@
+"""Deaths in the middle of a build, of the server and of the indexer: what comes out is what would have."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import pytest
+
+from indexer.cluster.connection import Cluster
+from indexer.errors import EngineUnreachable
+from indexer.places import the_index
+from tests.indexer.corpora import ROOT, paper, write_jsonl
+from tests.service.elasticsearch.faults import (
+    NAME,
+    Command,
+    Signal,
+    build,
+    clean,
+    command,
+    contents,
+    corpus,
+    environment,
+    in_background,
+    settings_for,
+)
+from tests.service.elasticsearch.server import Access, Server
+from tests.test_kill import INDEXER
+
+__all__ = ["command"]
+
+PAPERS = 120
+TOO_LONG = "x" * 33_000  # a keyword of more than 32,766 bytes is refused
+
+
+@pytest.fixture
+def undisturbed(own_server: Server, tmp_path):
+    """Return what a build that nothing disturbs comes to."""
+    settings = settings_for(own_server.access, tmp_path / "undisturbed", "undisturbed", commit_every=50)
+    build(settings, corpus(tmp_path, PAPERS))
+    return contents(settings)
+
+
+@pytest.mark.parametrize(("stage", "after"), [("indexing", 70), ("merging", 0), ("glossary", 60)])
+def test_a_build_goes_on_when_a_killed_server_comes_back(
+    own_server: Server, undisturbed, tmp_path, stage: str, after: int
+):
+    settings = settings_for(own_server.access, tmp_path, commit_every=50, patience_s=90)
+    at = Signal(stage, after)
+    with in_background(lambda: build(settings, tmp_path / "papers.jsonl", at)) as building:
+        with at.here():
+            own_server.kill()
+        time.sleep(1)
+        own_server.launch()
+        report = building.result()
+
+    assert report.manifest.version == 1
+    assert contents(settings) == undisturbed
+
+
+@pytest.mark.parametrize("after", [30, 70])  # before the first commit, and behind it
+def test_without_the_server_a_build_ends_and_the_same_command_goes_on(
+    own_server: Server, undisturbed, tmp_path, after: int, command: Command
+):
+    settings = settings_for(own_server.access, tmp_path, commit_every=50)
+    at = Signal("indexing", after)
+    with in_background(lambda: build(settings, tmp_path / "papers.jsonl", at)) as building:
+        with at.here():
+            own_server.kill()
+        started = time.monotonic()
+        with pytest.raises(EngineUnreachable, match=r"no Elasticsearch answers at .*; start it, or set"):
+            building.result()
+        assert 1 < time.monotonic() - started < 15  # patience is 3 s
+
+    own_server.restart()
+    code, told, _ = command(settings, "index", tmp_path / "papers.jsonl", "--name", NAME)
+    assert code == 0
+    assert f"version 1: {undisturbed['counts'][1]} passages" in told
+    assert contents(settings) == undisturbed
+
+
+def test_a_paused_server_is_waited_for(own_server: Server, undisturbed, tmp_path):
+    settings = settings_for(own_server.access, tmp_path, commit_every=50, patience_s=60, timeout_s=1)
+    at = Signal("indexing", 70)
+    with in_background(lambda: build(settings, tmp_path / "papers.jsonl", at)) as building:
+        with at.here():
+            own_server.pause()
+        time.sleep(3)
+        own_server.resume()
+        building.result()
+    assert contents(settings) == undisturbed
+
+
+def refusing(folder, count: int):
+    """Write a corpus in which the papers 10 and 60 hold a keyword that no cluster takes."""
+    records = [paper(number) for number in range(count)]
+    for number in (10, 60):
+        records[number] = records[number] | {"journal": TOO_LONG}
+    return write_jsonl(folder / "refusing.jsonl", records)
+
+
+def test_a_refused_document_is_a_dead_letter_and_the_others_are_there(
+    elasticsearch: Access, tmp_path, command: Command
+):
+    settings = settings_for(elasticsearch, tmp_path, "refused")
+    code, _, told = command(settings, "index", refusing(tmp_path, 80), "--name", NAME)
+    whole = contents(settings)
+    clean(settings)
+
+    assert code == 0
+    assert "(refused by the cluster) P00010, line 11: " in told
+    assert whole["counts"][2]["dead_letters"] >= 2
+    there = {source["doc_id"] for _, source in whole["documents"]}
+    assert there == {f"P{number:05}" for number in range(80)} - {"P00010", "P00060"}
+
+
+def test_what_was_refused_before_a_kill_is_told_after_it(own_server: Server, tmp_path):
+    path = refusing(tmp_path, 80)
+    smooth = settings_for(own_server.access, tmp_path / "smooth", "smooth", commit_every=50)
+    build(smooth, path)
+
+    settings = settings_for(own_server.access, tmp_path, commit_every=50)
+    at = Signal("indexing", 70)
+    with in_background(lambda: build(settings, path, at)) as building:
+        with at.here():
+            own_server.kill()
+        with pytest.raises(EngineUnreachable):
+            building.result()
+    own_server.restart()
+    report = build(settings, path)
+
+    assert [letter.line for letter in report.dead_letters] == [
+        letter.line for letter in build(smooth, path, rebuild=True).dead_letters
+    ]
+    assert contents(settings) == contents(smooth)
+
+
+def test_a_build_that_somebody_deleted_starts_over(own_server: Server, undisturbed, tmp_path):
+    settings = settings_for(own_server.access, tmp_path, commit_every=50)
+    break_off(own_server, settings, tmp_path / "papers.jsonl")
+    with Cluster(settings.elasticsearch) as cluster:
+        cluster.run(cluster.client.indices.delete(index=f"faults-{NAME}@000001"))
+    build(settings, tmp_path / "papers.jsonl")
+    assert contents(settings) == undisturbed
+
+
+def break_off(server: Server, settings, path) -> None:
+    """Begin a build and kill the server behind its first commit; let the server run again."""
+    at = Signal("indexing", 70)
+    with in_background(lambda: build(settings, path, at)) as building:
+        with at.here():
+            server.kill()
+        with suppress(EngineUnreachable):
+            building.result()
+    server.restart()
+
+
+def test_an_indexer_killed_at_random_ends_as_if_nothing_had_been(elasticsearch: Access, tmp_path):
+    draw = random.Random(9)
+    undisturbed = settings_for(elasticsearch, tmp_path / "undisturbed", "unkilled", commit_every=100)
+    killed = settings_for(elasticsearch, tmp_path / "killed", "killed", commit_every=100)
+    first, update = corpus(tmp_path, 300), corpus(tmp_path, 50, version=1, name="update.jsonl")
+    landed = 0
+    for version, path in ((1, first), (2, update)):
+        build(undisturbed, path)
+        for stage in ("indexing", "committing", "merging", "glossary", "publishing", "none"):
+            if not published(killed, version):
+                landed += run_and_kill(killed, path, stage, draw.uniform(0, 0.15))
+        assert contents(killed) == contents(undisturbed)
+    assert landed >= 5
+    clean(killed)
+    clean(undisturbed)
+
+
+def published(settings, version: int) -> bool:
+    with the_index(settings, NAME) as folder:
+        return (folder.current() or 0) >= version
+
+
+def run_and_kill(settings, path, stage: str, seconds: float) -> bool:
+    """Run the indexer and kill it some time after the beginning of a stage; tell whether that hit it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", INDEXER, "build", str(path)],
+        env=environment(settings) | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout
+        for line in process.stdout:
+            if line.strip() == stage:
+                time.sleep(seconds)
+                process.kill()
+    assert process.returncode in {0, -signal.SIGKILL}
+    return process.returncode != 0

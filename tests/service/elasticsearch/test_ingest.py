@@ -1,0 +1,496 @@
+"""Builds, updates and removals in a cluster, disturbed and undisturbed."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+from elasticsearch import Elasticsearch
+
+from indexer.cluster import loading, names
+from indexer.errors import EmptyCorpus, IndexBusy, InvalidCall, StrictRefusal, UnknownIndex
+from indexer.ingest import IngestRequest, build_index, remove_records
+from indexer.places import index_names, the_index
+from retriever.index import open_index
+from tests.indexer.corpora import ROOT, answers, paper, write_jsonl
+from tests.indexer.corpora import environment_of as hidden_environment
+from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+
+NAME = "papers"
+
+
+@pytest.fixture(scope="module")
+def settings_for(elasticsearch):
+    with own_prefix(elasticsearch) as settings_for:
+        yield settings_for
+
+
+@pytest.fixture
+def make(elasticsearch, tmp_path):
+    """Return a function that makes settings with a prefix of the test's own."""
+    with own_prefix(elasticsearch) as settings_for:
+        yield lambda home="home", **options: settings_for(tmp_path / home, **options)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Return a function that writes records to a file."""
+    return lambda records, name="corpus": write_jsonl(tmp_path / f"{name}.jsonl", records)
+
+
+@pytest.fixture
+def _hurried(monkeypatch):
+    """Do not wait until the cluster lets go of deleted passages, half a minute; scores are not compared."""
+    monkeypatch.setattr(loading, "LET_GO_WITHIN_S", 0)
+
+
+hurried = pytest.mark.usefixtures("_hurried")
+
+
+def build(settings, path, name=NAME, **options):
+    return build_index(IngestRequest(name, [str(path)], **options), settings)
+
+
+def some(first, last, version=0):
+    return [paper(number, version=version) for number in range(first, last)]
+
+
+def documents(settings, name=NAME):
+    """Return all documents of the version that answers, by record and passage."""
+    cluster = settings.elasticsearch
+    with Elasticsearch(cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value())) as client:
+        found = client.search(
+            index=names.alias_of(cluster.prefix, name),
+            size=10_000,
+            sort=[{"sequence": "asc"}, {"passage_id": "asc"}],
+        )
+    return [hit["_source"] for hit in found["hits"]["hits"]]
+
+
+def ids(settings, name=NAME):
+    return [document["passage_id"] for document in documents(settings, name)]
+
+
+def state(settings, name=NAME):
+    """Return what should not depend on how an index came about: documents, counts, dead letters, glossary."""
+    with the_index(settings, name) as place:
+        manifest = place.manifest()
+        letters = place.dead_letter_path(manifest.version)
+        with closing(sqlite3.connect(place.glossary_path(manifest))) as glossary:
+            pairs = list(glossary.iterdump())
+    return {
+        "documents": documents(settings, name),
+        "size": (manifest.papers, manifest.passages, manifest.unit),
+        "counts": manifest.counts,
+        "dead letters": sorted(letters.read_text(encoding="utf-8").splitlines()) if letters.exists() else [],
+        "glossary": pairs,
+        "answers": answers(settings, name),
+    }
+
+
+def versions(settings, name=NAME):
+    with the_index(settings, name) as place:
+        return place.current(), place.versions()
+
+
+def left_in_the_cluster(settings):
+    """Name the indices of the prefix, with those of glossaries and leases."""
+    cluster = settings.elasticsearch
+    with Elasticsearch(cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value())) as client:
+        return sorted(client.indices.get(index=f"{cluster.prefix}*"))
+
+
+# Builds, publishes and removes
+
+
+def test_a_build_holds_what_was_read_in_the_order_of_the_corpus(make, corpus):
+    settings = make()
+    manifest = build(settings, corpus(some(0, 25))).manifest
+
+    assert (manifest.engine, manifest.version, manifest.papers, manifest.passages) == (
+        "elasticsearch",
+        1,
+        25,
+        30,
+    )
+    assert ids(settings)[:4] == ["P00000", "P00000@en", "P00001", "P00002"]
+    assert [document["sequence"] for document in documents(settings)][:4] == [0, 0, 1, 2]
+
+
+@hurried
+def test_an_update_replaces_and_adds(make, corpus):
+    settings = make()
+    build(settings, corpus(some(0, 20)))
+
+    manifest = build(settings, corpus(some(15, 25, version=1), "update")).manifest
+
+    assert (manifest.version, manifest.papers) == (2, 25)
+    assert manifest.counts["replaced"] == 5
+    assert ids(settings) == [
+        *(name for n in range(15) for name in ids_of(n)),
+        *(name for n in range(15, 25) for name in ids_of(n)),
+    ]
+    texts = {document["passage_id"]: document["text"] for document in documents(settings)}
+    assert paper(17, version=1)["abstract"] in texts["P00017"]
+
+
+def ids_of(number):
+    return [f"P{number:05}", f"P{number:05}@en"] if number % 5 == 0 else [f"P{number:05}"]
+
+
+@pytest.mark.slow
+def test_an_updated_index_answers_as_one_built_of_the_same(make, corpus):
+    """Deleted passages no longer count when a version is published."""
+    settings = make()
+    build(settings, corpus(some(0, 60)))
+    build(settings, corpus(some(40, 80, version=1), "update"))
+    build(settings, corpus([*some(0, 40), *some(40, 80, version=1)], "whole"), "whole")
+
+    assert answers(settings) == answers(settings, "whole")
+
+
+@hurried
+def test_removed_records_are_gone_with_all_their_passages(make, corpus):
+    settings = make()
+    build(settings, corpus(some(0, 10)))
+
+    manifest, absent = remove_records(NAME, ["P00005", "P00003", "none"], settings)
+
+    assert (manifest.version, manifest.papers, manifest.counts, absent) == (2, 8, {"removed": 2}, ["none"])
+    assert not {"P00005", "P00005@en", "P00003"} & {*ids(settings)}
+    with pytest.raises(InvalidCall, match="holds none of these ids: none"):
+        remove_records(NAME, ["none"], settings)
+    assert versions(settings) == (2, [1, 2])
+
+
+@hurried
+def test_a_rollback_answers_from_the_version_before(make, corpus):
+    settings = make()
+    build(settings, corpus(some(0, 5)))
+    before = state(settings)
+    build(settings, corpus(some(5, 9), "more"))
+    assert state(settings) != before
+
+    with the_index(settings, NAME) as place:
+        assert place.rollback() == 1
+        with pytest.raises(InvalidCall, match="no version before 1"):
+            place.rollback()
+
+    assert state(settings) == before
+
+
+@hurried
+def test_what_was_rolled_back_from_is_cleared_away_by_the_next_build(make, corpus):
+    settings = make()
+    build(settings, corpus(some(0, 5)))
+    build(settings, corpus(some(5, 9), "more"))
+    with the_index(settings, NAME) as place:
+        place.rollback()
+
+    build(settings, corpus(some(9, 12), "other"))
+
+    assert versions(settings) == (3, [1, 3])
+    assert len(ids(settings)) == 6 + 4
+
+
+def test_the_last_versions_are_kept_with_their_glossaries(make, corpus):
+    settings = make(keep_versions=2)
+    for last in (3, 4, 5, 6):
+        build(settings, corpus(some(0, last)), rebuild=True)
+
+    assert versions(settings) == (4, [3, 4])
+    prefix = settings.elasticsearch.prefix
+    assert left_in_the_cluster(settings) == [
+        f"{prefix}-papers@000003",
+        f"{prefix}-papers@000004",
+        f"{prefix}.glossaries",
+        f"{prefix}.leases",
+    ]
+
+
+def test_a_deleted_index_leaves_nothing(make, corpus):
+    settings = make()
+    build(settings, corpus(some(0, 5)))
+    build(settings, corpus(some(0, 5), "other"), "other")
+
+    with the_index(settings, NAME) as place:
+        place.delete()
+
+    assert index_names(settings) == ["other"]
+    assert not (settings.home / NAME).exists()
+    assert [one for one in left_in_the_cluster(settings) if NAME in one] == []
+    with pytest.raises(UnknownIndex, match="no index 'papers'"):
+        open_index(settings, NAME)
+
+
+def test_an_id_that_stands_twice_is_there_once_by_its_last_record(make, corpus):
+    settings = make()
+    manifest = build(settings, corpus([*some(0, 12), *some(3, 7, version=1), paper(5, version=2)])).manifest
+    build(settings, corpus([*some(0, 3), *some(7, 12), paper(3, version=1), paper(4, version=1),
+                            paper(6, version=1), paper(5, version=2)], "clean"), "clean")  # fmt: skip
+
+    assert manifest.counts["duplicates"] == 5
+    assert (manifest.papers, len(ids(settings))) == (12, 15)
+    assert answers(settings) == answers(settings, "clean")
+
+
+def test_an_empty_corpus_leaves_nothing(make, corpus):
+    settings = make()
+
+    with pytest.raises(EmptyCorpus, match="nothing to index"):
+        build(settings, corpus([]))
+
+    assert index_names(settings) == []
+    assert [one for one in left_in_the_cluster(settings) if NAME in one] == []
+
+
+# Documents that the cluster will not take
+
+
+def refused_paper(number):
+    """Make a paper whose journal is longer than a value of an exact field may be."""
+    return paper(number) | {"journal": "가" * 13_334}  # 40,002 bytes
+
+
+def test_a_refused_document_is_a_dead_letter_and_the_others_are_indexed(make, corpus):
+    settings = make()
+    report = build(settings, corpus([paper(1), refused_paper(2), paper(3)]))
+
+    [letter] = report.dead_letters
+    assert letter.file == "(refused by the cluster) P00002"
+    assert "immense term" in letter.reason
+    assert len(letter.reason) <= 200
+    assert report.manifest.counts["dead_letters"] == 1
+    assert (report.manifest.papers, ids(settings)) == (2, ["P00001", "P00003"])
+    assert report.dead_letter_file
+    assert json.loads(report.dead_letter_file.read_text(encoding="utf-8"))["file"] == letter.file
+
+
+def test_a_corpus_of_refused_documents_is_told_so(make, corpus):
+    settings = make()
+
+    with pytest.raises(EmptyCorpus, match="immense term"):
+        build(settings, corpus([refused_paper(1), refused_paper(2)]))
+
+    assert index_names(settings) == []
+
+
+def test_strict_publishes_nothing_where_a_document_is_refused(make, corpus):
+    settings = make()
+    build(settings, corpus(some(0, 3)))
+
+    with pytest.raises(StrictRefusal, match=r"P00002.*immense term"):
+        build(settings, corpus([paper(1), refused_paper(2)], "strict"), rebuild=True, strict=True)
+
+    assert versions(settings) == (1, [1])
+    assert len(left_in_the_cluster(settings)) == 3
+
+
+# Names
+
+
+def test_names_that_differ_in_capitals_are_two_indexes(make, corpus):
+    settings = make()
+    build(settings, corpus(some(0, 3)), "papers")
+    build(settings, corpus(some(3, 5), "other"), "Papers")
+
+    assert index_names(settings) == ["Papers", "papers"]
+    assert ids(settings, "papers") == ["P00000", "P00000@en", "P00001", "P00002"]
+    assert ids(settings, "Papers") == ["P00003", "P00004"]
+    with the_index(settings, "Papers") as place:
+        place.delete()
+    assert index_names(settings) == ["papers"]
+    assert len(ids(settings, "papers")) == 4
+
+
+@pytest.mark.parametrize("name", ["학술논문", "논문.2024-1_A", "가" * 64, "a" * 64])
+def test_names_may_be_hangul_and_long(make, corpus, name):
+    settings = make()
+    build(settings, corpus(some(1, 3)), name)
+
+    assert index_names(settings) == [name]
+    assert answers(settings, name)
+    with the_index(settings, name) as place:
+        place.delete()
+    assert index_names(settings) == []
+
+
+# Two machines
+
+
+def test_a_second_machine_searches_and_fetches_the_glossary(make, corpus):
+    first, second = make("first"), make("second")
+    papers = [
+        {
+            "id": f"A{n}",
+            "title": "지식 그래프(knowledge graph)",
+            "abstract": f"지식 그래프(knowledge graph) {n}",
+        }
+        for n in range(3)
+    ]
+    build(first, corpus(papers))
+    assert not second.home.exists()
+
+    there, here = state(first), state(second)
+    assert here == there
+    assert any("knowledge graph" in line for line in here["glossary"])
+    assert list((second.home / NAME).rglob("*-glossary.sqlite"))
+
+
+@hurried
+def test_a_second_machine_can_update(make, corpus):
+    first, second = make("first"), make("second")
+    build(first, corpus(some(0, 5)))
+
+    assert build(second, corpus(some(5, 7), "more")).manifest.version == 2
+
+    assert versions(first) == (2, [1, 2])
+    assert answers(first) == answers(second)
+
+
+def test_a_second_writer_is_refused_at_once_and_the_first_goes_on(make, corpus):
+    first, second = make("first"), make("second")
+    path, refused = corpus(some(0, 5)), []
+
+    def begin(stage, done, total):
+        if stage == "merging":
+            with pytest.raises(IndexBusy, match=r"another process, on .*, is writing to index 'papers'"):
+                build(second, path)
+            refused.append(stage)
+
+    build_index(IngestRequest(NAME, [str(path)]), first, begin)
+
+    assert refused == ["merging"]
+    assert versions(second) == (1, [1])
+
+
+# Killed
+
+# Builds as `shrag index` does, and kills itself the n-th time that a stage is told.
+KILLED = """
+import os, signal, sys
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
+
+path, stage, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
+told = 0
+def show(now, done, total):
+    global told
+    told += now == stage
+    if told == times:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+if stage == "pointing":
+    from indexer.cluster.versions import ClusterIndex
+    ClusterIndex.point_to = lambda self, version: show("pointing", 0, 0)
+build_index(IngestRequest("papers", [path]), IndexerSettings(), show)
+"""
+
+
+def kill(settings, path, stage, times=1):
+    """Build in a process of its own that is killed on the way."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(path), stage, str(times)],
+        env=hidden_environment(settings.home)
+        | environment_of(settings)
+        | {"SHRAG_ELASTICSEARCH__REQUEST_BYTES": "20000"},
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
+
+
+def stages_of(settings, path):
+    told: list[str] = []
+    build_index(IngestRequest(NAME, [str(path)]), settings, lambda stage, *_: told.append(stage))
+    return list(dict.fromkeys(told))
+
+
+@pytest.fixture(scope="module")
+def disturbed_corpus(tmp_path_factory):
+    """Return a corpus with refused records of both kinds near its beginning and its end."""
+    records = [*some(0, 60), refused_paper(60), '{"id": "no end', *some(61, 380), refused_paper(380)]
+    return write_jsonl(tmp_path_factory.mktemp("disturbed") / "corpus.jsonl", [*records, *some(381, 400)])
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, settings_for, disturbed_corpus):
+    settings = settings_for(tmp_path_factory.mktemp("undisturbed"), commit_every=100)
+    build(settings, disturbed_corpus)
+    return state(settings)
+
+
+@pytest.mark.parametrize(
+    ("kills", "goes_on"),
+    [
+        ([("indexing", 10)], False),  # before the first commit
+        ([("committing", 2), ("indexing", 90)], True),
+        ([("indexing", 350), ("merging", 1)], True),
+        ([("glossary", 7)], True),
+        ([("publishing", 1)], True),
+        ([("pointing", 1)], False),  # all is there but the pointer
+    ],
+)
+def test_a_killed_build_ends_as_an_undisturbed_one(make, disturbed_corpus, undisturbed, kills, goes_on):
+    settings = make(commit_every=100)
+    for stage, times in kills:
+        kill(settings, disturbed_corpus, stage, times)
+        with pytest.raises(UnknownIndex):
+            open_index(settings, NAME)
+
+    stages = stages_of(settings, disturbed_corpus)
+
+    assert stages[0] == ("reading" if goes_on else "indexing")
+    assert state(settings) == undisturbed
+    version, kept = versions(settings)
+    assert kept == [version]
+    assert len(left_in_the_cluster(settings)) == 3
+
+
+def test_a_corpus_that_changed_after_a_kill_is_read_from_the_start(make, corpus):
+    settings = make(commit_every=20)
+    path = corpus(some(0, 80))
+    kill(settings, path, "merging")
+    corpus(some(10, 70, version=1))
+
+    assert stages_of(settings, path)[0] == "indexing"
+    assert [one for one in ids(settings) if "@" not in one] == [f"P{number:05}" for number in range(10, 70)]
+
+
+def test_a_corpus_that_changed_unseen_after_a_kill_is_read_from_the_start(make, corpus):
+    """Its files look the same, its records are not: as a corpus on the hub may be."""
+    settings = make(commit_every=20)
+    path = corpus(some(0, 80))
+    kill(settings, path, "merging")
+    with the_index(settings, NAME) as place:
+        plan = place.building / "plan.json"
+    old = path.stat()
+    corpus(some(1, 80))
+    new, text = path.stat(), plan.read_text()
+    for kind in ("st_size", "st_mtime_ns", "st_ctime_ns"):
+        text = text.replace(str(getattr(old, kind)), str(getattr(new, kind)))
+    plan.write_text(text)
+
+    assert build(settings, path).manifest.papers == 79
+    assert ids(settings)[0] == "P00001"
+
+
+@hurried
+def test_a_killed_update_starts_over_and_the_version_answers_meanwhile(make, corpus):
+    settings = make()
+    build(settings, corpus(some(0, 40)))
+    before = state(settings)
+    update = corpus(some(30, 50, version=1), "update")
+
+    kill(settings, update, "merging")
+
+    assert state(settings) == before
+    assert stages_of(settings, update)[0] == "indexing"
+    assert versions(settings) == (2, [1, 2])
+    assert len([one for one in ids(settings) if "@" not in one]) == 50
