@@ -1,0 +1,120 @@
+"""Three nodes, of which one dies: while it is searched, and while a version is built on it."""
+
+import threading
+import time
+
+import httpx
+import pytest
+
+from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from tests.retriever.papers import found
+from tests.service.elasticsearch.faults import (
+    NAME,
+    Signal,
+    answers,
+    build,
+    contents,
+    corpus,
+    in_background,
+    settings_for,
+)
+from tests.service.elasticsearch.server import Access, Server
+
+FIRST = f"faults-{NAME}@000001"
+QUESTION = "지식 그래프 검색"
+
+
+@pytest.fixture
+def settings(cluster: tuple[Server, ...], tmp_path) -> IndexerSettings:
+    corpus(tmp_path, 120)
+    access = cluster[0].access
+    everywhere = Access(",".join(server.access.url for server in cluster), access.username, access.password)
+    return settings_for(everywhere, tmp_path, commit_every=50, replicas="1", shards=2)
+
+
+@pytest.fixture
+def undisturbed(settings: IndexerSettings, tmp_path):
+    """Return what a build that nothing disturbs comes to, and leave nothing of it."""
+    alone = settings.elasticsearch.model_copy(update={"prefix": "undisturbed"})
+    settings = settings.model_copy(update={"elasticsearch": alone, "home": tmp_path / "undisturbed"})
+    build(settings, tmp_path / "papers.jsonl")
+    return contents(settings)
+
+
+def ask(cluster: tuple[Server, ...], path: str):
+    alive = next(server for server in cluster if server.running)
+    answer = httpx.get(f"{alive.access.url}{path}", auth=alive.access.basic_auth, trust_env=False, timeout=60)
+    return answer.raise_for_status().json()
+
+
+def holder_of(cluster: tuple[Server, ...], index: str) -> Server:
+    """Return a node on which a primary shard lies."""
+    shards = ask(cluster, f"/_cat/shards/{index}?format=json")
+    name = next(shard["node"] for shard in shards if shard["prirep"] == "p")
+    return next(server for server in cluster if server.node.name == name)
+
+
+def test_searches_go_on_when_a_node_dies(cluster, settings: IndexerSettings):
+    build(settings, settings.home / "papers.jsonl")
+    ask(cluster, f"/_cluster/health/{FIRST}?wait_for_status=green&timeout=50s")
+    before = answers(settings)
+    results, errors, ended = [], [], threading.Event()
+
+    def keep_searching() -> None:
+        with open_index(settings, NAME) as index:
+            while not ended.is_set():
+                try:
+                    hits = found(index, QUESTION).hits
+                    results.append([(hit.passage_id, hit.score) for hit in hits])
+                except (EngineUnreachable, EngineRefused) as error:
+                    errors.append(str(error))
+
+    searcher = threading.Thread(target=keep_searching)
+    searcher.start()
+    time.sleep(1)
+    holder_of(cluster, FIRST).kill()
+    time.sleep(5)
+    ended.set()
+    searcher.join()
+
+    assert answers(settings) == before
+    assert len(results) > 10
+    assert all(result == before[0] for result in results)
+    assert errors == []
+
+
+def test_a_build_goes_on_when_the_node_that_holds_it_comes_back(cluster, settings, undisturbed):
+    patient = settings.elasticsearch.model_copy(update={"patience_s": 120})
+    settings = settings.model_copy(update={"elasticsearch": patient})
+    at = Signal("indexing", 70)
+    with in_background(lambda: build(settings, settings.home / "papers.jsonl", at)) as building:
+        with at.here():
+            node = holder_of(cluster, FIRST)
+            node.kill()
+        time.sleep(2)
+        node.launch()
+        building.result()
+    assert contents(settings) == undisturbed
+
+
+def test_a_build_whose_node_is_lost_starts_over_on_the_others(cluster, settings, undisturbed):
+    at = Signal("indexing", 70)
+    with in_background(lambda: build(settings, settings.home / "papers.jsonl", at)) as building:
+        with at.here():
+            holder_of(cluster, FIRST).kill()
+        with pytest.raises((EngineRefused, EngineUnreachable)):
+            building.result()
+    settings = reaching(settings, [server for server in cluster if server.running])
+
+    build(settings, settings.home / "papers.jsonl")
+
+    assert contents(settings) == undisturbed
+
+
+def reaching(settings: IndexerSettings, servers) -> IndexerSettings:
+    url = ",".join(server.access.url for server in servers)
+    return settings.model_copy(
+        update={"elasticsearch": settings.elasticsearch.model_copy(update={"url": url})}
+    )
