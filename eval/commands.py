@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.settings import IndexerSettings
+from retriever.commands import synonyms_option
 
 if TYPE_CHECKING:
     from eval.manifest import RunManifest
@@ -66,6 +67,7 @@ def evaluate() -> None:
     type=click.FloatRange(0, 10),
     help="Of the title clause; 0 leaves it out. Else the settings'.",
 )
+@synonyms_option
 @click.option(
     "--out",
     required=True,
@@ -81,6 +83,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     unit: "Unit | None",
     keywords: str,
     title_weight: float | None,
+    synonyms: Path | None,
     out: Path,
     as_json: bool,
 ) -> None:
@@ -98,9 +101,9 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     begun = time.perf_counter()
     questions = read_topics(topics)
     make_folder_of(out)
-    settings = _settings(title_weight)
+    settings = _settings(title_weight, synonyms)
     model = _language_model() if keywords == "model" else None
-    with open_index(IndexerSettings(), name) as index:
+    with open_index(IndexerSettings(), name, synonyms) as index:
         judged = unit or index.manifest.unit
         request = SearchRequest("", method=method, k=k, collapse=judged == "paper")
         ranked, source = _rank_all(index, questions, request, settings, model)
@@ -192,10 +195,10 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         )
 
 
-def _settings(title_weight: float | None) -> "RetrieverSettings":
+def _settings(title_weight: float | None, synonyms: Path | None) -> "RetrieverSettings":
     from retriever.settings import RetrieverSettings
 
-    settings = RetrieverSettings()
+    settings = RetrieverSettings().model_copy(update={"synonyms": synonyms})
     return settings if title_weight is None else settings.model_copy(update={"title_weight": title_weight})
 
 
@@ -254,7 +257,8 @@ def _manifest(
         k=request.k,
         unit="paper" if request.collapse else "passage",
         keywords=keywords,
-        settings=settings.model_dump(mode="json"),
+        settings=settings.model_dump(mode="json")
+        | {"synonyms": file_record(settings.synonyms) if settings.synonyms else None},
         topics=file_record(topics) | {"questions": len(ranked.run)},
         run=file_record(out) | counts,
         started=(datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds"),

@@ -6,13 +6,14 @@ from pathlib import Path
 import click
 
 from indexer.commands import json_option, name_option
-from retriever.commands import filter_options, show_trace
+from retriever.commands import filter_options, show_trace, synonyms_option
 
 
 @click.command()
 @click.argument("question")
 @name_option
 @filter_options
+@synonyms_option
 @click.option(
     "--trace", "trace_file", type=click.Path(path_type=Path), help="Save all that happened as JSON."
 )
@@ -23,6 +24,7 @@ def ask(
     year: str | None,
     lang: str | None,
     journal: str | None,
+    synonyms: Path | None,
     trace_file: Path | None,
     as_json: bool,
 ) -> None:
@@ -37,7 +39,7 @@ def ask(
 
     settings = Settings.from_environment()
     filters = make_filters(year, lang, journal)
-    with open_index(settings.indexer, name) as index:
+    with open_index(settings.indexer, name, synonyms) as index:
         answered = run(answer_question(index, question, settings, filters))
     if trace_file:
         answered.trace.save(trace_file)

@@ -212,7 +212,7 @@ def _trace(
 def ask(question: str, name: str, *, home: Path | None = None, filters: Filters | None = None) -> Answered:
     """Answer a question from the index of that name; for scripts and notebooks."""
     settings = Settings.from_environment()
-    with open_index(_at(home, settings), name) as index:
+    with open_index(_at(home, settings), name, settings.retriever.synonyms) as index:
         return run(answer_question(index, question, settings, filters))
 
 
@@ -228,7 +228,7 @@ def find(
     """Search the index of that name; for scripts and notebooks."""
     settings = Settings.from_environment()
     request = SearchRequest(question, method=method, k=k, filters=filters or Filters())
-    with open_index(_at(home, settings), name) as index:
+    with open_index(_at(home, settings), name, settings.retriever.synonyms) as index:
         return run(search(index, request, settings.retriever))
 
 

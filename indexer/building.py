@@ -63,7 +63,7 @@ class Build:
         """Check what is asked against the version that answers, which this one starts from.
 
         Raises:
-            InvalidCall: another analysis or kind of record than the version's.
+            InvalidCall: another analysis, dictionary or kind of record than the version's.
             IndexMismatch: the version was built by other library versions.
         """
         self.request = request
@@ -71,8 +71,11 @@ class Build:
         self.corpus = corpus
         self.folder = folder
         self.progress = progress
+        self.dictionary = request.dictionary
         self.base = self._base()
-        self.fingerprint = lexical_fingerprint(request.analyzer, request.decompound, folder.engine)
+        self.fingerprint = lexical_fingerprint(
+            request.analyzer, request.decompound, folder.engine, self.dictionary
+        )
         self.version = folder.next_version()
         self.counts: Counter[str] = Counter()
         self.first_dead_letters: list[DeadLetter] = []
@@ -115,7 +118,14 @@ class Build:
                 f"index {base.name!r} holds records of the kind {base.unit!r}, this corpus is of the kind "
                 f"{self.corpus.unit!r}; give it another --name, or --rebuild"
             )
-        check_analysis(base)
+        built_with = self.folder.dictionary(base)
+        if self.dictionary is not None and self.dictionary != built_with:
+            raise InvalidCall(
+                f"index {base.name!r} was built {'with another' if built_with else 'without a'} dictionary; "
+                "add --rebuild, or leave --dictionary out"
+            )
+        self.dictionary = built_with
+        check_analysis(base, built_with)
         return base
 
     def _plan(self) -> dict[str, Any]:
@@ -138,7 +148,7 @@ class Build:
 
     def _start(self, superfluous: Sequence[int]) -> None:
         """Begin anew from the base, or from empty, without the records of those numbers."""
-        self.folder.start_building(self.base, self.request.analyzer, self.request.decompound)
+        self.folder.start_building(self.base, self.request.analyzer, self.request.decompound, self.dictionary)
         self._superfluous = frozenset(superfluous)
         plan = self._plan() | {"superfluous": list(superfluous)}
         write_durably(self.folder.building / PLAN, json.dumps(plan))
@@ -173,14 +183,16 @@ class Build:
                 published="",
                 fingerprint=self.fingerprint,
                 counts=dict(self.counts),
+                dictionary=self.dictionary.hash if self.dictionary else "",
             )
-            return finish(building, draft, writer, self.progress, self._seen)
+            return finish(building, draft, writer, self.progress, self.dictionary, self._seen)
 
     def _write(self, writer: Writer, letters: DeadLetterFile) -> None:
         """Write all records that are not written yet, and commit: an update once, at its end."""
         last, key = writer.last_written()
         # What is written now is looked at on its way; what was there before is read again at the end.
-        self._seen = None if self.base or last >= 0 else Seen(self.request.analyzer, self.request.decompound)
+        chain = self.request.analyzer, self.request.decompound, self.dictionary
+        self._seen = None if self.base or last >= 0 else Seen(*chain)
         if self.base is None:
             offset, resume_at, known = 0, last + 1, key
             if known is not None:
@@ -217,6 +229,7 @@ class Build:
             analyzer=self.request.analyzer,
             decompound=self.request.decompound,
             workers=self.settings.workers,
+            dictionary=self.dictionary,
         )
 
     def _passages(

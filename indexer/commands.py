@@ -4,11 +4,13 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
+from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, UserDictionary, make_analyzer
+from indexer.analysis.user_dictionary import read_user_dictionary
 from indexer.cluster.commands import backup, backups, restore
 from indexer.errors import IndexDamaged, UnknownIndex
 from indexer.requests import counted
@@ -21,6 +23,17 @@ INTERRUPTED = 130  # 128 and the number of the signal, as shells say
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 name_option = click.option("--name", required=True, help="The index's name.")
+dictionary_option = click.option(
+    "--dictionary",
+    "dictionary_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="One's own terms, one a line, behind it its parts if it is to be cut: 세종시 세종 시",
+)
+
+
+def _dictionary_of(file: Path | None) -> UserDictionary | None:
+    return read_user_dictionary(file) if file else None
 
 
 @click.command()
@@ -41,6 +54,7 @@ name_option = click.option("--name", required=True, help="The index's name.")
     show_default=True,
     help="Korean compounds: their parts, the compound stacked on its parts, or the compound.",
 )
+@dictionary_option
 @click.option("--columns", help="For csv: id=COLUMN,title=COLUMN,…")
 @click.option("--strict", is_flag=True, help="Stop at the first record that cannot be read; publish nothing.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Processes for analysis; one a core by default.")
@@ -52,6 +66,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     rebuild: bool,
     analyzer: str,
     decompound: Decompound,
+    dictionary_file: Path | None,
     columns: str | None,
     strict: bool,
     workers: int | None,
@@ -78,6 +93,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         decompound=decompound,
         rebuild=rebuild,
         strict=strict,
+        dictionary=_dictionary_of(dictionary_file),
     )
     with progress_bar() as progress, _interruptible():
         report = build_index(request, settings, progress)
@@ -165,6 +181,7 @@ def show(name: str, as_json: bool) -> None:
         record = _as_record(manifest) | {
             "analyzer": manifest.analyzer,
             "decompound": manifest.decompound,
+            "dictionary": _terms_of(folder.dictionary(manifest)),
             "unit": manifest.unit,
             "fingerprint": manifest.fingerprint,
             "versions": folder.versions(),
@@ -180,6 +197,7 @@ def show(name: str, as_json: bool) -> None:
         "index": f"{manifest.name}, version {manifest.version}, published {manifest.published}",
         "holds": f"{_size(manifest)}; a record is a {manifest.unit}",
         "analysis": f"{manifest.analyzer}, decompound {manifest.decompound}",
+        "dictionary": counted(record["dictionary"], "term") if record["dictionary"] else "",
         "last build": "; ".join(_told_counts(manifest.counts)),
         "dead letters": record.get("dead_letter_file", ""),
         "versions": ", ".join(map(str, record["versions"])),
@@ -257,14 +275,15 @@ for command in (backup, backups, restore):
 @click.command()
 @click.option("--analyzer", type=click.Choice(list(ANALYZERS)), default="bilingual", show_default=True)
 @click.option("--decompound", type=click.Choice(DECOMPOUND_MODES), default="discard", show_default=True)
-def analyze(analyzer: str, decompound: Decompound) -> None:
+@dictionary_option
+def analyze(analyzer: str, decompound: Decompound, dictionary_file: Path | None) -> None:
     r"""Turn texts into tokens.
 
     JSON lines in, {"text": …}; JSON lines out, {"tokens": [[token, position, start, end], …]}. The text is
     taken as it is, neither stripped nor normalised; positions keep the gaps of dropped words, start and end
     are code points.
     """
-    chain = make_analyzer(analyzer, decompound)
+    chain = make_analyzer(analyzer, decompound, _dictionary_of(dictionary_file))
     for number, text in _texts(sys.stdin.buffer):
         try:
             text.encode("utf-8")
@@ -284,6 +303,10 @@ def _texts(lines: Any) -> Iterator[tuple[int, str]]:
         if not isinstance(text, str):
             raise click.UsageError(f'line {number} is not a JSON object with a "text"')
         yield number, text
+
+
+def _terms_of(dictionary: UserDictionary | None) -> int:
+    return len(dictionary.entries) if dictionary else 0
 
 
 def _as_record(manifest: "Manifest") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from indexer.analysis import Decompound, make_analyzer
+from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.schema import SCHEMA_VERSION
 from indexer.settings import EngineName
 
@@ -21,12 +21,17 @@ Fingerprint = dict[str, str]
 
 
 @cache
-def lexical_fingerprint(analyzer: str, decompound: Decompound, engine: EngineName = "tantivy") -> Fingerprint:
+def lexical_fingerprint(
+    analyzer: str,
+    decompound: Decompound,
+    engine: EngineName = "tantivy",
+    dictionary: UserDictionary | None = None,
+) -> Fingerprint:
     """Tell all that the tokens and fields of an index depend on, a value a cause.
 
     The last is a hash of the tokens of 200 fixed texts: it notices what no version number tells.
     """
-    chain = make_analyzer(analyzer, decompound)
+    chain = make_analyzer(analyzer, decompound, dictionary)
     digest = hashlib.sha256()
     for text in fixed_texts():
         digest.update(json.dumps(chain.analyze(text), ensure_ascii=False).encode())
@@ -35,6 +40,7 @@ def lexical_fingerprint(analyzer: str, decompound: Decompound, engine: EngineNam
         "chunking": str(CHUNKING_VERSION),
         "analyzer": analyzer,
         "decompound": decompound,
+        **({"dictionary": dictionary.hash} if dictionary else {}),
         **{library: version(library) for library in LIBRARIES[engine]},
         "tokens": digest.hexdigest()[:16],
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.analysis import Decompound, make_analyzer
+from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.glossary import GlossaryMiner, Pair, write_glossary
 from indexer.glossary.brackets import PassageMentions
 from indexer.requests import Progress
@@ -19,9 +19,11 @@ from indexer.writers import Writer
 class Seen:
     """What a build knows of its passages at its end: the glossary's pairs, and how many papers there are."""
 
-    def __init__(self, analyzer: str, decompound: Decompound) -> None:
+    def __init__(
+        self, analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
+    ) -> None:
         """Begin with nothing seen."""
-        self._miner = GlossaryMiner(make_analyzer(analyzer, decompound))
+        self._miner = GlossaryMiner(make_analyzer(analyzer, decompound, dictionary))
         self._papers = array("q")
 
     def add(self, passage: StoredPassage, mentions: PassageMentions | None = None) -> None:
@@ -40,13 +42,18 @@ class Seen:
 
 
 def finish(
-    building: Path, draft: Manifest, writer: Writer, progress: Progress, seen: Seen | None = None
+    building: Path,
+    draft: Manifest,
+    writer: Writer,
+    progress: Progress,
+    dictionary: UserDictionary | None,
+    seen: Seen | None = None,
 ) -> Manifest:
     """Write the glossary and the manifest; what was not `seen` while it was written is read again."""
     total = writer.passage_count
     progress("glossary", 0, total)
     if seen is None:
-        seen = Seen(draft.analyzer, draft.decompound)
+        seen = Seen(draft.analyzer, draft.decompound, dictionary)
         for done, passage in enumerate(writer.stored(), 1):
             progress("glossary", done, total)
             seen.add(passage)

@@ -91,9 +91,10 @@ def _remove(
 ) -> tuple[Manifest, list[str]]:
     with folder.writing(), not_written(folder.name):
         base = folder.manifest()
-        check_analysis(base)
+        dictionary = folder.dictionary(base)
+        check_analysis(base, dictionary)
         key = key_field(base.unit)
-        folder.start_building(base, base.analyzer, base.decompound)
+        folder.start_building(base, base.analyzer, base.decompound, dictionary)
         draft = replace(base, version=folder.next_version())
         # Never gone on with: what removes is quick, and starts over.
         write_durably(folder.building / PLAN, json.dumps({"base": base.version, "version": draft.version}))
@@ -107,6 +108,6 @@ def _remove(
                     writer.replace(key, one)
             writer.finish()
             draft = replace(draft, counts={"removed": len(present)})
-            manifest = finish(folder.building, draft, writer, progress)
+            manifest = finish(folder.building, draft, writer, progress, dictionary)
         folder.publish(manifest.version, keep=settings.keep_versions)
     return manifest, [one for one in asked if one not in present]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from indexer.analysis import Decompound
+from indexer.analysis import Decompound, UserDictionary
 
 # (stage, done, total): total is 0 where it is not known.
 Progress = Callable[[str, int, int], None]
@@ -30,3 +30,4 @@ class IngestRequest:
     decompound: Decompound = "discard"
     rebuild: bool = False
     strict: bool = False
+    dictionary: UserDictionary | None = None  # that of the version that answers, where none is given

@@ -5,6 +5,7 @@
 | CURRENT | the number of the version that answers, replaced atomically |
 | versions/000001/ | one published version, never changed again |
 | versions/000001/manifest.json | what it says of itself |
+| versions/000001/dictionary.txt | the user's dictionary it was analysed with, if any |
 | versions/000001/plan.json | there only between the move to this place and the move of the pointer |
 | building/ | the version being built, or a build that broke off |
 | building/plan.json | what it is built from |
@@ -25,7 +26,8 @@ from typing import Self
 
 from filelock import FileLock, Timeout
 
-from indexer.analysis import Decompound
+from indexer.analysis import Decompound, UserDictionary
+from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.errors import (
     IndexBusy,
     IndexDamaged,
@@ -43,6 +45,7 @@ from indexer.writers.tantivy import TantivyWriter, link_index
 
 ENGINE: EngineName = "tantivy"
 GLOSSARY = "glossary.sqlite"
+DICTIONARY = "dictionary.txt"
 PLAN = "plan.json"
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
 
@@ -64,6 +67,7 @@ class Manifest:
     published: str
     fingerprint: Fingerprint
     counts: dict[str, int] = field(default_factory=dict)
+    dictionary: str = ""  # the hash of the user's dictionary
 
     def write(self, folder: Path) -> None:
         """Write `manifest.json` into `folder`."""
@@ -82,11 +86,10 @@ class Manifest:
             ) from error
 
 
-def check_analysis(manifest: Manifest) -> None:
+def check_analysis(manifest: Manifest, dictionary: UserDictionary | None) -> None:
     """Raise IndexMismatch where a version was built by another analysis, schema or library version."""
-    changed = differences(
-        manifest.fingerprint, lexical_fingerprint(manifest.analyzer, manifest.decompound, manifest.engine)
-    )
+    now = lexical_fingerprint(manifest.analyzer, manifest.decompound, manifest.engine, dictionary)
+    changed = differences(manifest.fingerprint, now)
     if changed:
         raise IndexMismatch(
             f"index {manifest.name!r} was built otherwise ({'; '.join(changed)}); "
@@ -165,6 +168,32 @@ class IndexFolder:
         """Return the file of a version's glossary."""
         return self.version_path(manifest.version) / GLOSSARY
 
+    def dictionary(self, manifest: Manifest) -> UserDictionary | None:
+        """Return the user's dictionary that a version was analysed with.
+
+        Raises:
+            IndexDamaged: it is not there, or is another one.
+        """
+        if not manifest.dictionary:
+            return None
+        try:
+            dictionary = self._stored_dictionary(manifest)
+        except InvalidCall as error:
+            raise self._no_dictionary(manifest, str(error)) from error
+        if dictionary.hash != manifest.dictionary:
+            raise self._no_dictionary(manifest, "it is not the one that the index was built with")
+        return dictionary
+
+    def _stored_dictionary(self, manifest: Manifest) -> UserDictionary:
+        path = self.version_path(manifest.version) / DICTIONARY
+        return parse_user_dictionary(path.read_bytes(), str(path))
+
+    def _no_dictionary(self, manifest: Manifest, reason: str) -> IndexDamaged:
+        return IndexDamaged(
+            f"the dictionary of index {self.name!r}, version {manifest.version} cannot be used ({reason}); "
+            f"build it again: shrag index PATH --name {self.name} --rebuild --dictionary FILE"
+        )
+
     def dead_letter_path(self, version: int) -> Path:
         """Return the file of a version's dead letters."""
         return self.dead_letters / f"{version:06}.jsonl"
@@ -231,11 +260,19 @@ class IndexFolder:
         """Tell whether what a broken-off build of this place wrote is still there."""
         return self.building.is_dir()
 
-    def start_building(self, base: Manifest | None, analyzer: str, decompound: Decompound) -> None:
+    def start_building(
+        self,
+        base: Manifest | None,
+        analyzer: str,
+        decompound: Decompound,
+        dictionary: UserDictionary | None = None,
+    ) -> None:
         """Begin a build anew: from the passages of a version, or from empty with an analysis."""
         del analyzer, decompound  # the embedded engine is given tokens
         shutil.rmtree(self.building, ignore_errors=True)
         self.building.mkdir()
+        if dictionary:
+            (self.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
         if base:
             link_index(self.version_path(base.version) / ENGINE, self.building / ENGINE)
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -22,6 +23,14 @@ method_option = click.option(
     default="shrag",
     show_default=True,
     help="one OR query, the paper's ten queries, the tuned default, or the expert language.",
+)
+
+synonyms_option = click.option(
+    "--synonyms",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    envvar="SHRAG_SYNONYMS",
+    help="For the question only; a line: 딥러닝, 심층학습, deep learning; or one way: R&D => 연구개발",
 )
 
 
@@ -45,8 +54,9 @@ def filter_options(command: Command) -> Command:
 @method_option
 @click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Papers to find.")
 @filter_options
+@synonyms_option
 @json_option
-def search(
+def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     name: str,
     method: str,
@@ -54,6 +64,7 @@ def search(
     year: str | None,
     lang: str | None,
     journal: str | None,
+    synonyms: Path | None,
     as_json: bool,
 ) -> None:
     """Find the papers that answer QUESTION, in Korean or English.
@@ -67,7 +78,7 @@ def search(
     from retriever.search import search as run
 
     request = SearchRequest(question, method=method, k=k, filters=make_filters(year, lang, journal))
-    with open_index(IndexerSettings(), name) as index:
+    with open_index(IndexerSettings(), name, synonyms) as index:
         result = asyncio.run(run(index, request))
     if as_json:
         click.echo(json.dumps(result.as_record(), ensure_ascii=False))
@@ -80,14 +91,17 @@ def search(
 @click.argument("passage_id")
 @name_option
 @method_option
+@synonyms_option
 @json_option
-def explain(question: str, passage_id: str, name: str, method: str, as_json: bool) -> None:
+def explain(
+    question: str, passage_id: str, name: str, method: str, synonyms: Path | None, as_json: bool
+) -> None:
     """Say, term by term, why PASSAGE_ID scores what it scores for QUESTION."""
     from retriever.explaining import explain as run
     from retriever.index import open_index
     from retriever.search import SearchRequest
 
-    with open_index(IndexerSettings(), name) as index:
+    with open_index(IndexerSettings(), name, synonyms) as index:
         account = asyncio.run(run(index, SearchRequest(question, method=method), passage_id))
     if as_json:
         click.echo(json.dumps(account.as_record(), ensure_ascii=False))

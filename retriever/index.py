@@ -6,7 +6,7 @@ from errno import ENOENT
 from pathlib import Path
 from typing import Self
 
-from indexer.analysis import Analyzer, Token, make_analyzer
+from indexer.analysis import Analyzer, Token, UserDictionary, make_analyzer
 from indexer.analysis.tokens import as_indexed
 from indexer.errors import IndexDamaged, InvalidCall
 from indexer.glossary import Glossary
@@ -16,6 +16,7 @@ from indexer.settings import EngineName, IndexerSettings
 from indexer.versions import ENGINE, IndexFolder, Manifest, check_analysis
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
+from retriever.synonyms import Synonyms, read_synonyms
 
 REMEMBERED_PASSAGES = 2_000
 
@@ -23,12 +24,20 @@ REMEMBERED_PASSAGES = 2_000
 class SearchIndex:
     """One published version of an index. What is published while it is open does not show."""
 
-    def __init__(self, manifest: Manifest, engine: Engine, analyzer: Analyzer, glossary: Glossary) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        engine: Engine,
+        analyzer: Analyzer,
+        glossary: Glossary,
+        synonyms: Synonyms | None = None,
+    ) -> None:
         """Hold what `open_index` opened."""
         self.manifest = manifest
         self.engine = engine
         self.analyzer = analyzer
         self.glossary = glossary
+        self.synonyms = synonyms or Synonyms()
         self._tokens: OrderedDict[str, tuple[list[Token], list[Token]]] = OrderedDict()
 
     def tokens_of(self, passage: StoredPassage) -> tuple[list[Token], list[Token]]:
@@ -55,10 +64,11 @@ class SearchIndex:
         self.engine.close()
 
 
-def open_index(settings: IndexerSettings, name: str) -> SearchIndex:
-    """Open the version of the index that answers now.
+def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = None) -> SearchIndex:
+    """Open the version of the index that answers now; questions are asked with the synonyms of a file.
 
     Raises:
+        InvalidCall: something in the file of synonyms is no rule.
         UnknownIndex: no index of that name.
         IndexMismatch: it was built with another analysis, schema or library version.
         IndexDamaged: files are missing or broken.
@@ -68,8 +78,10 @@ def open_index(settings: IndexerSettings, name: str) -> SearchIndex:
         while True:
             pointer = folder.current()
             manifest = folder.manifest()
-            _check(manifest)
             try:
+                dictionary = _checked_dictionary(folder, manifest)
+                analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
+                alike = read_synonyms(synonyms, analyzer) if synonyms else None
                 engine = opener(settings, folder, manifest)
                 glossary = _open_glossary(folder.glossary_path(manifest))
             except FileNotFoundError as error:
@@ -80,19 +92,20 @@ def open_index(settings: IndexerSettings, name: str) -> SearchIndex:
                     f"build it again (shrag index PATH --name {name} --rebuild) "
                     f"or go back (shrag indexes rollback {name})"
                 ) from error
-            return SearchIndex(
-                manifest, engine, make_analyzer(manifest.analyzer, manifest.decompound), glossary
-            )
+            return SearchIndex(manifest, engine, analyzer, glossary, alike)
 
 
-def _check(manifest: Manifest) -> None:
+def _checked_dictionary(folder: IndexFolder, manifest: Manifest) -> UserDictionary | None:
+    """Return a version's dictionary; the analysis that it was built with must be today's."""
     try:
-        check_analysis(manifest)
+        dictionary = folder.dictionary(manifest)
+        check_analysis(manifest, dictionary)
     except (InvalidCall, TypeError, AttributeError, KeyError) as error:
         raise IndexDamaged(
             f"the manifest of index {manifest.name!r} cannot be used ({error}); "
             f"build it again: shrag index PATH --name {manifest.name} --rebuild"
         ) from error
+    return dictionary
 
 
 def _open_embedded(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:

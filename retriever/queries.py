@@ -6,7 +6,7 @@ adds nothing, a Range and an Exact only filter.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 AnalysedField = Literal["text", "title"]
@@ -99,11 +99,11 @@ class Filters:
         return tuple(found)
 
 
-def or_query(terms: Sequence[Term], *, title_weight: float = 0.0) -> Or:
+def or_query(terms: Sequence[Term | Phrase], *, title_weight: float = 0.0) -> Or:
     """Make one OR of terms, each once more on the title where `title_weight` is above 0."""
     clauses: list[Query] = list(terms)
     if title_weight > 0:
-        clauses += [Term(term.text, term.tokens, "title", term.weight * title_weight) for term in terms]
+        clauses += [replace(term, field="title", weight=term.weight * title_weight) for term in terms]
     return Or(tuple(clauses))
 
 

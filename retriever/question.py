@@ -3,7 +3,7 @@
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from retriever.features import Concept
@@ -22,9 +22,10 @@ from retriever.keywords import (
     weigh,
     words_of,
 )
-from retriever.queries import Or, Query, Term, or_query, progressive_or
+from retriever.queries import Or, Phrase, Query, Term, or_query
 from retriever.spelling import near_spellings
 from retriever.state import SearchState
+from retriever.synonyms import SYNONYM_WEIGHT
 
 PER_QUERY = 10  # papers a progressive query brings (SHRAG, section 3.3)
 ENTROPY_SAMPLE = 256
@@ -43,6 +44,12 @@ async def question_terms(state: SearchState) -> list[Term]:
     terms = {token: question[start:end] for token, _, start, end in reversed(state.tokens)}
     if not terms:
         state.notes.append(NOTHING_TO_SEARCH)
+    # Where a compound stands on its parts, the parts.
+    by_position = {position: token for token, position, _, _ in state.tokens}
+    state.synonyms = state.index.synonyms.find(list(by_position.values()))
+    for found in state.synonyms:
+        others = ", ".join(one.text for one in found.equivalents)
+        state.notes.append(f"{found.text} is also searched for as {others}")
     return [Term(terms[token], (token,)) for token in dict.fromkeys(token[0] for token in state.tokens)]
 
 
@@ -56,7 +63,9 @@ async def find_keywords(state: SearchState) -> list[Concept]:
     ]
     state.counterparts = counterparts(state.tokens, state.index.glossary)
     other = [word for one in state.counterparts for word in one.words]
-    tokens = {token for one in (*own, *other, *(given or ())) for token in one.tokens}
+    alike = [one for found in state.synonyms for one in found.counterparts()]
+    synonyms = [word for one in alike for word in one.words]
+    tokens = {token for one in (*own, *other, *synonyms, *(given or ())) for token in one.tokens}
     rarity = await _rarity(state, sorted(tokens))
     if given is None:
         weights = await _importance(state, rarity)
@@ -66,7 +75,9 @@ async def find_keywords(state: SearchState) -> list[Concept]:
     else:
         state.keywords = list(given[:KEYWORDS])
         state.token_weights = token_weights(state.keywords)
-    return [_concept(word, state.counterparts, rarity) for word in own]
+    for token in dict.fromkeys(token for word in synonyms for token in word.tokens):
+        state.token_weights.setdefault(token, SYNONYM_WEIGHT * rarity[token])
+    return [_concept(word, [*alike, *state.counterparts], rarity) for word in own]
 
 
 def _concept(word: Keyword, found: Sequence[Counterpart], weights: Mapping[str, float]) -> Concept:
@@ -86,7 +97,7 @@ def plain_or(state: SearchState, terms: Sequence[Term]) -> Or:
     if state.settings.count_repeats:
         counts = Counter(token[0] for token in state.tokens)
         terms = [replace(term, weight=float(counts[term.tokens[0]])) for term in terms]
-    return or_query(terms, title_weight=title_weight_of(state))
+    return or_query([*terms, *_synonyms_of(state)], title_weight=title_weight_of(state))
 
 
 def own_words(state: SearchState, terms: Sequence[Term]) -> Or:
@@ -98,7 +109,19 @@ def own_words(state: SearchState, terms: Sequence[Term]) -> Or:
             clauses.setdefault(near, Term(near, (near,), weight=VARIANT_WEIGHT))
         if token not in state.spellings:
             clauses[token] = term
-    return or_query(list(clauses.values()), title_weight=title_weight_of(state))
+    return or_query([*clauses.values(), *_synonyms_of(state)], title_weight=title_weight_of(state))
+
+
+def _synonyms_of(state: SearchState, tokens: Iterable[str] | None = None) -> list[Term | Phrase]:
+    """Make the clauses of the synonyms, of all the question's or those that stand for some of `tokens`."""
+    asked = None if tokens is None else set(tokens)
+    clauses = [
+        one.clause()
+        for found in state.synonyms
+        if asked is None or asked & set(found.source)
+        for one in found.equivalents
+    ]
+    return list(dict.fromkeys(clauses))
 
 
 def other_words(state: SearchState) -> Or | None:
@@ -113,8 +136,15 @@ def other_words(state: SearchState) -> Or | None:
 
 def progressive_queries(state: SearchState) -> list[tuple[int, Query, int]]:
     """Make SQn … SQ1 as (n, query, papers asked for)."""
-    queries = progressive_or([one.term() for one in state.keywords])
-    return [(len(queries) - place, query, PER_QUERY) for place, query in enumerate(queries)]
+    return [(n, keyword_query(state, n), PER_QUERY) for n in range(len(state.keywords), 0, -1)]
+
+
+def keyword_query(state: SearchState, n: int) -> Or:
+    """Make SQn: the first n keywords, and the synonyms that stand for them."""
+    clauses: dict[Term | Phrase, None] = {}
+    for keyword in state.keywords[:n]:
+        clauses |= dict.fromkeys((keyword.term(), *_synonyms_of(state, keyword.tokens)))
+    return or_query(list(clauses))
 
 
 def title_weight_of(state: SearchState) -> float:

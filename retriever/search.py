@@ -15,12 +15,13 @@ from retriever.fusion import reciprocal_rank_fusion
 from retriever.highlights import snippet
 from retriever.hits import Hit, SearchResult
 from retriever.index import SearchIndex
-from retriever.queries import Query, or_query, searched_tokens
+from retriever.queries import Query, searched_tokens
 from retriever.question import (
     NOTHING_TO_SEARCH,
     PER_QUERY,
     find_keywords,
     find_spellings,
+    keyword_query,
     own_words,
     plain_or,
     progressive_queries,
@@ -179,11 +180,11 @@ async def prepare_query(
     """
     state = _begun(index, request, settings)
     if request.method == "boolean":
-        return parse_expression(request.question, index.analyzer)
+        return _expression(state)
     terms = await question_terms(state)
     if request.method == "paper":
         await find_keywords(state)
-        return or_query([one.term() for one in state.keywords]) if state.keywords else None
+        return keyword_query(state, len(state.keywords)) if state.keywords else None
     if request.method == "shrag":
         state.spellings = await find_spellings(state)
         return own_words(state, terms) if terms else None
@@ -201,13 +202,19 @@ async def _by_or(state: SearchState) -> Ranked:
 
 async def _by_expression(state: SearchState) -> Ranked:
     with state.timed("keywords"):
-        query = parse_expression(state.request.question, state.index.analyzer)
+        query = _expression(state)
     if query is None:
         state.notes.append(NOTHING_TO_SEARCH)
         return []
     state.token_weights = searched_tokens(query)
     (hits,) = await state.ask_engine([(1, query, state.request.k)])
     return [(hit, hit.score) for hit in hits]
+
+
+def _expression(state: SearchState) -> Query | None:
+    """Read the expression; its words stand for their synonyms too."""
+    query = parse_expression(state.request.question, state.index.analyzer)
+    return query and state.index.synonyms.expanded(query)
 
 
 async def _by_paper(state: SearchState) -> Ranked:

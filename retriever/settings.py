@@ -1,5 +1,7 @@
 """How questions are searched for: environment variables `SHRAG_…`, read by the front ends."""
 
+from pathlib import Path
+
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -19,4 +21,5 @@ class RetrieverSettings(BaseSettings):
         description="in `or`, a word that stands twice in the question weighs twice (Lucene's match)",
     )
     ranking: Ranking = Field(default="tf-idf", description="importance of keywords: tf-idf or entropy")
+    synonyms: Path | None = Field(default=None, description="a file of synonyms for questions")
     drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")

@@ -13,6 +13,7 @@ from retriever.index import SearchIndex
 from retriever.keywords import Counterpart, Keyword
 from retriever.queries import Filters, Query, describe
 from retriever.settings import RetrieverSettings
+from retriever.synonyms import Expansion
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class SearchState:
     milliseconds: dict[str, float] = field(default_factory=dict)
     spellings: dict[str, list[str]] = field(default_factory=dict)
     counterparts: list[Counterpart] = field(default_factory=list)
+    synonyms: list[Expansion] = field(default_factory=list)
     concepts: list[Concept] = field(default_factory=list)
     features: dict[str, Features] | None = None  # by passage_id; none where the method has none
 

@@ -2,6 +2,7 @@
 
 from indexer.analysis.english import english_term
 from indexer.analysis.korean import Decompound, KoreanAnalyzer
+from indexer.analysis.user_dictionary import UserDictionary
 
 
 class BilingualAnalyzer(KoreanAnalyzer):
@@ -9,6 +10,6 @@ class BilingualAnalyzer(KoreanAnalyzer):
 
     name = "bilingual"
 
-    def __init__(self, decompound: Decompound = "discard") -> None:
-        """Open the dictionary."""
-        super().__init__(decompound, english_term)
+    def __init__(self, decompound: Decompound = "discard", dictionary: UserDictionary | None = None) -> None:
+        """Open the dictionary, with one of the user's."""
+        super().__init__(decompound, english_term, dictionary)

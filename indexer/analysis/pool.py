@@ -14,7 +14,7 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import NamedTuple, TypeVar
 
-from indexer.analysis import Analyzer, Decompound, make_analyzer
+from indexer.analysis import Analyzer, Decompound, UserDictionary, make_analyzer
 from indexer.analysis.tokens import as_indexed
 from indexer.glossary.brackets import PassageMentions, PassageTexts, passage_mentions
 from indexer.packing import PackedTokens
@@ -61,6 +61,7 @@ def analyse_in_order(
     analyzer: str,
     decompound: Decompound,
     workers: int,
+    dictionary: UserDictionary | None = None,
 ) -> Generator[tuple[Item, AnalysedTexts], None, None]:
     """Yield each item with what becomes of its `texts`, in order.
 
@@ -75,7 +76,7 @@ def analyse_in_order(
     second = next(batches, [])
     batches = chain([first, second] if second else [first], batches)
     if workers < 2 or not second:  # noqa: PLR2004
-        local = PassageAnalyzer(make_analyzer(analyzer, decompound))
+        local = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary))
         for batch in batches:
             for item in batch:
                 yield item, local.analyse(texts(item))
@@ -84,7 +85,7 @@ def analyse_in_order(
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())
     with ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_start_worker, initargs=(analyzer, decompound)
+        workers, mp_context=context, initializer=_start_worker, initargs=(analyzer, decompound, dictionary)
     ) as pool:
         waiting: deque[tuple[list[Item], Future[list[AnalysedTexts]]]] = deque()
         pool_of: set[BaseProcess] = set()
@@ -157,10 +158,10 @@ def _interrupts_held_back() -> Iterator[None]:
 _worker: PassageAnalyzer
 
 
-def _start_worker(analyzer: str, decompound: Decompound) -> None:
+def _start_worker(analyzer: str, decompound: Decompound, dictionary: UserDictionary | None) -> None:
     global _worker  # noqa: PLW0603 - a worker process holds one analyzer for its life
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _worker = PassageAnalyzer(make_analyzer(analyzer, decompound))
+    _worker = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary))
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

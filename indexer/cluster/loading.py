@@ -7,7 +7,7 @@ from typing import Any
 from elastic_transport import ObjectApiResponse
 from elasticsearch import AsyncElasticsearch
 
-from indexer.analysis import Decompound, make_analyzer
+from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.cluster.mapping import WHILE_LOADING, index_body
 from indexer.errors import EngineRefused, IndexMismatch
 from indexer.fingerprint import fixed_texts
@@ -17,33 +17,51 @@ ANSWERED_WITHIN_S = 10
 LET_GO_WITHIN_S = 45
 FLUSHED_EVERY_S = 3.0
 ASKED_EVERY_S = 0.2
+MOST_TERMS_COMPARED = 200  # of a user's dictionary
 IDLE_LOOKS = 25  # at a cluster that merges nothing, until it is believed to be done
 
 
 async def create_for_loading(
-    client: AsyncElasticsearch, index: str, analyzer: str, decompound: Decompound, shards: int
+    client: AsyncElasticsearch,
+    index: str,
+    analyzer: str,
+    decompound: Decompound,
+    shards: int,
+    dictionary: UserDictionary | None = None,
 ) -> None:
     """Make an empty index, and see that the cluster reads text as this machine does.
 
     Raises:
         IndexMismatch: the cluster's analysis makes other tokens of the fixed texts.
     """
-    await create_placed(client, index, index_body(analyzer, decompound, shards=shards, meta={}))
-    differing = await _read_otherwise(client, index, analyzer, decompound)
+    body = index_body(analyzer, decompound, shards=shards, meta={}, dictionary=dictionary)
+    await create_placed(client, index, body)
+    differing = await _read_otherwise(client, index, analyzer, decompound, dictionary)
     if differing:
         await client.indices.delete(index=index)
         raise IndexMismatch(
             f"the cluster reads text otherwise than this machine: other tokens for {differing!r}; the plugin "
             "analysis-nori should be that of Elasticsearch 9"
+            + (
+                ", or a term of the dictionary is the cause: try without those in this text"
+                if dictionary
+                else ""
+            )
         )
 
 
 async def _read_otherwise(
-    client: AsyncElasticsearch, index: str, analyzer: str, decompound: Decompound
+    client: AsyncElasticsearch,
+    index: str,
+    analyzer: str,
+    decompound: Decompound,
+    dictionary: UserDictionary | None,
 ) -> str | None:
-    """Return the first of the fixed texts that the cluster makes other tokens of."""
-    chain = make_analyzer(analyzer, decompound)
+    """Return the first of the fixed texts, or of the user's words, that the cluster makes other tokens of."""
+    chain = make_analyzer(analyzer, decompound, dictionary)
     texts = fixed_texts()
+    if dictionary:
+        texts += [entry.term for entry in dictionary.entries[:MOST_TERMS_COMPARED]]
     answers = await asyncio.gather(
         *(client.indices.analyze(index=index, analyzer=analyzer, text=text) for text in texts)
     )

@@ -7,7 +7,7 @@ from version to version.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from indexer.analysis import Decompound
+from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.korean import STOP_TAGS
 from indexer.schema import ANALYSED_FIELDS, EXACT_FIELDS
 
@@ -25,7 +25,9 @@ class VectorField:
     index: Literal["flat", "int8_hnsw"] = "flat"
 
 
-def analysis(analyzer: str, decompound: Decompound) -> dict[str, Any]:
+def analysis(
+    analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
+) -> dict[str, Any]:
     """Return `settings.analysis` with one analyzer, named as in the embedded chain."""
     if analyzer == "english":
         chain = {"tokenizer": "standard", "filter": ["possessive", "lowercase", "stop", "english_stemmer"]}
@@ -33,8 +35,11 @@ def analysis(analyzer: str, decompound: Decompound) -> dict[str, Any]:
         korean = ["parts_of_speech", "nori_readingform", "lowercase"]
         english = ["stop", "english_stemmer"] if analyzer == "bilingual" else []
         chain = {"tokenizer": "nori", "filter": [*korean, *english]}
+    tokenizer: dict[str, Any] = {"type": "nori_tokenizer", "decompound_mode": decompound}
+    if dictionary:
+        tokenizer["user_dictionary_rules"] = dictionary.rules()
     return {
-        "tokenizer": {"nori": {"type": "nori_tokenizer", "decompound_mode": decompound}},
+        "tokenizer": {"nori": tokenizer},
         "filter": {
             "parts_of_speech": {"type": "nori_part_of_speech", "stoptags": sorted(STOP_TAGS)},
             "possessive": {"type": "stemmer", "language": "possessive_english"},
@@ -50,6 +55,7 @@ def index_body(
     *,
     shards: int,
     meta: dict[str, Any],
+    dictionary: UserDictionary | None = None,
     vectors: VectorField | None = None,
 ) -> dict[str, Any]:
     """Return the body that creates an index for loading; `meta` is kept with its mapping."""
@@ -71,7 +77,7 @@ def index_body(
         index["mapping"] = {"exclude_source_vectors": True}
         properties["vector"] = vector_field(vectors)
     return {
-        "settings": {"index": index, "analysis": analysis(analyzer, decompound)},
+        "settings": {"index": index, "analysis": analysis(analyzer, decompound, dictionary)},
         "mappings": {"dynamic": "strict", "_meta": meta, "properties": properties},
     }
 

@@ -14,7 +14,8 @@ from typing import Any, Self, TypeVar
 
 from elasticsearch import BadRequestError
 
-from indexer.analysis import Decompound
+from indexer.analysis import Decompound, UserDictionary
+from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.cluster import glossaries, names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.lease import Lease, held_lease, holder_at
@@ -132,6 +133,15 @@ class ClusterIndex(IndexFolder):
                 raise
         return path
 
+    def _stored_dictionary(self, manifest: Manifest) -> UserDictionary:
+        """Read the rules that the cluster itself goes by."""
+        index = self.index_of(manifest.version)
+        found = self._run(self._client.indices.get_settings(index=index))
+        tokenizer = found[index]["settings"]["index"]["analysis"]["tokenizer"]["nori"]
+        rules = tokenizer.get("user_dictionary_rules", [])
+        rules = [rules] if isinstance(rules, str) else rules
+        return parse_user_dictionary("\n".join(rules).encode(), f"the settings of {index}")
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the index for writing, on this machine and against all others; IndexBusy at once otherwise."""
@@ -161,7 +171,13 @@ class ClusterIndex(IndexFolder):
             is_placed(self._client, index, self._settings.patience_s)
         )
 
-    def start_building(self, base: Manifest | None, analyzer: str, decompound: Decompound) -> None:
+    def start_building(
+        self,
+        base: Manifest | None,
+        analyzer: str,
+        decompound: Decompound,
+        dictionary: UserDictionary | None = None,
+    ) -> None:
         """Begin a build anew: from the passages of a version, or from empty with an analysis."""
         shutil.rmtree(self.building, ignore_errors=True)
         self.building.mkdir()
@@ -170,7 +186,8 @@ class ClusterIndex(IndexFolder):
         if base:
             self._run(start_from(self._client, self.index_of(base.version), index))
         else:
-            self._run(create_for_loading(self._client, index, analyzer, decompound, self._settings.shards))
+            shards = self._settings.shards
+            self._run(create_for_loading(self._client, index, analyzer, decompound, shards, dictionary))
         self._run(self._client.indices.put_mapping(index=index, meta={"built_by": holder_at(self.path)}))
 
     def writer(

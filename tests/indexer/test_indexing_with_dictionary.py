@@ -1,0 +1,133 @@
+"""A user's dictionary on its way into an index and out again."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from indexer.analysis.user_dictionary import parse_user_dictionary
+from indexer.commands import analyze, index, indexes
+from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall
+from indexer.ingest import remove_records
+from indexer.settings import IndexerSettings
+from indexer.versions import IndexFolder
+from retriever.index import open_index
+from tests.indexer.corpora import build, write_jsonl
+
+TERMS = parse_user_dictionary("지식그래프연구회 지식그래프 연구회\n".encode(), "terms.txt")
+OTHER = parse_user_dictionary("지식그래프연구회\n".encode(), "terms.txt")
+PAPERS = [
+    {"id": "A", "title": "지식그래프연구회의 활동", "abstract": "지식그래프연구회에서 논문을 읽었다."},
+    {"id": "B", "title": "벼의 생육", "abstract": "논에 물을 대었다."},
+]
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_jsonl(tmp_path / "corpus.jsonl", PAPERS)
+
+
+def tokens(home, text):
+    with open_index(IndexerSettings(home=home), "papers") as opened:
+        return [token[0] for token in opened.analyzer.analyze(text)]
+
+
+def test_an_index_is_searched_with_the_dictionary_it_was_built_with(home, corpus):
+    manifest = build(home, corpus, dictionary=TERMS).manifest
+
+    assert tokens(home, "지식그래프연구회") == ["지식그래프", "연구회"]
+    assert manifest.dictionary == manifest.fingerprint["dictionary"] == TERMS.hash
+
+
+def test_a_later_build_without_a_dictionary_keeps_it(home, corpus, tmp_path):
+    build(home, corpus, dictionary=TERMS)
+    build(home, write_jsonl(tmp_path / "more.jsonl", [PAPERS[1]]))
+
+    assert IndexFolder(home, "papers").manifest().version == 2
+    assert tokens(home, "지식그래프연구회") == ["지식그래프", "연구회"]
+
+
+def test_removing_keeps_it(home, corpus):
+    build(home, corpus, dictionary=TERMS)
+    remove_records("papers", ["B"], IndexerSettings(home=home))
+
+    assert tokens(home, "지식그래프연구회") == ["지식그래프", "연구회"]
+
+
+def test_the_same_dictionary_may_be_given_again(home, corpus):
+    build(home, corpus, dictionary=TERMS)
+
+    assert build(home, corpus, dictionary=TERMS).manifest.version == 2
+
+
+def test_another_dictionary_needs_a_rebuild(home, corpus):
+    build(home, corpus, dictionary=TERMS)
+
+    with pytest.raises(InvalidCall, match="with another dictionary; add --rebuild"):
+        build(home, corpus, dictionary=OTHER)
+    build(home, corpus, dictionary=OTHER, rebuild=True)
+    assert tokens(home, "지식그래프연구회") == ["지식그래프연구회"]
+
+
+def test_an_index_without_a_dictionary_takes_none_later(home, corpus):
+    build(home, corpus)
+
+    with pytest.raises(InvalidCall, match="without a dictionary; add --rebuild"):
+        build(home, corpus, dictionary=TERMS)
+
+
+def test_an_index_whose_dictionary_is_gone_is_damaged(home, corpus):
+    build(home, corpus, dictionary=TERMS)
+    (IndexFolder(home, "papers").version_path(1) / "dictionary.txt").unlink()
+
+    with pytest.raises(IndexDamaged, match=r"dictionary.txt is missing"):
+        tokens(home, "지식")
+
+
+def test_an_index_whose_dictionary_was_changed_is_damaged(home, corpus):
+    build(home, corpus, dictionary=TERMS)
+    (IndexFolder(home, "papers").version_path(1) / "dictionary.txt").write_text("지식\n", encoding="utf-8")
+
+    with pytest.raises(IndexDamaged, match="not the one that the index was built with"):
+        tokens(home, "지식")
+
+
+def test_a_manifest_that_names_no_dictionary_does_not_fit_one(home, corpus):
+    build(home, corpus, dictionary=TERMS)
+    path = IndexFolder(home, "papers").version_path(1) / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8")) | {"dictionary": ""}
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+
+    with pytest.raises(IndexMismatch, match=f"dictionary: {TERMS.hash}, now none"):
+        tokens(home, "지식")
+
+
+def test_the_commands_take_a_file(corpus, tmp_path):
+    file = tmp_path / "terms.txt"
+    file.write_text(TERMS.text(), encoding="utf-8")
+
+    runner = CliRunner()
+    arguments = [str(corpus), "--name", "papers", "--dictionary", str(file), "--workers", "1"]
+    assert runner.invoke(index, arguments).exit_code == 0
+    shown = json.loads(runner.invoke(indexes, ["show", "papers", "--json"]).stdout)
+    analysed = runner.invoke(
+        analyze, ["--dictionary", str(file)], input=json.dumps({"text": "지식그래프연구회는"})
+    )
+
+    assert shown["dictionary"] == 1
+    assert json.loads(analysed.stdout)["tokens"] == [["지식그래프", 0, 0, 5], ["연구회", 1, 5, 8]]
+
+
+def test_a_file_that_cannot_be_read_is_one_line(corpus, tmp_path):
+    file = tmp_path / "terms.txt"
+    file.write_text("세종시 세종\n", encoding="utf-8")
+
+    outcome = CliRunner().invoke(index, [str(corpus), "--name", "papers", "--dictionary", str(file)])
+
+    assert isinstance(outcome.exception, InvalidCall)
+    assert str(outcome.exception) == f"{file}, line 1: the parts 세종 do not make up 세종시"
