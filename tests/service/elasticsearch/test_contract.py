@@ -111,6 +111,17 @@ def test_a_question_becomes_the_same_queries_and_finds_the_same(both, method, qu
     assert cluster.notes == embedded.notes
 
 
+@pytest.mark.parametrize(
+    "question", ["pangolim trsde routes hallucinaton", "해피리 군집의 이동과 알고리듬 비교"]
+)
+def test_misspelt_words_are_mended_alike(both, question):
+    embedded, cluster = (found(index, question, "shrag", k=20) for index in both)
+
+    assert embedded.notes
+    assert cluster.notes == embedded.notes
+    assert [hit.passage_id for hit in cluster.hits] == [hit.passage_id for hit in embedded.hits]
+
+
 def test_stored_passages_are_the_same_in_both(both):
     everything = [paper["id"] for paper in PAPERS] + ["BOTH@en"]
     embedded, cluster = (asyncio.run(index.engine.passages(everything)) for index in both)
