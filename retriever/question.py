@@ -69,6 +69,7 @@ async def find_keywords(state: SearchState) -> list[Concept]:
     rarity = await _rarity(state, sorted(tokens))
     if given is None:
         weights = await _importance(state, rarity)
+        _weigh_unknown(weights, alike)
         ranked = weigh(merge(weigh(own, weights), weigh(other, weights)[:TRANSLATIONS]), weights)
         state.keywords = [one for one in ranked if one.weight > 0][:KEYWORDS]
         state.token_weights = {token: weights[token] for one in state.keywords for token in one.tokens}
@@ -78,6 +79,17 @@ async def find_keywords(state: SearchState) -> list[Concept]:
     for token in dict.fromkeys(token for word in synonyms for token in word.tokens):
         state.token_weights.setdefault(token, SYNONYM_WEIGHT * rarity[token])
     return [_concept(word, [*alike, *state.counterparts], rarity) for word in own]
+
+
+def _weigh_unknown(weights: dict[str, float], synonyms: Sequence[Counterpart]) -> None:
+    """Give words of the question that the index does not hold the importance of what they are searched as."""
+    spread: dict[str, float] = {}
+    for one in synonyms:
+        if not any(weights.get(token) for token in one.source):
+            weight = SYNONYM_WEIGHT * sum(weights[token] for word in one.words for token in word.tokens)
+            for token in one.source:
+                spread[token] = max(weight / len(one.source), spread.get(token, 0.0))
+    weights |= {token: weight for token, weight in spread.items() if token in weights}
 
 
 def _concept(word: Keyword, found: Sequence[Counterpart], weights: Mapping[str, float]) -> Concept:

@@ -115,8 +115,8 @@ class Synonyms:
                 text, others = self._known.get(source, ("", {}))
                 if others:
                     equivalents = tuple(Equivalent(other, own) for own, other in others.items())
-                    found.append(Expansion(start, start + length, source, text, equivalents))
-                    start += length - 1
+                    found.append(Expansion(start, start + len(source), source, text, equivalents))
+                    start += len(source) - 1
                     break
             start += 1
         return found

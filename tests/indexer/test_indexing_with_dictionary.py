@@ -1,5 +1,6 @@
 """A user's dictionary on its way into an index and out again."""
 
+import asyncio
 import json
 
 import pytest
@@ -50,6 +51,16 @@ def test_a_later_build_without_a_dictionary_keeps_it(home, corpus, tmp_path):
 
     assert IndexFolder(home, "papers").manifest().version == 2
     assert tokens(home, "지식그래프연구회") == ["지식그래프", "연구회"]
+
+
+def test_several_processes_analyse_with_it(home, tmp_path):
+    many = [PAPERS[0] | {"id": f"A{number}", "title": f"지식그래프연구회 {number}"} for number in range(200)]
+    build(home, write_jsonl(tmp_path / "many.jsonl", many), workers=2, dictionary=TERMS)
+
+    with open_index(IndexerSettings(home=home), "papers") as opened:
+        frequencies = asyncio.run(opened.engine.document_frequencies(["지식그래프", "연구회"]))
+
+    assert frequencies == {"지식그래프": 200, "연구회": 200}
 
 
 def test_removing_keeps_it(home, corpus):
