@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-import os
+import uuid
 from pathlib import Path
 from typing import TypedDict
 
@@ -42,7 +42,7 @@ async def download(client: AsyncElasticsearch, index: str, key: str, note: Gloss
     """Write the glossary to `path`, whole or not at all; IndexDamaged where the cluster's is not whole."""
     digest = hashlib.sha256()
     path.parent.mkdir(parents=True, exist_ok=True)
-    passing = path.with_name(f".{path.name}.{os.getpid()}")
+    passing = path.with_name(f".{path.name}.{uuid.uuid4().hex}")  # threads of a process may fetch at once
     try:
         with passing.open("wb") as file:
             for piece in range(note["pieces"]):

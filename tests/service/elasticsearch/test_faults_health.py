@@ -63,7 +63,7 @@ def test_a_cluster_that_places_no_shards_is_told(settings, client, command: Comm
         assert "no place within 2 s; see GET /_cluster/allocation/explain" in told
         assert command.seconds < 10
         put(client, "/_cluster/settings", {"persistent": {"cluster.routing.allocation.enable": None}})
-        build(settings, settings.home / "papers.jsonl", name="others")
+        build(settings, settings.home / "papers.jsonl", name="others", rebuild=True)
     assert command(settings, *index)[0] == 0
 
 

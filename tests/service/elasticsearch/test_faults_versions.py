@@ -1,0 +1,118 @@
+"""Versions that are published, cleared away or deleted while others search."""
+
+import asyncio
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from indexer.cluster.connection import Cluster
+from indexer.errors import IndexDamaged
+from indexer.places import the_index
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from retriever.search import SearchRequest, search
+from tests.indexer.corpora import write_jsonl
+from tests.retriever.papers import found
+from tests.service.elasticsearch.faults import NAME, build, clean, settings_for
+from tests.service.elasticsearch.server import Access
+
+SEARCHES = 1_000
+SEARCHERS = 4
+
+
+def edition(folder, number: int):
+    """Write a corpus in which every paper names its edition."""
+    titles = {f"P{one}": f"quokka edition{number}x {one}" for one in range(12)}
+    texts = ({"id": one, "title": title, "abstract": title} for one, title in titles.items())
+    return write_jsonl(folder / f"edition-{number}.jsonl", texts)
+
+
+@pytest.fixture
+def settings(elasticsearch: Access, tmp_path):
+    settings = settings_for(elasticsearch, tmp_path / "indexing", "moving")
+    settings.home.mkdir()
+    build(settings, edition(settings.home, 1))
+    yield settings
+    clean(settings)
+
+
+@pytest.mark.parametrize("homes", ["one home", "two homes"])
+def test_a_thousand_searches_while_versions_are_published(settings: IndexerSettings, tmp_path, homes: str):
+    """Each index that is opened sees one version whole, and the version it opened."""
+    searching = settings
+    if homes == "two homes":
+        searching = settings.model_copy(update={"home": tmp_path / "searching"})
+    settings = settings.model_copy(update={"keep_versions": 2})
+    done, published = [0], threading.Event()
+    seen: set[int] = set()
+
+    def keep_searching() -> None:
+        while not published.is_set() or done[0] < SEARCHES:
+            with open_index(searching, NAME) as index:
+                results = asyncio.run(some(index))
+            done[0] += len(results)
+            seen.add(index.manifest.version)
+            wanted = {f"quokka edition{index.manifest.version}x {one}" for one in range(12)}
+            for titles in results:
+                assert len(titles) == 10
+                assert titles <= wanted
+
+    async def some(index):
+        requests = [SearchRequest("quokka", "or") for _ in range(10)]
+        found = await asyncio.gather(*(search(index, one) for one in requests))
+        return [{hit.passage.title for hit in result.hits} for result in found]
+
+    with ThreadPoolExecutor(SEARCHERS) as pool:
+        searchers = [pool.submit(keep_searching) for _ in range(SEARCHERS)]
+        try:
+            for number in range(2, 6):
+                build(settings, edition(settings.home, number), rebuild=True)
+        finally:
+            published.set()
+        for searcher in searchers:
+            searcher.result()
+    assert done[0] >= SEARCHES
+    assert {1, 5} <= seen or len(seen) > 2
+
+
+def test_an_opened_version_that_is_cleared_away_is_told_once_and_opened_again(settings: IndexerSettings):
+    alone = settings.model_copy(update={"keep_versions": 1})
+    with open_index(settings, NAME) as index:
+        assert len(found(index, "quokka", "or").hits) == 10
+        build(alone, edition(settings.home, 2), rebuild=True)
+        with pytest.raises(
+            IndexDamaged, match=r"papers@000001 is gone .* newer version, or deleted; open it"
+        ):
+            found(index, "quokka", "or")
+    with open_index(settings, NAME) as index:
+        assert {hit.passage.title[:15] for hit in found(index, "quokka", "or").hits} == {"quokka edition2"}
+
+
+def test_an_opened_index_that_is_deleted_is_told(settings: IndexerSettings):
+    with open_index(settings, NAME) as index:
+        with the_index(settings, NAME) as place:
+            place.delete()
+        with pytest.raises(IndexDamaged, match="is gone from the cluster"):
+            found(index, "quokka", "or")
+
+
+def test_what_a_kill_between_publishing_and_pointing_leaves_is_replaced(settings: IndexerSettings):
+    """The version has its manifest already, and the alias stands on the one before."""
+    build(settings, edition(settings.home, 2), rebuild=True)
+    with the_index(settings, NAME) as place:
+        place.rollback()
+    with open_index(settings, NAME) as index:
+        assert index.manifest.version == 1
+    assert build(settings, edition(settings.home, 3), rebuild=True).manifest.version == 3
+    with the_index(settings, NAME) as place:
+        assert place.versions() == [1, 3]
+
+
+def test_a_glossary_that_lacks_a_piece_is_told(settings: IndexerSettings):
+    shutil.rmtree(settings.home / NAME / "versions", ignore_errors=True)
+    with Cluster(settings.elasticsearch) as cluster:
+        cluster.run(cluster.client.delete(index="moving.glossaries", id=f"moving-{NAME}@000001/0"))
+    with pytest.raises(IndexDamaged, match=r"a piece of the glossary .* is missing .*; build it again"):
+        open_index(settings, NAME)
