@@ -250,6 +250,28 @@ def rollback(name: str, as_json: bool) -> None:
 
 @indexes.command()
 @click.argument("name")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="A file; standard output by default."
+)
+def export(name: str, out: Path | None) -> None:
+    """Write the passages of NAME as JSON lines, in corpus order."""
+    from contextlib import ExitStack
+
+    from indexer.places import the_index
+    from indexer.progress import progress_bar
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(the_index(IndexerSettings(), name))
+        manifest = folder.manifest()
+        progress = stack.enter_context(progress_bar())
+        file = stack.enter_context(out.open("wb")) if out else sys.stdout.buffer
+        for done, passage in enumerate(folder.stored(manifest)):
+            progress("exporting", done, manifest.passages)
+            file.write(passage.to_json() + b"\n")
+
+
+@indexes.command()
+@click.argument("name")
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
 @json_option
 def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:

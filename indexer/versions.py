@@ -24,6 +24,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
 
+import tantivy
 from filelock import FileLock, Timeout
 
 from indexer.analysis import Decompound, UserDictionary
@@ -39,7 +40,9 @@ from indexer.errors import (
 from indexer.fingerprint import Fingerprint, differences, lexical_fingerprint
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
+from indexer.schema import StoredPassage, tantivy_schema
 from indexer.settings import EngineName
+from indexer.stored import read_stored
 from indexer.writers import Writer
 from indexer.writers.tantivy import TantivyWriter, link_index
 
@@ -163,6 +166,17 @@ class IndexFolder:
     def version_path(self, version: int) -> Path:
         """Return the folder of a version."""
         return self.versions_path / f"{version:06}"
+
+    def stored(self, manifest: Manifest) -> Iterator[StoredPassage]:
+        """Yield every passage of a version in corpus order; IndexDamaged where a file is broken."""
+        path = self.version_path(manifest.version) / ENGINE
+        try:
+            yield from read_stored(tantivy.Index(tantivy_schema(), str(path)).searcher())
+        except (ValueError, OSError) as error:
+            raise IndexDamaged(
+                f"index {self.name!r} cannot be read ({error}); build it again (shrag index PATH --name "
+                f"{self.name} --rebuild) or go back (shrag indexes rollback {self.name})"
+            ) from error
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return the file of a version's glossary."""

@@ -16,6 +16,7 @@ from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, settled
 from retriever.engines.requests import (
     compiled,
     count_body,
+    nearest_body,
     search_body,
     similarity_body,
     term_query,
@@ -209,6 +210,16 @@ class ElasticsearchEngine:
         return {
             hit["fields"]["passage_id"][0]: 2 * float(hit["_score"]) - 1 for hit in answer["hits"]["hits"]
         }
+
+    async def nearest(self, vector: Sequence[float], k: int, *, filters: Filters) -> list[EngineHit]:
+        """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
+        if k <= 0:
+            return []
+        [answer] = await self._msearch([nearest_body(vector, filters, min(k, WINDOW))])
+        return [
+            EngineHit(hit["sort"][1], hit["fields"]["doc_id"][0], 2 * float(hit["sort"][0]) - 1)
+            for hit in answer["hits"]["hits"]
+        ]
 
     async def _msearch(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Send many searches in one request; each must succeed on all shards."""

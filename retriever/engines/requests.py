@@ -9,6 +9,8 @@ from typing import Any
 
 from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 
+# Of a graph's candidates so many are looked at; a flat field looks at all.
+CANDIDATES_A_HIT, LEAST_CANDIDATES, MOST_CANDIDATES = 3, 100, 10_000
 EVERYTHING: dict[str, Any] = {"match_all": {}}
 NOTHING: dict[str, Any] = {"match_none": {}}
 LONGEST_WORD = 127  # letters of two UTF-16 units: the cluster cuts words of a line at 255 units
@@ -29,12 +31,16 @@ def search_body(query: Query, filters: Filters, size: int) -> dict[str, Any]:
 
 def filtered(query: Query, filters: Filters) -> dict[str, Any]:
     """Return a query with its filters, which add nothing to its score."""
-    clauses = [compiled(clause) for clause in filters.clauses()]
-    if filters.complete_only:
-        clauses.append({"term": {"incomplete": False}})
+    clauses = filter_clauses(filters)
     if not clauses:
         return compiled(query)
     return {"bool": {"must": [compiled(query)], "filter": clauses}}
+
+
+def filter_clauses(filters: Filters) -> list[dict[str, Any]]:
+    """Return what every hit must satisfy."""
+    clauses = [compiled(clause) for clause in filters.clauses()]
+    return [*clauses, {"term": {"incomplete": False}}] if filters.complete_only else clauses
 
 
 def compiled(query: Query) -> dict[str, Any]:
@@ -124,6 +130,25 @@ def count_body(query: dict[str, Any]) -> dict[str, Any]:
     return {"query": query, "size": 0, "track_total_hits": True}
 
 
+def nearest_body(vector: Sequence[float], filters: Filters, k: int) -> dict[str, Any]:
+    """Return the body that finds the k passages whose vectors are nearest, by similarity, then passage_id."""
+    knn: dict[str, Any] = {
+        "field": "vector",
+        "query_vector": list(vector),
+        "k": k,
+        "num_candidates": min(MOST_CANDIDATES, max(LEAST_CANDIDATES, CANDIDATES_A_HIT * k)),
+    }
+    return {
+        "knn": knn | {"filter": [*filter_clauses(filters), {"exists": {"field": "vector"}}]},
+        "size": k,
+        "sort": [{"_score": "desc"}, {"passage_id": "asc"}],
+        "track_total_hits": False,
+        "_source": False,
+        "stored_fields": "_none_",
+        "docvalue_fields": ["doc_id"],
+    }
+
+
 def similarity_body(vector: Sequence[float], passage_ids: Sequence[str], k: int) -> dict[str, Any]:
     """Return the body that compares a vector exactly with those of the given passages (a flat field)."""
     return {
@@ -132,7 +157,8 @@ def similarity_body(vector: Sequence[float], passage_ids: Sequence[str], k: int)
             "query_vector": list(vector),
             "k": k,
             "num_candidates": k,
-            "filter": {"terms": {"passage_id": list(passage_ids)}},
+            # Without the second a passage that has no vector may come, as the least alike.
+            "filter": [{"terms": {"passage_id": list(passage_ids)}}, {"exists": {"field": "vector"}}],
         },
         "size": k,
         "track_total_hits": False,

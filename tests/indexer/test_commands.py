@@ -131,3 +131,14 @@ def test_analyze_names_the_line_that_it_cannot_read(call, line):
 
     assert result.exit_code == 2
     assert "line 2" in result.stderr
+
+
+def test_export_writes_the_passages_as_stored_in_corpus_order(call, corpus, tmp_path):
+    call(index, corpus, "--name", "x")
+    out = tmp_path / "passages.jsonl"
+
+    assert call(indexes, "export", "x", "--out", str(out)).exit_code == 0
+    exported = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+
+    assert [passage["passage_id"] for passage in exported] == ["P00001", "P00002", "P00003", "P00004"]
+    assert call(indexes, "export", "x").stdout == out.read_text(encoding="utf-8")

@@ -257,7 +257,7 @@ def test_stored_passages_come_in_corpus_order_with_a_papers_chunks_in_theirs(hom
 def test_each_stage_is_told_and_the_glossary_is_counted(home, tmp_path):
     from indexer.ingest import IngestRequest, build_index
 
-    told = []
+    told: list[tuple[str, int, int]] = []
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(1, 5)])
 
     def build():

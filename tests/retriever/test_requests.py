@@ -234,7 +234,7 @@ def test_similarities_are_compared_among_the_given_passages_only():
             "query_vector": [0.5, 0.25],
             "k": 2,
             "num_candidates": 2,
-            "filter": {"terms": {"passage_id": ["A", "B"]}},
+            "filter": [{"terms": {"passage_id": ["A", "B"]}}, {"exists": {"field": "vector"}}],
         },
         "size": 2,
         "track_total_hits": False,

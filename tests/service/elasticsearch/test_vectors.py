@@ -1,0 +1,82 @@
+"""Vectors in a cluster: exact similarities of given passages, and the nearest of all."""
+
+import asyncio
+import math
+from contextlib import closing
+
+import pytest
+
+from indexer.cluster import names
+from indexer.cluster.connection import Cluster
+from indexer.cluster.mapping import VectorField, index_body
+from retriever.engines.elasticsearch import ElasticsearchEngine
+from retriever.queries import Filters
+from tests.service.elasticsearch.own_prefix import own_prefix
+
+# Angles to (1, 0), in degrees; the last passage has no vector.
+ANGLES = {"P-0": 0, "P-30": 30, "P-90": 90, "P-180": 180, "P-none": None}
+
+
+def direction(angle):
+    return [math.cos(math.radians(angle)), math.sin(math.radians(angle))]
+
+
+@pytest.fixture(params=["flat", "int8_hnsw"])
+def index(request, elasticsearch, tmp_path):
+    with own_prefix(elasticsearch) as settings_for:
+        settings = settings_for(tmp_path).elasticsearch
+        index = names.index_of(settings.prefix, "vectors", 1)
+        with Cluster(settings) as cluster:
+            body = index_body("english", "none", shards=1, meta={}, vectors=VectorField(2, request.param))
+            cluster.run(cluster.client.indices.create(index=index, **body))
+            for number, (name, angle) in enumerate(ANGLES.items()):
+                document = {"passage_id": name, "doc_id": name, "lang": "en", "sequence": number}
+                if angle is not None:
+                    document["vector"] = direction(angle)
+                cluster.run(cluster.client.index(index=index, id=name, document=document))
+            cluster.run(cluster.client.indices.refresh(index=index))
+        yield settings, index
+
+
+@pytest.fixture
+def engine(index):
+    settings, name = index
+    with closing(ElasticsearchEngine(settings, name, passages=len(ANGLES), shards=1)) as engine:
+        yield engine
+
+
+def test_the_cosine_of_each_passage_that_has_a_vector_is_given(engine):
+    asked = ["P-180", "P-30", "P-none", "P-missing", "P-0"]
+
+    found = asyncio.run(engine.similarities(direction(0), asked))
+
+    assert found == {
+        "P-0": pytest.approx(1.0, abs=1e-6),
+        "P-30": pytest.approx(math.sqrt(3) / 2, abs=1e-6),
+        "P-180": pytest.approx(-1.0, abs=1e-6),
+    }
+
+
+def test_nothing_asked_for_has_no_similarities(engine):
+    assert asyncio.run(engine.similarities(direction(0), [])) == {}
+
+
+def test_the_nearest_come_by_cosine(engine):
+    found = asyncio.run(engine.nearest(direction(80), 2, filters=Filters()))
+
+    assert [hit.passage_id for hit in found] == ["P-90", "P-30"]
+    assert found[0].score == pytest.approx(math.cos(math.radians(10)), abs=0.01)
+
+
+def test_the_nearest_satisfy_the_filters(engine):
+    assert asyncio.run(engine.nearest(direction(0), 5, filters=Filters(lang="ko"))) == []
+
+
+def test_vectors_stay_out_of_what_is_read_back_and_outlast_an_update(index, engine):
+    settings, name = index
+    with Cluster(settings) as cluster:
+        client = cluster.client
+        assert "vector" not in cluster.run(client.get(index=name, id="P-30"))["_source"]
+        cluster.run(client.update(index=name, id="P-30", doc={"lang": "ko"}, refresh=True))
+
+    assert asyncio.run(engine.similarities(direction(30), ["P-30"])) == {"P-30": pytest.approx(1.0, abs=1e-6)}
