@@ -29,7 +29,7 @@ class ElasticsearchSettings(BaseModel):
     api_key: SecretStr = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
     ca_certs: Path | None = Field(default=None, description="certificates that the servers' are signed by")
     prefix: str = Field(
-        default="shrag", pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", description="of all names in the cluster"
+        default="shrag", pattern=r"^[a-z0-9][a-z0-9_]{0,31}$", description="of all names in the cluster"
     )
     timeout_s: float = Field(default=30, gt=0, le=3600, description="seconds that one request may take")
     patience_s: float = Field(
@@ -37,6 +37,12 @@ class ElasticsearchSettings(BaseModel):
         ge=0,
         le=86_400,
         description="seconds that indexing waits for a cluster that is gone or full",
+    )
+    settle_s: float = Field(
+        default=45,
+        ge=0,
+        le=3600,
+        description="seconds that an update waits until deleted passages count no more",
     )
     shards: int = Field(default=1, ge=1, le=64, description="of a new version")
     replicas: str = Field(

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import ExitStack
 from errno import ENOENT
 from pathlib import Path
 from typing import Self
@@ -82,8 +83,10 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
                 dictionary = _checked_dictionary(folder, manifest)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
-                engine = opener(settings, folder, manifest)
-                glossary = _open_glossary(folder.glossary_path(manifest))
+                with ExitStack() as opened:
+                    glossary = opened.enter_context(_open_glossary(folder.glossary_path(manifest)))
+                    engine = opener(settings, folder, manifest)
+                    opened.pop_all()
             except FileNotFoundError as error:
                 if folder.current() != pointer:
                     continue  # cleared away between the look at the pointer and the opening

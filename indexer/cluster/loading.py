@@ -14,7 +14,6 @@ from indexer.fingerprint import fixed_texts
 
 READY_WITHIN_S = 60
 ANSWERED_WITHIN_S = 10
-LET_GO_WITHIN_S = 45
 FLUSHED_EVERY_S = 3.0
 ASKED_EVERY_S = 0.2
 MOST_TERMS_COMPARED = 200  # of a user's dictionary
@@ -113,13 +112,13 @@ async def _require_placed(client: AsyncElasticsearch, index: str, made: ObjectAp
         )
 
 
-async def merge(client: AsyncElasticsearch, index: str) -> None:
+async def merge(client: AsyncElasticsearch, index: str, *, settle_s: float) -> None:
     """Merge to one segment a shard, so that deleted passages count no more in BM25's statistics.
 
     The cluster holds deleted passages back for copies of the shard, and lets go of them every 30 seconds;
-    after an update that is waited for.
+    that is waited for, at most so many seconds.
     """
-    deadline = time.monotonic() + LET_GO_WITHIN_S
+    deadline = time.monotonic() + settle_s
     while True:
         await client.indices.flush(index=index)
         await client.indices.forcemerge(index=index, max_num_segments=1, wait_for_completion=False)

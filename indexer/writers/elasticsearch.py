@@ -191,7 +191,8 @@ class ElasticsearchWriter:
         """Commit, merge, and compare the number of passages with what was sent."""
         self.commit()
         self._still_held()
-        self._cluster.run_patiently(lambda: merge(self._client, self._index))
+        settle_s = self._settings.settle_s
+        self._cluster.run_patiently(lambda: merge(self._client, self._index, settle_s=settle_s))
         found = self.passage_count
         if found != self._expected:
             write_durably(self._note.with_name(PLAN), "{}")  # not to be gone on with

@@ -1,5 +1,6 @@
 """Indexes of a test's own in the shared server: settings with a prefix that nobody else has."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +16,15 @@ from tests.service.elasticsearch.server import Access
 @contextmanager
 def own_prefix(access: Access) -> Iterator[Callable[..., IndexerSettings]]:
     """Give a function that makes settings for a home; what was indexed with them is deleted at the end."""
-    prefix = f"test-{uuid4().hex[:12]}"
+    prefix = f"test_{uuid4().hex[:12]}"
 
     def settings_for(home: Path, **options) -> IndexerSettings:
         cluster = ElasticsearchSettings(
-            url=access.url, user=access.username, password=SecretStr(access.password), prefix=prefix
+            url=access.url,
+            user=access.username,
+            password=SecretStr(access.password),
+            prefix=prefix,
+            settle_s=float(os.environ.get("SHRAG_ELASTICSEARCH__SETTLE_S", "45")),
         )
         return IndexerSettings(home=home, engine="elasticsearch", elasticsearch=cluster, workers=1, **options)
 
@@ -49,4 +54,5 @@ def environment_of(settings: IndexerSettings) -> dict[str, str]:
         "SHRAG_ELASTICSEARCH__USER": cluster.user,
         "SHRAG_ELASTICSEARCH__PASSWORD": cluster.password.get_secret_value(),
         "SHRAG_ELASTICSEARCH__PREFIX": cluster.prefix,
+        "SHRAG_ELASTICSEARCH__SETTLE_S": str(cluster.settle_s),
     }

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from indexer.cluster import loading
 from tests.generator.sample_index import (
     ENGLISH,
     ENGLISH_OF_KOREAN,
@@ -46,6 +45,7 @@ def command(settings, *arguments):
         elasticsearch__user=cluster.user,
         elasticsearch__password=cluster.password.get_secret_value(),
         elasticsearch__prefix=cluster.prefix,
+        elasticsearch__settle_s=cluster.settle_s,
     )
 
 
@@ -55,7 +55,7 @@ def corpus(tmp_path):
 
 
 def test_an_index_is_made_listed_shown_changed_and_deleted(call, corpus, monkeypatch):
-    monkeypatch.setattr(loading, "LET_GO_WITHIN_S", 0)
+    monkeypatch.setenv("SHRAG_ELASTICSEARCH__SETTLE_S", "0")
     assert call("indexes", "list").stdout == "no indexes yet; make one with: shrag index PATH --name NAME\n"
 
     made = call("index", corpus, "--name", "학술")

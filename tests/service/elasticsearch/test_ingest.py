@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from elasticsearch import Elasticsearch
 
-from indexer.cluster import loading, names
+from indexer.cluster import names
 from indexer.errors import EmptyCorpus, IndexBusy, InvalidCall, StrictRefusal, UnknownIndex
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.places import index_names, the_index
@@ -44,7 +44,7 @@ def corpus(tmp_path):
 @pytest.fixture
 def _hurried(monkeypatch):
     """Do not wait until the cluster lets go of deleted passages, half a minute; scores are not compared."""
-    monkeypatch.setattr(loading, "LET_GO_WITHIN_S", 0)
+    monkeypatch.setenv("SHRAG_ELASTICSEARCH__SETTLE_S", "0")
 
 
 hurried = pytest.mark.usefixtures("_hurried")

@@ -44,7 +44,7 @@ def measure_similarities(home: Path, count: int, progress: Progress) -> list[Fig
                 for number, _ in enumerate(parallel_bulk(client, _vectors(index, count), chunk_size=200)):
                     if number % 1_000 == 0:
                         progress("vectors", number, count)
-            cluster.run(merge(cluster.client, index))
+            cluster.run(merge(cluster.client, index, settle_s=0))
     with closing(ElasticsearchEngine(settings.elasticsearch, index, passages=count, shards=1)) as engine:
         times = asyncio.run(_round(engine, count))
     what = f"similarities of {COMPARED} of {count:,} vectors"
