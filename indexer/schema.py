@@ -22,6 +22,7 @@ import tantivy
 from indexer.papers import Language
 
 SCHEMA_VERSION = 2
+BM25_K1, BM25_B = 1.2, 0.75  # as both engines score
 ANALYSED_FIELDS = ("text", "title")
 TERMS = "terms"  # the tokenizer of these in the embedded engine
 EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part")

@@ -15,8 +15,8 @@ from itertools import pairwise
 from rapidfuzz.distance import OSA
 
 from indexer.analysis import Token
+from indexer.schema import BM25_B, BM25_K1
 
-K1, B = 1.2, 0.75
 WINDOW = 25  # positions: about a sentence and a half
 NEAR = 8  # positions within which two words are near each other
 FEEDBACK_PASSAGES, FEEDBACK_TERMS = 10, 40
@@ -93,7 +93,7 @@ def features(
     found = []
     for candidate in candidates:
         places = _places(candidate.tokens, weights)
-        saturation = K1 * (1 - B + B * len(candidate.tokens) / average)
+        saturation = BM25_K1 * (1 - BM25_B + BM25_B * len(candidate.tokens) / average)
         if candidate.title not in titles:
             titles[candidate.title] = _title_similarity(candidate.title, letters, total)
         title_tokens = {token[0] for token in candidate.title_tokens}

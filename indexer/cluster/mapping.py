@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.korean import STOP_TAGS
-from indexer.schema import ANALYSED_FIELDS, EXACT_FIELDS
+from indexer.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS
 
-K1, B = 1.2, 0.75  # of BM25, as in the embedded engine
 # Until a version is published it stands on one node, and nobody searches it.
 WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
 REFRESH_INTERVAL = "1s"
@@ -62,7 +61,7 @@ def index_body(
     index: dict[str, Any] = {
         "number_of_shards": shards,
         **WHILE_LOADING,
-        "similarity": {"default": {"type": "BM25", "k1": K1, "b": B}},
+        "similarity": {"default": {"type": "BM25", "k1": BM25_K1, "b": BM25_B}},
     }
     properties: dict[str, Any] = {
         **{name: {"type": "text", "analyzer": analyzer} for name in ANALYSED_FIELDS},

@@ -17,6 +17,16 @@ from indexer.stored import read_passage
 from retriever.engines import EngineHit, Explanation, TermScore
 from retriever.engines.explaining import contributions, in_order
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, settled
+from retriever.engines.pruning import (
+    WORTHWHILE,
+    Floors,
+    Posting,
+    Word,
+    is_sure,
+    needed,
+    postings_of,
+    words_of,
+)
 from retriever.errors import UnknownPassage
 from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 
@@ -32,7 +42,7 @@ class TantivyEngine:
         if not (folder / "meta.json").exists():
             raise FileNotFoundError(ENOENT, "no such file", str(folder / "meta.json"))
         try:
-            _check_segments(folder)
+            self._documents = _check_segments(folder)
             self._index = tantivy.Index(tantivy_schema(), str(folder))
             self._searcher = self._index.searcher()
         except FileNotFoundError:
@@ -97,15 +107,28 @@ class TantivyEngine:
     def _search_all(
         self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool
     ) -> list[list[EngineHit]]:
-        return [self._search(self._filtered(query, filters), k, collapse) for query, k in queries]
+        """Answer the short queries first: what they find bounds the longer ones that hold their words."""
+        answers: list[list[EngineHit]] = [[] for _ in queries]
+        floors = Floors()
+        for number in sorted(range(len(queries)), key=lambda one: _size(queries[one][0])):
+            query, k = queries[number]
+            answers[number] = self._search(query, filters, k, collapse, floors)
+        return answers
 
-    def _search(self, query: tantivy.Query, k: int, collapse: bool) -> list[EngineHit]:
+    def _search(
+        self, asked: Query, filters: Filters, k: int, collapse: bool, floors: Floors
+    ) -> list[EngineHit]:
         """Read on until the tie at k ends, and until k papers are found."""
         if k <= 0:
             return []
         limit = k + MARGIN
+        query = self._filtered(self._compile(asked), filters)
         while True:
-            found = self._searcher.search(query, limit, count=False).hits
+            found = self._best_of_words(asked, filters, limit, floors)
+            if found is None:
+                found = self._searcher.search(query, limit, count=False).hits
+                if len(found) == limit and (words := words_of(asked)):
+                    floors.note(words, limit, float(found[-1][0]))
             if found and found[0][0] == 0 and len(found) == limit:  # only filters: all tie
                 found = self._in_id_order(query, limit)
             hits = [self._hit(score, address) for score, address in found]
@@ -113,6 +136,40 @@ class TantivyEngine:
             if sure is not None:
                 return sure
             limit *= 4
+
+    def _best_of_words(
+        self, asked: Query, filters: Filters, limit: int, floors: Floors
+    ) -> list[tuple[float, tantivy.DocAddress]] | None:
+        """Return the best hits of an OR of words without reading all postings, None where all must be."""
+        words = words_of(asked)
+        if not words:
+            return None
+        postings = postings_of(words, self._searcher.doc_freq, self._documents)
+        if sum(posting.passages for posting in postings) < WORTHWHILE:
+            return None
+        floor = floors.of(words, limit)
+        read = needed(postings, floor, limit)
+        while read < len(postings):
+            query = self._filtered(self._with_lookups(postings, read), filters)
+            found = self._searcher.search(query, limit, count=False).hits
+            worst = float(found[-1][0]) if len(found) == limit else 0.0
+            if is_sure(postings, read, max(worst, floor)):
+                floors.note(words, limit, worst)
+                return found
+            floor = max(floor, worst)
+            read = max(read + 1, needed(postings, floor, limit))
+        return None
+
+    def _with_lookups(self, postings: Sequence[Posting], read: int) -> tantivy.Query:
+        """Make a query that reads the first postings, and looks the others up for what these give.
+
+        One at a time: a union would read on to where it is looked up.
+        """
+        terms = [self._any_token(word.field, (word.token,), word.weight) for word in map(_word, postings)]
+        query = tantivy.Query.boolean_query([(Occur.Should, term) for term in terms[:read]])
+        for term in terms[read:]:
+            query = tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Should, term)])
+        return query
 
     def _in_id_order(self, query: tantivy.Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
         hits = self._searcher.search(
@@ -209,8 +266,7 @@ class TantivyEngine:
             raise
         return explanation
 
-    def _filtered(self, query: Query, filters: Filters) -> tantivy.Query:
-        compiled = self._compile(query)
+    def _filtered(self, compiled: tantivy.Query, filters: Filters) -> tantivy.Query:
         clauses = [self._compile(clause) for clause in filters.clauses()]
         if filters.complete_only:
             clauses.append(
@@ -284,14 +340,29 @@ def _as_damage() -> Iterator[None]:
         ) from error
 
 
-def _check_segments(folder: Path) -> None:
-    """Raise FileNotFoundError for a file that tantivy would open only when a query asks for it."""
+def _size(query: Query) -> int:
+    return len(words_of(query) or ())
+
+
+def _word(posting: Posting) -> Word:
+    return posting.word
+
+
+def _check_segments(folder: Path) -> int:
+    """Return how many documents there are, deleted ones included.
+
+    Raises:
+        FileNotFoundError: a file is missing that tantivy would open only when a query asks for it.
+    """
+    documents = 0
     for segment in json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]:
+        documents += segment["max_doc"]
         name = segment["segment_id"].replace("-", "")
         for suffix in SEGMENT_FILES:
             path = folder / f"{name}.{suffix}"
             if not path.exists():
                 raise FileNotFoundError(ENOENT, "no such file", str(path))
+    return documents
 
 
 def _boosted(query: tantivy.Query, weight: float) -> tantivy.Query:

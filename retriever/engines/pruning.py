@@ -1,0 +1,102 @@
+"""Which postings of an OR of words need not be read to find its best passages (MaxScore).
+
+A word adds at most weight · idf · (k1 + 1) to a score. Where the words that most passages hold add less
+together than the worst of the hits that are wanted, a passage that holds only those is none of them: it is
+enough to read the passages of the other words, and to look up the common ones there (Turtle & Flood, "Query
+evaluation: strategies and optimizations", 1995). The hits and scores are those of the whole query.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from indexer.schema import BM25_K1
+from retriever.queries import Or, Query, Term
+
+# Fewer postings are read faster than thought about.
+WORTHWHILE = 20_000
+# Without a floor, the rarest words are read first that stand in so many passages a hit wanted.
+PASSAGES_A_HIT = 20
+# Scores are sums of single precision.
+SLACK = 1.0001
+
+
+class Word(NamedTuple):
+    """One token of a query as the engine scores it."""
+
+    field: str
+    token: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """A word with the number of passages that hold it and the most that it adds to a score."""
+
+    word: Word
+    passages: int
+    bound: float
+
+
+def words_of(query: Query) -> tuple[Word, ...] | None:
+    """Return the words of a plain OR, None for any other query."""
+    terms = query.clauses if isinstance(query, Or) else (query,)
+    words: list[Word] = []
+    for term in terms:
+        if not isinstance(term, Term) or term.weight < 0:
+            return None
+        words += [Word(term.field, token, term.weight) for token in term.tokens]
+    return tuple(words)
+
+
+def postings_of(words: Sequence[Word], frequency: Callable[[str, str], int], documents: int) -> list[Posting]:
+    """Return what stands in the index of these words, the rarest first; `documents` counts deleted ones."""
+    postings = []
+    for word in words:
+        passages = frequency(word.field, word.token)
+        if passages:
+            idf = math.log(1 + (documents - passages + 0.5) / (passages + 0.5))
+            postings.append(Posting(word, passages, word.weight * idf * (BM25_K1 + 1)))
+    return sorted(postings, key=lambda posting: (posting.passages, posting.word))
+
+
+def needed(postings: Sequence[Posting], floor: float, limit: int) -> int:
+    """Return how many of the postings, rarest first, must be read for `limit` hits of at least `floor`."""
+    if floor <= 0:
+        passages = 0
+        for count, posting in enumerate(postings, 1):
+            passages += posting.passages
+            if passages >= PASSAGES_A_HIT * limit:
+                return count
+        return len(postings)
+    rest = 0.0
+    for count in range(len(postings), 0, -1):
+        rest += postings[count - 1].bound
+        if rest * SLACK >= floor:
+            return count
+    return 1
+
+
+def is_sure(postings: Sequence[Posting], read: int, worst: float) -> bool:
+    """Tell whether no passage that holds only the postings not read scores as much as the worst hit."""
+    return sum(posting.bound for posting in postings[read:]) * SLACK < worst
+
+
+class Floors:
+    """What the last wanted hit of a query scores at least: as much as with fewer of its words."""
+
+    def __init__(self) -> None:
+        """Begin with nothing known."""
+        self._known: list[tuple[frozenset[Word], int, float]] = []
+
+    def of(self, words: Sequence[Word], limit: int) -> float:
+        """Return a bound from below on the score of hit number `limit`."""
+        whole = frozenset(words)
+        return max(
+            (score for some, hits, score in self._known if hits >= limit and some <= whole), default=0.0
+        )
+
+    def note(self, words: Sequence[Word], limit: int, score: float) -> None:
+        """Note what hit number `limit` of a query scores."""
+        self._known.append((frozenset(words), limit, score))
