@@ -34,10 +34,11 @@ Result = TypeVar("Result")
 TRANSPORT_RETRIES = 3
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0  # between tries that end with patience
 PASSING = (429, 502, 503, 504)  # answers that another try may better
-BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, CONFLICT, NOT_FOUND, OVERLOADED = 400, 401, 403, 409, 404, 429
+BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, OVERLOADED = 400, 401, 403, 404, 429
 STARTING = (502, 503, 504)
 FROM_BETWEEN = (UNAUTHORIZED, FORBIDDEN, 407, 413, *PASSING)  # a proxy before the cluster may answer so
 PRODUCT = "x-elastic-product"
+OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
 
 
 class _CheckedTransport(AsyncTransport):
@@ -202,7 +203,7 @@ def _refusal(error: ApiError, settings: ElasticsearchSettings) -> str:
             f"{where} is not ready ({reason}): shards are missing (a red cluster) or still starting; "
             "see GET /_cluster/health, and try again"
         )
-    if "nori" in reason:
+    if error.status_code == BAD_REQUEST and any(part in reason for part in OF_NORI):
         return (
             f"{where} lacks the plugin analysis-nori ({reason}); install it on every node "
             "(bin/elasticsearch-plugin install analysis-nori) and restart them"
@@ -224,4 +225,5 @@ def reason_of(error: ApiError) -> tuple[str, str]:
 
 
 def _first_line(error: Exception) -> str:
-    return str(getattr(error, "message", error)).splitlines()[0][:200]
+    lines = str(getattr(error, "message", error)).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__

@@ -116,13 +116,14 @@ async def merge(client: AsyncElasticsearch, index: str, *, settle_s: float) -> N
     """Merge to one segment a shard, so that deleted passages count no more in BM25's statistics.
 
     The cluster holds deleted passages back for copies of the shard, and lets go of them every 30 seconds;
-    that is waited for, at most so many seconds.
+    that is waited for, at most so many seconds from the end of the first merge on.
     """
-    deadline = time.monotonic() + settle_s
+    deadline = None
     while True:
         await client.indices.flush(index=index)
         await client.indices.forcemerge(index=index, max_num_segments=1, wait_for_completion=False)
         stats = await _merged(client, index)
+        deadline = deadline or time.monotonic() + settle_s
         if not stats["docs"]["deleted"] or time.monotonic() > deadline:
             return
         await asyncio.sleep(FLUSHED_EVERY_S)

@@ -7,9 +7,8 @@ of a build and the dead letters; on every machine that searches, copies of the v
 import json
 import shutil
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -19,19 +18,18 @@ from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.cluster import glossaries, names
 from indexer.cluster.connection import Cluster
-from indexer.cluster.documents import from_document
 from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
-from indexer.errors import EngineRefused, EngineUnreachable, IndexDamaged, IndexNotWritten, UnknownIndex
+from indexer.cluster.reading import passages_of_index
+from indexer.errors import IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions import GLOSSARY, PLAN, IndexFolder, Manifest, not_written
-from indexer.writers.elasticsearch import PAGE, ElasticsearchWriter
+from indexer.writers.elasticsearch import ElasticsearchWriter
 
-KEPT_ALIVE = "5m"  # a point in time, between two pages
 Result = TypeVar("Result")
 
 
@@ -120,29 +118,8 @@ class ClusterIndex(IndexFolder):
         }
 
     def stored(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version in corpus order, as it is now, whatever is published meanwhile."""
-        index = self.index_of(manifest.version)
-        opened = self._run(self._client.open_point_in_time(index=index, keep_alive=KEPT_ALIVE))
-        pit, after = opened["id"], None
-        try:
-            while True:
-                page = partial(
-                    self._client.search,
-                    pit={"id": pit, "keep_alive": KEPT_ALIVE},
-                    size=PAGE,
-                    sort=[{"sequence": "asc"}, {"passage_id": "asc"}],
-                    search_after=after,
-                    track_total_hits=False,
-                )
-                answer = self._cluster.run_patiently(page)
-                pit, hits = answer["pit_id"], answer["hits"]["hits"]
-                if not hits:
-                    return
-                yield from (from_document(hit["_source"]) for hit in hits)
-                after = hits[-1]["sort"]
-        finally:
-            with suppress(EngineRefused, EngineUnreachable):
-                self._run(self._client.close_point_in_time(id=pit))
+        """Yield every passage of a version, which never changes, in corpus order."""
+        return passages_of_index(self._cluster, self.index_of(manifest.version))
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return a copy of a version's glossary, fetched where this machine has none."""

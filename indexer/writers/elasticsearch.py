@@ -13,8 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,6 +22,7 @@ from elasticsearch.helpers import async_streaming_bulk
 
 from indexer.analysis.pool import AnalysedTexts
 from indexer.cluster.connection import (
+    BAD_REQUEST,
     FIRST_PAUSE_S,
     FORBIDDEN,
     LONGEST_PAUSE_S,
@@ -31,24 +30,24 @@ from indexer.cluster.connection import (
     PASSING,
     UNAUTHORIZED,
     Cluster,
+    passes,
     told,
 )
-from indexer.cluster.documents import document_id, from_document, to_document
+from indexer.cluster.documents import document_id, to_document
 from indexer.cluster.loading import merge
-from indexer.errors import EngineRefused
+from indexer.cluster.reading import PAGE, page_of, passages_of_index
+from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
-from indexer.stored import key_of, place_in_paper
+from indexer.stored import key_of
 from indexer.versions import PLAN, write_durably
 
 COMMITTED = "committed.json"
-PAGE = 2_000  # documents read at a time
 # A request grows while it is answered quickly, and shrinks while it is not.
 FIRST_BYTES = 1_000_000
 LEAST_BYTES = 50_000
 QUICK_S, SLOW_S = 1.0, 4.0
-BAD_REQUEST = 400
 HEAD_BYTES = 200
 
 
@@ -107,6 +106,7 @@ class ElasticsearchWriter:
         self._pending: deque[Future[Outcome]] = deque()
         self._most_bytes = min(FIRST_BYTES, self._settings.request_bytes)
         self._newest: tuple[int, str | None] = (-1, None)
+        self._replacing = False  # a record was begun by `replace`, and none of its passages added yet
         self._expected = self.passage_count if base else 0
         if self._note.exists():
             note = self._read_note()
@@ -128,8 +128,9 @@ class ElasticsearchWriter:
     def add(self, passage: StoredPassage, tokens: AnalysedTexts | None, sequence: int) -> None:
         """Add one passage; `sequence` is its record's place in the corpus."""
         del tokens  # the cluster analyses
-        if sequence != self._newest[0] and self._batch.size >= self._most_bytes:
-            self._send_batch()
+        if sequence != self._newest[0] and not self._replacing:
+            self._begin_record()
+        self._replacing = False
         self._newest = sequence, key_of(passage, self._unit)
         document = to_document(passage, sequence)
         self._batch.documents.append((document, sequence))
@@ -137,10 +138,15 @@ class ElasticsearchWriter:
 
     def replace(self, field: str, value: str) -> None:
         """Take out what the base holds of a record, before its passages are added."""
-        if self._batch.size >= self._most_bytes:
-            self._send_batch()
+        self._begin_record()
+        self._replacing = True
         self._batch.replaced.setdefault(field, []).append(value)
         self._batch.size += len(value)
+
+    def _begin_record(self) -> None:
+        """Send what is there if it is enough: a record's deletions and passages go in one batch."""
+        if self._batch.size >= self._most_bytes:
+            self._send_batch()
 
     def held(self, field: str, values: Iterable[str]) -> set[str]:
         """Return which of the values stand in an exact field of the base."""
@@ -152,6 +158,7 @@ class ElasticsearchWriter:
                 self._client.search(
                     index=self._base or self._index,
                     size=0,
+                    allow_partial_search_results=False,
                     query={"terms": {field: some}},
                     aggs={"held": {"terms": {"field": field, "size": len(some)}}},
                 )
@@ -164,13 +171,19 @@ class ElasticsearchWriter:
         if self._note.exists():
             note = self._read_note()
             return note["sequence"], note["key"]
+        if self._base is None:
+            return -1, None
         answer = self._cluster.run(
             self._client.search(
-                index=self._index, size=1, sort=[{"sequence": "desc"}], source_includes=["sequence"]
+                index=self._index,
+                size=1,
+                sort=[{"sequence": "desc"}],
+                source_includes=["sequence"],
+                allow_partial_search_results=False,
             )
         )
         hits = answer["hits"]["hits"]
-        return (hits[0]["_source"]["sequence"], None) if hits and self._base else (-1, None)
+        return (hits[0]["_source"]["sequence"], None) if hits else (-1, None)
 
     def commit(self) -> None:
         """Wait until all that was added is acknowledged, and note how far that is."""
@@ -204,33 +217,13 @@ class ElasticsearchWriter:
 
     def stored(self) -> Iterator[StoredPassage]:
         """Yield every stored passage in corpus order."""
-        for _, record in groupby(self._sources(), key=lambda source: source["sequence"]):
-            yield from sorted(map(from_document, record), key=place_in_paper)
+        return passages_of_index(self._cluster, self._index)
 
     @property
     def passage_count(self) -> int:
         """How many passages are there, those not committed included."""
         self._cluster.run_patiently(lambda: self._client.indices.refresh(index=self._index))
         return int(self._cluster.run_patiently(lambda: self._client.count(index=self._index))["count"])
-
-    def _sources(self) -> Iterator[dict[str, Any]]:
-        """Yield all documents by sequence, a page at a time; nobody writes to them meanwhile."""
-        after = None
-        while True:
-            page = partial(
-                self._client.search,
-                index=self._index,
-                size=PAGE,
-                sort=[{"sequence": "asc"}, {"passage_id": "asc"}],
-                search_after=after,
-                track_total_hits=False,
-                allow_partial_search_results=False,
-            )
-            hits = self._cluster.run_patiently(page)["hits"]["hits"]
-            if not hits:
-                return
-            yield from (hit["_source"] for hit in hits)
-            after = hits[-1]["sort"]
 
     def _read_note(self) -> dict[str, Any]:
         note: dict[str, Any] = json.loads(self._note.read_text(encoding="utf-8"))
@@ -241,7 +234,6 @@ class ElasticsearchWriter:
             return
         if len(self._pending) >= self._settings.requests_at_once:
             self._settle(self._pending.popleft())
-        self._still_held()
         batch, self._batch = self._batch, Batch()
         self._pending.append(self._cluster.start(self._deliver(batch)))
 
@@ -266,12 +258,18 @@ class ElasticsearchWriter:
         pause = FIRST_PAUSE_S
         superseded: list[str] | None = None
         while True:
+            may_pass = passes
             try:
+                await asyncio.to_thread(self._still_held)
                 if superseded is None:
                     superseded, outcome.replaced = await self._superseded(batch)
+                may_pass = _is_gone
                 await self._bulk(batch, superseded, outcome)
-            except (ApiError, TransportError) as error:
-                if not _is_gone(error) or time.monotonic() - started + pause > self._settings.patience_s:
+            except (ApiError, TransportError, EngineUnreachable, EngineRefused) as error:
+                told_already = isinstance(error, EngineUnreachable | EngineRefused)
+                reason = error.__cause__ if told_already else error
+                late = time.monotonic() - started + pause > self._settings.patience_s
+                if late or not may_pass(reason):
                     raise
                 outcome.retried = True
                 await asyncio.sleep(pause)
@@ -285,21 +283,14 @@ class ElasticsearchWriter:
         ids: list[str] = []
         records: set[str] = set()
         for name, values in batch.replaced.items():
-            after = None
-            while True:
-                answer = await self._client.search(
-                    index=self._base,
-                    query={"terms": {name: values}},
-                    size=PAGE,
-                    sort=[{"passage_id": "asc"}],
-                    search_after=after,
-                    source=False,
-                    docvalue_fields=[{"field": name}],
-                    track_total_hits=False,
-                )
-                hits = answer["hits"]["hits"]
-                if not hits:
-                    break
+            search: dict[str, Any] = {
+                "query": {"terms": {name: values}},
+                "sort": [{"passage_id": "asc"}],
+                "source": False,
+                "docvalue_fields": [{"field": name}],
+            }
+            base, after = str(self._base), None
+            while hits := await page_of(self._client.options(max_retries=0), base, after=after, **search):
                 ids += [hit["_id"] for hit in hits]
                 records |= {hit["fields"][name][0] for hit in hits}
                 after = hits[-1]["sort"]
@@ -335,9 +326,11 @@ class ElasticsearchWriter:
             outcome.refused.append(_dead_letter(answer, sequences[answer["_id"]]))
 
 
-def _is_gone(error: ApiError | TransportError) -> bool:
+def _is_gone(error: BaseException | None) -> bool:
     """Tell whether a server may be being restarted: it then knows no users for some seconds."""
-    return not isinstance(error, ApiError) or error.status_code == UNAUTHORIZED
+    if isinstance(error, ApiError):
+        return error.status_code == UNAUTHORIZED
+    return isinstance(error, TransportError)
 
 
 def _tries(patience_s: float) -> int:

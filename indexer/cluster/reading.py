@@ -1,0 +1,45 @@
+"""All documents of an index, a page at a time; a shard that does not answer is an error, never fewer."""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from elasticsearch import AsyncElasticsearch
+
+from indexer.cluster.connection import Cluster
+from indexer.cluster.documents import from_document
+from indexer.schema import StoredPassage
+from indexer.stored import place_in_paper
+
+PAGE = 2_000  # documents read at a time
+
+
+async def page_of(
+    client: AsyncElasticsearch, index: str, *, after: list[Any] | None, **search: Any
+) -> list[dict[str, Any]]:
+    """Return the hits of a search behind those whose last was sorted as `after`; none at the end."""
+    answer = await client.search(
+        index=index,
+        size=PAGE,
+        search_after=after,
+        track_total_hits=False,
+        allow_partial_search_results=False,
+        **search,
+    )
+    hits: list[dict[str, Any]] = answer["hits"]["hits"]
+    return hits
+
+
+def passages_of_index(cluster: Cluster, index: str) -> Iterator[StoredPassage]:
+    """Yield every passage of an index in corpus order; nobody writes to it meanwhile."""
+    for _, record in groupby(_sources(cluster, index), key=lambda source: source["sequence"]):
+        yield from sorted(map(from_document, record), key=place_in_paper)
+
+
+def _sources(cluster: Cluster, index: str) -> Iterator[dict[str, Any]]:
+    order = [{"sequence": "asc"}, {"passage_id": "asc"}]
+    after = None
+    while hits := cluster.run_patiently(partial(page_of, cluster.client, index, after=after, sort=order)):
+        yield from (hit["_source"] for hit in hits)
+        after = hits[-1]["sort"]
