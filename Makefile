@@ -3,6 +3,8 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+# These wait for servers more than they compute; each process starts servers of its own, of about 2 GB.
+SERVICE_FLAGS ?= --numprocesses=3 --dist=loadfile
 PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
 LOCK_FLAGS ?=
 
@@ -32,7 +34,7 @@ demo:
 
 test: check  ## run the checks, then the tests, those with servers of their own last
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) --ignore=tests/service
-	$(BIN)/python -m pytest tests/service --numprocesses=0
+	$(BIN)/python -m pytest $(SERVICE_FLAGS) tests/service
 
 check: install-dev  ## formatting, lint, types, import rule, the stack's files
 	$(BIN)/ruff format --check .
