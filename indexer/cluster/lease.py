@@ -21,6 +21,7 @@ from indexer.versions import write_durably
 
 LASTS_S = 120
 RENEWED_EVERY_S = 30
+LOOKED_BEFORE_S = 30  # before its end, a lease that was not renewed is looked at
 HOLDER = "holder"  # the file with this place's name
 
 
@@ -47,8 +48,8 @@ class Lease:
         self._write(name, anew=False)
 
     def check_if_old(self, name: str) -> None:
-        """Check if the lease may have run out unnoticed; costs nothing while it is fresh."""
-        if time.time() > self._until:
+        """Check if the lease is about to run out unnoticed; costs nothing while it is fresh."""
+        if time.time() > self._until - LOOKED_BEFORE_S:
             self.check(name)
 
     def release(self) -> None:

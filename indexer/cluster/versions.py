@@ -9,10 +9,11 @@ import shutil
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from errno import ENOENT
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from elasticsearch import BadRequestError
+from elasticsearch import BadRequestError, NotFoundError
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
@@ -22,7 +23,7 @@ from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
 from indexer.cluster.reading import passages_of_index
-from indexer.errors import IndexDamaged, IndexNotWritten, UnknownIndex
+from indexer.errors import EngineRefused, IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
@@ -102,10 +103,20 @@ class ClusterIndex(IndexFolder):
         return names.index_of(self._settings.prefix, self.name, version)
 
     def shards(self, version: int) -> int:
-        """Return into how many shards a version is divided."""
+        """Return into how many shards a version is divided; FileNotFoundError where it is gone."""
+        return int(self._settings_of(version)["number_of_shards"])
+
+    def _settings_of(self, version: int) -> dict[str, Any]:
+        """Return the settings of a version's index; FileNotFoundError where it was cleared away."""
         index = self.index_of(version)
-        found = self._run(self._client.indices.get_settings(index=index, name="index.number_of_shards"))
-        return int(found[index]["settings"]["index"]["number_of_shards"])
+        try:
+            found = self._run(self._client.indices.get_settings(index=index))
+        except EngineRefused as error:
+            if isinstance(error.__cause__, NotFoundError):
+                raise FileNotFoundError(ENOENT, "no such index", index) from error
+            raise
+        settings: dict[str, Any] = found[index]["settings"]["index"]
+        return settings
 
     def _metas(self) -> dict[str, dict[str, Any]]:
         """Return what each version, and what is being built, says of itself."""
@@ -126,7 +137,7 @@ class ClusterIndex(IndexFolder):
         meta = self._metas().get(self.index_of(manifest.version), {})
         note = meta.get("glossary")
         if not note:
-            raise FileNotFoundError(2, "no such glossary", self.index_of(manifest.version))
+            raise FileNotFoundError(ENOENT, "no such glossary", self.index_of(manifest.version))
         path = self.version_path(manifest.version) / f"{note['sha256'][:16]}-{GLOSSARY}"
         if not path.exists():
             key = self.index_of(manifest.version)
@@ -135,18 +146,18 @@ class ClusterIndex(IndexFolder):
                     self._run(glossaries.download(self._client, self._glossaries, key, note, path))
             except (IndexDamaged, IndexNotWritten):
                 if key not in self._metas():  # cleared away since
-                    raise FileNotFoundError(2, "no such glossary", key) from None
+                    raise FileNotFoundError(ENOENT, "no such glossary", key) from None
                 raise
         return path
 
     def _stored_dictionary(self, manifest: Manifest) -> UserDictionary:
         """Read the rules that the cluster itself goes by."""
-        index = self.index_of(manifest.version)
-        found = self._run(self._client.indices.get_settings(index=index))
-        tokenizer = found[index]["settings"]["index"]["analysis"]["tokenizer"]["nori"]
+        tokenizer = self._settings_of(manifest.version)["analysis"]["tokenizer"]["nori"]
         rules = tokenizer.get("user_dictionary_rules", [])
         rules = [rules] if isinstance(rules, str) else rules
-        return parse_user_dictionary("\n".join(rules).encode(), f"the settings of {index}")
+        return parse_user_dictionary(
+            "\n".join(rules).encode(), f"the settings of {self.index_of(manifest.version)}"
+        )
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -155,8 +166,12 @@ class ClusterIndex(IndexFolder):
             leases = names.leases(self._settings.prefix)
             for index, body in ((leases, LEASES_BODY), (self._glossaries, glossaries.BODY)):
                 self._run(self._create(index, body))
-            with held_lease(self._cluster, leases, self._alias, self.name, self.path) as self._lease:
-                yield
+            with held_lease(self._cluster, leases, self._alias, self.name, self.path) as lease:
+                self._lease = lease
+                try:
+                    yield
+                finally:
+                    self._lease = None
 
     async def _create(self, index: str, body: dict[str, Any]) -> None:
         if not await self._client.indices.exists(index=index):
@@ -185,6 +200,7 @@ class ClusterIndex(IndexFolder):
         dictionary: UserDictionary | None = None,
     ) -> None:
         """Begin a build anew: from the passages of a version, or from empty with an analysis."""
+        self._require_lease()
         shutil.rmtree(self.building, ignore_errors=True)
         self.building.mkdir()
         index = self.index_of(self.next_version())
@@ -215,24 +231,26 @@ class ClusterIndex(IndexFolder):
         if self._lease:
             self._lease.check_if_old(self.name)
 
+    def _require_lease(self) -> None:
+        if self._lease:
+            self._lease.check(self.name)
+
     def publish(self, version: int, *, keep: int) -> None:
         """Make the finished build a version, let it answer, and clear away all but the last `keep`."""
         manifest, index = Manifest.read(self.building), self.index_of(version)
         before = self.current() or 0
-        if self._lease:
-            self._lease.check(self.name)
+        self._require_lease()
         self._move_dead_letters(version)
-        note = self._run(glossaries.upload(self._client, self._glossaries, index, self.building / GLOSSARY))
-        self._run(self._publish(index, {"manifest": asdict(manifest), "glossary": note}))
+        glossary = self.building / GLOSSARY
+        note = self._patiently(lambda: glossaries.upload(self._client, self._glossaries, index, glossary))
+        self._require_lease()  # an upload may take long
+        meta = {"manifest": asdict(manifest), "glossary": note}
+        settings = published_settings(self._settings.replicas)
+        self._patiently(lambda: self._client.indices.put_settings(index=index, settings=settings))
+        self._patiently(lambda: self._client.indices.put_mapping(index=index, meta=meta))
         self.point_to(version)
         shutil.rmtree(self.building, ignore_errors=True)
         self._clear_away_all_but(version, before, keep)
-
-    async def _publish(self, index: str, meta: dict[str, Any]) -> None:
-        await self._client.indices.put_mapping(index=index, meta=meta)
-        await self._client.indices.put_settings(
-            index=index, settings=published_settings(self._settings.replicas)
-        )
 
     def point_to(self, version: int) -> None:
         """Let `version` answer from now on."""
@@ -241,7 +259,7 @@ class ClusterIndex(IndexFolder):
             {"remove": {"index": others, "alias": self._alias, "must_exist": False}},
             {"add": {"index": self.index_of(version), "alias": self._alias}},
         ]
-        self._run(self._client.indices.update_aliases(actions=actions))
+        self._patiently(lambda: self._client.indices.update_aliases(actions=actions))
 
     def _clear_away(self, version: int) -> None:
         index = self.index_of(version)
@@ -254,6 +272,7 @@ class ClusterIndex(IndexFolder):
 
     def discard_building(self) -> None:
         """Remove the unfinished build, and the folder with it where nothing was ever published."""
+        self._require_lease()
         index = self.index_of(self.next_version())
         self._run(self._client.options(ignore_status=404).indices.delete(index=index))
         super().discard_building()
@@ -271,6 +290,9 @@ class ClusterIndex(IndexFolder):
 
     def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self._cluster.run(coroutine)
+
+    def _patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        return self._cluster.run_patiently(ask)
 
 
 def list_cluster_indexes(settings: IndexerSettings) -> list[str]:
