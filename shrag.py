@@ -4,7 +4,7 @@ import sys
 from typing import NoReturn
 
 import click
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError
 
@@ -65,8 +65,7 @@ def main() -> None:
     except RUN_ERRORS as error:
         _fail(error, 1, debug=debug)
     except SettingsError as error:
-        reason = "SHRAG_LLM must hold JSON; or set SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL instead"
-        _fail(error, 2, reason, debug=debug)
+        _fail(error, 2, _no_json(error), debug=debug)
     except ValidationError as error:
         _fail(error, 2, "\n".join(map(_invalid_setting, error.errors())), debug=debug)
     except UnicodeEncodeError as error:
@@ -77,13 +76,30 @@ def main() -> None:
         _fail(error, 1, f"unexpected: {error!r}; shrag --debug … shows where", debug=debug)
 
 
+def _settings_below(name: str) -> list[str]:
+    """Return the variables of a group of settings."""
+    from generator.settings import LanguageModelSettings
+    from indexer.settings import ElasticsearchSettings
+
+    groups: dict[str, type[BaseModel]] = {
+        "llm": LanguageModelSettings,
+        "elasticsearch": ElasticsearchSettings,
+    }
+    return [f"SHRAG_{name.upper()}__{field.upper()}" for field in groups[name].model_fields]
+
+
+def _no_json(error: SettingsError) -> str:
+    """Name the variable of a group that does not hold JSON; the library names the field in its message."""
+    name = str(error).partition('field "')[2].partition('"')[0]
+    first, second, *_ = _settings_below(name)
+    return f"SHRAG_{name.upper()} must hold JSON; or set {first}, {second} and so on instead"
+
+
 def _invalid_setting(fault: ErrorDetails) -> str:
     """Name the variable and what is wrong with it, without its value: it may be a key."""
     variable = "SHRAG_" + "__".join(map(str, fault["loc"])).upper()
     if fault["type"] == "extra_forbidden":
-        from generator.settings import LanguageModelSettings
-
-        there_are = ", ".join(f"SHRAG_LLM__{field.upper()}" for field in LanguageModelSettings.model_fields)
+        there_are = ", ".join(_settings_below(str(fault["loc"][0])))
         return f"{variable}: there is no such setting; there are {there_are}"
     return f"{variable}: {fault['msg'].removeprefix('Value error, ')}"
 

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -19,7 +20,8 @@ def default_home() -> Path:
 class ElasticsearchSettings(BaseModel):
     """How a cluster is reached, and how indexes lie in it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # A complaint never shows the value: it may be a key.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     url: str = Field(
         default="http://127.0.0.1:9200", description="address; several nodes are separated by commas"
@@ -55,19 +57,68 @@ class ElasticsearchSettings(BaseModel):
 
     @field_validator("url")
     @classmethod
-    def _is_http(cls, url: str) -> str:
-        for one in url.split(","):
-            if not one.strip().startswith(("http://", "https://")):
-                raise ValueError(
-                    f"{one.strip()!r} is no address; write http://HOST:9200 or https://HOST:9200"
-                )
+    def _are_addresses(cls, url: str) -> str:
+        for one in map(str.strip, url.split(",")):
+            _check_address(one)
         return url
+
+    @field_validator("user")
+    @classmethod
+    def _fit_to_log_in(cls, user: str) -> str:
+        if ":" in user:
+            raise ValueError("a user's name has no ':'")
+        return user
+
+    @field_validator("api_key")
+    @classmethod
+    def _fit_for_a_header(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value().strip()  # a key read from a file ends in a new line
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise ValueError("must be ASCII without white space: the field `encoded` of the key")
+        return SecretStr(key)
+
+    @field_validator("replicas")
+    @classmethod
+    def _is_a_range(cls, replicas: str) -> str:
+        low, _, high = replicas.partition("-")
+        if high.isdecimal() and int(low) > int(high):
+            raise ValueError("a range begins with the lower number, like 0-1")
+        return replicas
+
+    @model_validator(mode="after")
+    def _certificates_can_be_used(self) -> Self:
+        if self.ca_certs is None:
+            return self
+        if any(not one.strip().startswith("https://") for one in self.url.split(",")):
+            raise ValueError("ca_certs goes with addresses that begin with https:// only; see url")
+        try:
+            self.ca_certs.read_bytes()
+        except OSError as error:
+            raise ValueError(f"ca_certs: {self.ca_certs} cannot be read ({error.strerror})") from None
+        return self
+
+
+def _check_address(address: str) -> None:
+    """Raise ValueError where an address is not whole; a password in it is not shown."""
+    try:
+        parts = urlsplit(address)
+        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port
+    except ValueError:
+        parts, whole = None, False
+    if "@" in address:
+        raise ValueError(
+            "must not hold a name or password; they belong into SHRAG_ELASTICSEARCH__USER and …__PASSWORD"
+        )
+    if not parts or not whole or parts.query or parts.fragment or " " in address:
+        raise ValueError(f"{address!r} is no address; write http://HOST:9200 or https://HOST:9200")
 
 
 class IndexerSettings(BaseSettings):
     """Settings of the indexer; built once at a front end and passed down."""
 
-    model_config = SettingsConfigDict(env_prefix="SHRAG_", env_nested_delimiter="__", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="SHRAG_", env_nested_delimiter="__", frozen=True, hide_input_in_errors=True
+    )
 
     home: Path = Field(default_factory=default_home, description="folder that holds the indexes")
     engine: EngineName = Field(default="tantivy", description="embedded, or a cluster of servers")

@@ -9,6 +9,7 @@ those again itself, by document.
 """
 
 import asyncio
+import base64
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -26,7 +27,7 @@ from elastic_transport import (
 )
 from elasticsearch import ApiError, AsyncElasticsearch, OrjsonSerializer, UnsupportedProductError
 
-from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
 from indexer.settings import ElasticsearchSettings
 
 Result = TypeVar("Result")
@@ -61,7 +62,16 @@ class Cluster:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="elasticsearch")
         self._thread.start()
-        self.client = self.run(_make_client(settings))
+        try:
+            self.client = self.run(_make_client(settings))
+        except (ValueError, TypeError, OSError) as error:
+            raise InvalidCall(
+                f"no connection can be made with the settings SHRAG_ELASTICSEARCH__… ({_first_line(error)}); "
+                "look at …__URL, …__USER, …__PASSWORD, …__API_KEY and …__CA_CERTS"
+            ) from error
+        finally:
+            if not hasattr(self, "client"):
+                self._stop()
 
     def __enter__(self) -> Self:
         """Return the connection."""
@@ -112,6 +122,9 @@ class Cluster:
         if self._loop.is_closed():
             return
         asyncio.run_coroutine_threadsafe(self.client.close(), self._loop).result()
+        self._stop()
+
+    def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -122,7 +135,10 @@ async def _make_client(settings: ElasticsearchSettings) -> AsyncElasticsearch:
     if settings.api_key.get_secret_value():
         options["api_key"] = settings.api_key.get_secret_value()
     elif settings.user or settings.password.get_secret_value():
-        options["basic_auth"] = (settings.user or "elastic", settings.password.get_secret_value())
+        given = f"{settings.user or 'elastic'}:{settings.password.get_secret_value()}"
+        options["basic_auth"] = base64.b64encode(given.encode()).decode(
+            "ascii"
+        )  # the client takes ASCII only
     if settings.ca_certs:
         options["ca_certs"] = str(settings.ca_certs)
     return AsyncElasticsearch(

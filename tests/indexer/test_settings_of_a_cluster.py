@@ -1,0 +1,82 @@
+"""Settings of a cluster that do not fit: told by name before anything is asked, and never with a secret."""
+
+import pytest
+from pydantic import SecretStr
+
+from indexer.settings import ElasticsearchSettings
+from tests.generator.sample_index import shrag
+
+
+@pytest.mark.parametrize(
+    ("environment", "complaint"),
+    [
+        ({"elasticsearch": "nope"}, "SHRAG_ELASTICSEARCH must hold JSON"),
+        (
+            {"elasticsearch__shard": "2"},
+            "SHRAG_ELASTICSEARCH__SHARD: there is no such setting; there are SHRAG_ELASTICSEARCH__URL, ",
+        ),
+        ({"elasticsearch__url": "http://h"}, "SHRAG_ELASTICSEARCH__URL: 'http://h' is no address; write"),
+        ({"elasticsearch__url": "http://h:port"}, "SHRAG_ELASTICSEARCH__URL: 'http://h:port' is no address"),
+        ({"elasticsearch__url": "http://h:9200,"}, "SHRAG_ELASTICSEARCH__URL: '' is no address"),
+        (
+            {"elasticsearch__url": "http://me:secret@h:9200"},
+            "SHRAG_ELASTICSEARCH__URL: must not hold a name or password; they belong into",
+        ),
+        ({"elasticsearch__user": "me:too"}, "SHRAG_ELASTICSEARCH__USER: a user's name has no ':'"),
+        ({"elasticsearch__api_key": "열쇠 secret"}, "SHRAG_ELASTICSEARCH__API_KEY: must be ASCII"),
+        ({"elasticsearch__replicas": "3-1"}, "SHRAG_ELASTICSEARCH__REPLICAS: a range begins with the lower"),
+        (
+            {"elasticsearch__ca_certs": "/nowhere/ca.crt"},
+            "SHRAG_ELASTICSEARCH: ca_certs goes with addresses that begin with https:// only",
+        ),
+        (
+            {"elasticsearch__ca_certs": "/nowhere/ca.crt", "elasticsearch__url": "https://h:9200"},
+            "SHRAG_ELASTICSEARCH: ca_certs: /nowhere/ca.crt cannot be read (No such file",
+        ),
+    ],
+    ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
+)
+def test_a_setting_that_does_not_fit_is_one_line_and_exit_2(tmp_path, environment, complaint):
+    done = shrag("indexes", "list", home=tmp_path, **environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(complaint)
+    assert "secret" not in done.stderr
+
+
+def test_certificates_that_are_none_are_one_line_and_exit_2(tmp_path):
+    pytest.importorskip("elasticsearch")
+    wrong = tmp_path / "ca.crt"
+    wrong.write_text("no certificate")
+    given = {
+        "engine": "elasticsearch",
+        "elasticsearch__url": "https://h:9200",
+        "elasticsearch__ca_certs": wrong,
+    }
+    done = shrag("indexes", "list", home=tmp_path, **given)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("InvalidCall: no connection can be made with the settings SHRAG_ELASTIC")
+
+
+def test_a_password_may_be_hangul():
+    pytest.importorskip("elasticsearch")
+    from indexer.cluster.connection import Cluster
+
+    with Cluster(ElasticsearchSettings(user="me", password=SecretStr("비밀"))) as cluster:
+        header = cluster.client._headers["authorization"]
+    assert header == "Basic bWU667mE67CA"  # base64 of "me:비밀" in UTF-8
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"url": "http://a:9200, https://b.example:443/es"},
+        {"url": "http://[::1]:9200"},
+        {"replicas": "1-all"},
+        {"replicas": "2"},
+    ],
+)
+def test_settings_that_fit(given):
+    settings = ElasticsearchSettings(**given)
+    assert {name: getattr(settings, name) for name in given} == given
