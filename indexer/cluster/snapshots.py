@@ -22,7 +22,6 @@ from indexer.errors import EngineRefused, IndexBusy, IndexNotWritten, InvalidCal
 from indexer.requests import Progress, no_progress
 
 POLL_S = 0.5
-AT_ONCE = 20  # names in one address
 
 NAME_TAKEN = ("snapshot_name_already_in_use_exception", "already exists", "snapshot with the same name")
 
@@ -115,6 +114,7 @@ def restore(
 
     Raises:
         InvalidCall: as `find_snapshot`; or indices are there and `replace` is false.
+        IndexBusy: somebody writes to one of them.
         IndexNotWritten: a shard could not be restored; the same call may be made again.
     """
     patience = cluster.settings.patience_s
@@ -191,8 +191,9 @@ async def _restore(
             f"restoring {name!r} deletes what is there of the prefix {prefix!r}: {', '.join(there)}; "
             "confirm it with --yes"
         )
-    for start in range(0, len(there), AT_ONCE):
-        await client.indices.delete(index=there[start : start + AT_ONCE], ignore_unavailable=True)
+    await _refuse_while_written(client, prefix)
+    for index in there:  # each its own request: many names make too long an address
+        await client.indices.delete(index=index, ignore_unavailable=True)
     wanted = _of_prefix(prefix, found.indices)
     with _repository_told(repository_of(prefix), name):
         await client.snapshot.restore(
@@ -203,6 +204,25 @@ async def _restore(
         )
     await _wait_until_restored(client, prefix, patience_s, progress)
     return found
+
+
+async def _refuse_while_written(client: AsyncElasticsearch, prefix: str) -> None:
+    """Raise IndexBusy where somebody writes to an index of the prefix."""
+    index, now = leases(prefix), int(time.time())
+    await client.indices.refresh(index=index, ignore_unavailable=True)
+    held = await client.search(
+        index=index,
+        query={"range": {"until": {"gt": now}}},
+        size=1,
+        ignore_unavailable=True,
+        allow_partial_search_results=False,
+    )
+    for hit in held["hits"]["hits"]:
+        holder, until = hit["_source"]["holder"].rpartition("-")[0], hit["_source"]["until"]
+        raise IndexBusy(
+            f"a process on {holder} is writing to {hit['_id']}; nothing was deleted: wait for it, then try "
+            f"again (if it was killed, its hold ends in {until - now} s)"
+        )
 
 
 async def _wait_until_restored(
@@ -236,7 +256,9 @@ async def _wait_until_restored(
 async def _why_unassigned(client: AsyncElasticsearch, index: str) -> str:
     health = await client.cluster.health(index=index, level="shards")
     shards = health["indices"][index]["shards"]
-    number = next(int(number) for number, shard in shards.items() if not shard["primary_active"])
+    number = next((int(number) for number, shard in shards.items() if not shard["primary_active"]), None)
+    if number is None:
+        return "since then it has found its place"
     told = await client.cluster.allocation_explain(index=index, shard=number, primary=True)
     details = told.get("unassigned_info", {}).get("details") or told.get("allocate_explanation", "")
     return str(details).splitlines()[0][:300] if details else "unassigned"

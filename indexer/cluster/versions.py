@@ -28,7 +28,7 @@ from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
-from indexer.versions import GLOSSARY, PLAN, IndexFolder, Manifest, not_written
+from indexer.versions import GLOSSARY, NAME, PLAN, IndexFolder, Manifest, not_written
 from indexer.writers.elasticsearch import ElasticsearchWriter
 
 Result = TypeVar("Result")
@@ -82,12 +82,18 @@ class ClusterIndex(IndexFolder):
         return self._numbered()
 
     def manifest(self) -> Manifest:
-        """Read the manifest of the version that answers."""
-        version = self.require_current()
-        meta = self._metas().get(self.index_of(version))
-        if meta is None:  # cleared away since; the alias has moved
-            return self.manifest()
-        return self._manifest_of(meta)
+        """Read the manifest of the version that answers, or of a newer one, if it is cleared away."""
+        while True:
+            version = self.require_current()
+            index = self.index_of(version)
+            meta = self._metas().get(index)
+            if meta is not None:
+                return self._manifest_of(meta)
+            if self.current() == version:
+                raise IndexDamaged(
+                    f"index {self.name!r} should answer from {index}, which is closed or hidden; open it "
+                    f"(POST /{index}/_open), or build it again: shrag index PATH --name {self.name} --rebuild"
+                )
 
     def _manifest_of(self, meta: dict[str, Any]) -> Manifest:
         try:
@@ -142,10 +148,10 @@ class ClusterIndex(IndexFolder):
         if not path.exists():
             key = self.index_of(manifest.version)
             try:
-                with not_written(self.name):
+                with _not_copied(self.name, path.parent):
                     self._run(glossaries.download(self._client, self._glossaries, key, note, path))
             except (IndexDamaged, IndexNotWritten):
-                if key not in self._metas():  # cleared away since
+                if self.current() != manifest.version:  # cleared away since
                     raise FileNotFoundError(ENOENT, "no such glossary", key) from None
                 raise
         return path
@@ -254,19 +260,19 @@ class ClusterIndex(IndexFolder):
 
     def point_to(self, version: int) -> None:
         """Let `version` answer from now on."""
+        self._move_alias({"add": {"index": self.index_of(version), "alias": self._alias}})
+
+    def _move_alias(self, *added: dict[str, Any]) -> None:
         others = names.every_index(self._settings.prefix, self.name)
-        actions: list[dict[str, Any]] = [
-            {"remove": {"index": others, "alias": self._alias, "must_exist": False}},
-            {"add": {"index": self.index_of(version), "alias": self._alias}},
-        ]
-        self._patiently(lambda: self._client.indices.update_aliases(actions=actions))
+        remove = {"remove": {"index": others, "alias": self._alias, "must_exist": False}}
+        self._patiently(lambda: self._client.indices.update_aliases(actions=[remove, *added]))
 
     def _clear_away(self, version: int) -> None:
         index = self.index_of(version)
         note = self._metas().get(index, {}).get("glossary")
-        self._run(self._client.options(ignore_status=404).indices.delete(index=index))
-        if note:
+        if note:  # first: only the index knows of how many pieces
             self._run(glossaries.forget(self._client, self._glossaries, index, note))
+        self._run(self._client.options(ignore_status=404).indices.delete(index=index))
         shutil.rmtree(self.version_path(version), ignore_errors=True)
         self.dead_letter_path(version).unlink(missing_ok=True)
 
@@ -279,11 +285,16 @@ class ClusterIndex(IndexFolder):
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""
-        if not self.is_broken_off():
+        if not self.is_broken_off() and not self._metas():
             self.require_current()
         with self.writing(), not_written(self.name):
+            current = self.current()
             for index in self._metas():
-                self._clear_away(names.version_of(index))
+                if names.version_of(index) != current:
+                    self._clear_away(names.version_of(index))
+            if current is not None:  # last, and nobody begins to read it
+                self._move_alias()
+                self._clear_away(current)
             shutil.rmtree(self.versions_path, ignore_errors=True)
             shutil.rmtree(self.building, ignore_errors=True)
         shutil.rmtree(self.path, ignore_errors=True)
@@ -297,13 +308,39 @@ class ClusterIndex(IndexFolder):
 
 def list_cluster_indexes(settings: IndexerSettings) -> list[str]:
     """Name the indexes that have a published version in the cluster, in order."""
-    pattern = names.every_index(settings.elasticsearch.prefix)
+    prefix = settings.elasticsearch.prefix
+    pattern = names.every_index(prefix)
     with Cluster(settings.elasticsearch) as cluster:
         found = cluster.run(cluster.client.indices.get(index=pattern, features="aliases,mappings"))
-    published = [
-        (index, one["mappings"]["_meta"]["manifest"]["name"])
+    published = (
+        (index, one["aliases"], _name_of(one, prefix))
         for index, one in found.items()
-        if one["aliases"] and "manifest" in one["mappings"].get("_meta", {})
-    ]
-    prefix = settings.elasticsearch.prefix  # the pattern takes in those of a longer prefix
-    return sorted(name for index, name in published if names.belongs_to(index, names.alias_of(prefix, name)))
+        if "manifest" in one["mappings"].get("_meta", {})
+    )
+    return sorted(
+        name
+        for index, aliases, name in published
+        if NAME.fullmatch(name)
+        and names.alias_of(prefix, name) in aliases
+        and names.belongs_to(index, names.alias_of(prefix, name))  # not of a longer prefix
+    )
+
+
+def _name_of(version: dict[str, Any], prefix: str) -> str:
+    """Return what a version's manifest calls the index, or where it is broken, what its alias does."""
+    manifest = version["mappings"]["_meta"]["manifest"]
+    if isinstance(manifest, dict) and isinstance(manifest.get("name"), str):
+        return str(manifest["name"])
+    return next(iter(version["aliases"]), "").removeprefix(f"{prefix}-")
+
+
+@contextmanager
+def _not_copied(name: str, folder: Path) -> Iterator[None]:
+    """Turn what the system refuses while a glossary is fetched into IndexNotWritten with the next step."""
+    try:
+        yield
+    except OSError as error:
+        raise IndexNotWritten(
+            f"the glossary of index {name!r} cannot be copied to {folder} ({error.strerror or error}), and "
+            "searching needs a copy: free the disk, or set SHRAG_HOME to a folder that can be written"
+        ) from error

@@ -7,10 +7,11 @@ import pytest
 
 from indexer.cluster import lease, names
 from indexer.cluster.connection import Cluster
-from indexer.cluster.versions import ClusterIndex
-from indexer.errors import IndexBusy
+from indexer.cluster.versions import ClusterIndex, list_cluster_indexes
+from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.places import the_index
 from indexer.settings import IndexerSettings
+from retriever.index import open_index
 from tests.service.elasticsearch.faults import NAME, build, clean, contents, corpus, settings_for
 from tests.service.elasticsearch.server import Access
 
@@ -80,3 +81,43 @@ def test_a_lease_is_looked_at_before_it_ends(settings: IndexerSettings, monkeypa
         held._until = now + 29
         held.check_if_old("ending")
     assert asked == ["ending"]
+
+
+def test_an_index_that_is_closed_is_told_and_the_others_are_listed(settings: IndexerSettings, tmp_path):
+    for name in (NAME, "Others", "broken"):
+        build(settings, tmp_path / "papers.jsonl", name=name)
+    with Cluster(settings.elasticsearch) as cluster:
+        indices = cluster.client.indices
+        cluster.run(indices.close(index="publishing-papers@000001"))
+        cluster.run(indices.put_mapping(index="publishing-broken@000001", meta={"manifest": "?"}))
+        with ClusterIndex(settings, NAME) as index, pytest.raises(IndexDamaged, match="closed or hidden"):
+            index.manifest()
+        assert list_cluster_indexes(settings) == ["Others", "broken"]
+        cluster.run(indices.open(index="publishing-papers@000001"))
+        cluster.run(indices.update_aliases(actions=[{"remove": {"index": "*broken*", "alias": "*broken"}}]))
+        cluster.run(indices.put_alias(index="publishing-broken@000001", name="somebody-s-own"))
+        assert list_cluster_indexes(settings) == ["Others", NAME]
+
+
+def test_a_home_that_a_glossary_cannot_be_copied_to_is_told(settings: IndexerSettings, tmp_path):
+    build(settings, tmp_path / "papers.jsonl")
+    home = tmp_path / "file"
+    home.write_text("in the way")
+    with pytest.raises(IndexNotWritten, match=r"glossary of index 'papers' cannot be copied to .*SHRAG_HOME"):
+        open_index(settings.model_copy(update={"home": home}), NAME)
+
+
+def test_what_a_deletion_that_ended_early_left_can_be_deleted(settings: IndexerSettings, tmp_path):
+    build(settings, tmp_path / "papers.jsonl")
+    elsewhere = settings.model_copy(update={"home": tmp_path / "elsewhere"})
+    with Cluster(settings.elasticsearch) as cluster:
+        alias = {"index": "publishing-papers@000001", "alias": "publishing-papers"}
+        cluster.run(cluster.client.indices.update_aliases(actions=[{"remove": alias}]))
+    with the_index(elsewhere, NAME) as index:
+        index.delete()
+        with pytest.raises(UnknownIndex):
+            index.delete()
+    with Cluster(settings.elasticsearch) as cluster:
+        assert not cluster.run(cluster.client.indices.get(index="publishing-papers@*"))
+        cluster.run(cluster.client.indices.refresh(index="publishing.glossaries"))
+        assert cluster.run(cluster.client.count(index="publishing.glossaries"))["count"] == 0

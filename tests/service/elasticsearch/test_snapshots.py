@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from indexer.cluster import commands, snapshots
 from indexer.cluster.connection import Cluster
 from indexer.cluster.mapping import index_body, published_settings
 from indexer.cluster.names import alias_of, glossaries, index_of, leases
-from indexer.errors import EngineRefused, IndexNotWritten, InvalidCall, UnknownIndex
+from indexer.errors import EngineRefused, IndexBusy, IndexNotWritten, InvalidCall, UnknownIndex
 from indexer.settings import ElasticsearchSettings
 from shrag import cli
 from tests.service.elasticsearch.conftest import _available, _skip_where_given, renew
@@ -156,6 +157,19 @@ def test_who_is_writing_is_neither_saved_nor_restored(cluster: Cluster, prefix: 
     assert snapshots.backup(cluster, prefix, "ours").indices == (f"{prefix}-papers@000001",)
     snapshots.restore(cluster, prefix, "ours", replace=True)
     assert leases(prefix) in holding(cluster, prefix)
+
+
+def test_nothing_is_restored_while_somebody_writes(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["ours"])
+    snapshots.backup(cluster, prefix, "ours")
+    held = {"holder": "desk-0123", "until": int(time.time()) + 60}
+    cluster.run(cluster.client.index(index=leases(prefix), id=f"{prefix}-papers", document=held))
+    with pytest.raises(IndexBusy, match=r"a process on desk is writing to .*-papers; nothing was deleted"):
+        snapshots.restore(cluster, prefix, "ours", replace=True)
+    assert answers(cluster, prefix, "papers", "ours") == 1
+    over = held | {"until": int(time.time()) - 1}
+    cluster.run(cluster.client.index(index=leases(prefix), id=f"{prefix}-papers", document=over))
+    snapshots.restore(cluster, prefix, "ours", replace=True)
 
 
 def test_snapshots_are_listed_the_oldest_first(cluster: Cluster, prefix: str):
