@@ -85,14 +85,17 @@ def _settings_below(name: str) -> list[str]:
         "llm": LanguageModelSettings,
         "elasticsearch": ElasticsearchSettings,
     }
-    return [f"SHRAG_{name.upper()}__{field.upper()}" for field in groups[name].model_fields]
+    fields = groups[name].model_fields if name in groups else ()
+    return [f"SHRAG_{name.upper()}__{field.upper()}" for field in fields]
 
 
 def _no_json(error: SettingsError) -> str:
     """Name the variable of a group that does not hold JSON; the library names the field in its message."""
     name = str(error).partition('field "')[2].partition('"')[0]
-    first, second, *_ = _settings_below(name)
-    return f"SHRAG_{name.upper()} must hold JSON; or set {first}, {second} and so on instead"
+    instead = _settings_below(name)[:2]
+    return f"SHRAG_{name.upper()} must hold JSON" + (
+        f"; or set {', '.join(instead)} … instead" if instead else ""
+    )
 
 
 def _invalid_setting(fault: ErrorDetails) -> str:
