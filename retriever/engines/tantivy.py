@@ -16,7 +16,7 @@ from indexer.schema import StoredPassage, tantivy_schema
 from indexer.stored import read_passage
 from retriever.engines import EngineHit, Explanation, TermScore
 from retriever.engines.explaining import contributions, in_order
-from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, settled
+from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, best_of_each_paper, settled
 from retriever.engines.pruning import (
     WORTHWHILE,
     Floors,
@@ -31,6 +31,9 @@ from retriever.errors import UnknownPassage
 from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 
 REMEMBERED_IDS = 200_000
+LONG_TIE = 200  # hits of one score; to read what so many are called takes as long as to search again
+
+Found = tuple[float, tantivy.DocAddress]  # a hit with its score, not yet known by name
 SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 
 
@@ -130,16 +133,62 @@ class TantivyEngine:
                 if len(found) == limit and (words := words_of(asked)):
                     floors.note(words, limit, float(found[-1][0]))
             if found and found[0][0] == 0 and len(found) == limit:  # only filters: all tie
-                found = self._in_id_order(query, limit)
-            hits = [self._hit(score, address) for score, address in found]
-            sure = settled(hits, limit, k, collapse=collapse)
+                sure = settled(self._in_id_order(query, limit), limit, k, collapse=collapse)
+            else:
+                sure = self._settled(query, found, limit, k, collapse)
             if sure is not None:
                 return sure
             limit *= 4
 
+    def _settled(
+        self, query: tantivy.Query, found: Sequence[Found], limit: int, k: int, collapse: bool
+    ) -> list[EngineHit] | None:
+        """Return the first k of what was found, or None where more must be read to be sure of them.
+
+        What a hit is called stands in the store, and reading there takes as long as searching: it is read for
+        no more hits than are needed.
+        """
+        wanted = k
+        while True:
+            first = self._first(query, found, limit, wanted)
+            if first is None:
+                return None
+            kept = best_of_each_paper(first) if collapse else first
+            if len(kept) >= k:
+                return kept[:k]
+            if len(first) < wanted or wanted >= len(found):
+                return kept if len(found) < limit else None
+            wanted *= 2
+
+    def _first(
+        self, query: tantivy.Query, found: Sequence[Found], limit: int, wanted: int
+    ) -> list[EngineHit] | None:
+        """Return the first hits by score, then passage_id; None where their last tie goes on unread."""
+        scores = [round(score, SCORE_DECIMALS) for score, _ in found]
+        if len(found) <= wanted:
+            return self._by_id(found) if len(found) < limit else None
+        last = scores[wanted - 1]
+        if scores[-1] == last and len(found) == limit:
+            return None
+        above, tied = scores.index(last), scores.count(last)
+        ties = found[above : above + tied]
+        if (
+            tied > LONG_TIE
+        ):  # of a long one only the first ids are wanted, and they may be read in their order
+            places = {_place(address) for _, address in ties}
+            ordered = self._ordered_by_id(query, 2 * wanted)
+            first = [(found[above][0], address) for _, address in ordered if _place(address) in places]
+            if len(first) >= wanted - above:
+                ties = first[: wanted - above]
+        return self._by_id([*found[:above], *ties])[:wanted]
+
+    def _by_id(self, found: Iterable[Found]) -> list[EngineHit]:
+        hits = [self._hit(score, address) for score, address in found]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))
+
     def _best_of_words(
         self, asked: Query, filters: Filters, limit: int, floors: Floors
-    ) -> list[tuple[float, tantivy.DocAddress]] | None:
+    ) -> list[Found] | None:
         """Return the best hits of an OR of words without reading all postings, None where all must be."""
         words = words_of(asked)
         if not words:
@@ -171,14 +220,16 @@ class TantivyEngine:
             query = tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Should, term)])
         return query
 
-    def _in_id_order(self, query: tantivy.Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
-        hits = self._searcher.search(
+    def _in_id_order(self, query: tantivy.Query, limit: int) -> list[EngineHit]:
+        return [self._hit(0.0, address) for _, address in self._ordered_by_id(query, limit)]
+
+    def _ordered_by_id(self, query: tantivy.Query, limit: int) -> list[tuple[str, tantivy.DocAddress]]:
+        return self._searcher.search(
             query, limit, count=False, order_by_field="passage_id", order=tantivy.Order.Asc
         ).hits
-        return [(0.0, address) for _, address in hits]
 
     def _hit(self, score: float, address: tantivy.DocAddress) -> EngineHit:
-        key = (address.segment_ord, address.doc)
+        key = _place(address)
         ids = self._ids.get(key)
         if ids is None:
             passage = read_passage(self._searcher, address)
@@ -338,6 +389,10 @@ def _as_damage() -> Iterator[None]:
             f"a file of the index is broken ({error}); "
             "build it again (shrag index … --rebuild) or go back (shrag indexes rollback)"
         ) from error
+
+
+def _place(address: tantivy.DocAddress) -> tuple[int, int]:
+    return address.segment_ord, address.doc
 
 
 def _size(query: Query) -> int:
