@@ -44,7 +44,7 @@ def undisturbed(own_server: Server, tmp_path):
     return contents(settings)
 
 
-@pytest.mark.parametrize(("stage", "after"), [("indexing", 70), ("merging", 0), ("glossary", 60)])
+@pytest.mark.parametrize(("stage", "after"), [("indexing", 70), ("merging", 0), ("glossary", 0)])
 def test_a_build_goes_on_when_a_killed_server_comes_back(
     own_server: Server, undisturbed, tmp_path, stage: str, after: int
 ):
