@@ -60,7 +60,12 @@ class ClusterIndex(IndexFolder):
 
     def current(self) -> int | None:
         """Return the number of the version that answers, None before the first."""
-        found = self._run(self._client.options(ignore_status=404).indices.get_alias(name=self._alias))
+        return self._answering(self._run(self._aliased()))
+
+    async def _aliased(self) -> Any:
+        return await self._client.options(ignore_status=404).indices.get_alias(name=self._alias)
+
+    def _answering(self, found: Any) -> int | None:
         indexes = [index for index in found if index.startswith(f"{self._alias}@")]
         return names.version_of(indexes[0]) if indexes else None
 
@@ -244,7 +249,7 @@ class ClusterIndex(IndexFolder):
     def publish(self, version: int, *, keep: int) -> None:
         """Make the finished build a version, let it answer, and clear away all but the last `keep`."""
         manifest, index = Manifest.read(self.building), self.index_of(version)
-        before = self.current() or 0
+        before = self._answering(self._patiently(self._aliased)) or 0
         self._require_lease()
         self._move_dead_letters(version)
         glossary = self.building / GLOSSARY
