@@ -1,7 +1,9 @@
 """Red and yellow clusters, full disks, read-only indexes, those made otherwise, and a missing plugin."""
 
+import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -67,13 +69,26 @@ def test_a_cluster_that_places_no_shards_is_told(settings, client, command: Comm
     assert command(settings, *index)[0] == 0
 
 
-def test_an_index_without_its_shards_is_told_as_red(settings, client, command: Command):
+def wait_until_red(client: httpx.Client) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with suppress(httpx.TransportError):
+            health = client.get(f"/_cluster/health/{FIRST}")
+            if health.status_code == 200 and health.json()["status"] == "red":
+                return
+        time.sleep(0.5)
+    pytest.fail("the index did not become red")
+
+
+def test_an_index_without_its_shards_is_told_as_red(settings, client, command: Command, own_server: Server):
     build(settings, settings.home / "papers.jsonl")
     before = answers(settings)
-    nowhere = {"index.routing.allocation.require.box": "nowhere"}
-    client.post(f"/{FIRST}/_close").raise_for_status()
-    put(client, f"/{FIRST}/_settings", nowhere)
-    client.post(f"/{FIRST}/_open?wait_for_active_shards=0").raise_for_status()
+    uuid = client.get(f"/{FIRST}/_settings").json()[FIRST]["settings"]["index"]["uuid"]
+    shard = own_server.node.folder / "data" / "indices" / uuid / "0"
+    own_server.stop()
+    shard.rename(shard.with_name("away"))
+    own_server.launch()
+    wait_until_red(client)
 
     told = command.told(settings, "search", "지식 그래프", "--name", NAME)
     assert "shards are missing (a red cluster)" in told
@@ -83,7 +98,10 @@ def test_an_index_without_its_shards_is_told_as_red(settings, client, command: C
     assert code == 0
     assert "60" in listed
 
-    put(client, f"/{FIRST}/_settings", dict.fromkeys(nowhere))
+    own_server.stop()
+    shutil.rmtree(shard, ignore_errors=True)
+    shard.with_name("away").rename(shard)
+    own_server.restart()
     client.get("/_cluster/health?wait_for_status=yellow&timeout=30s").raise_for_status()
     assert answers(settings) == before
 
