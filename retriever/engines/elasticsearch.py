@@ -11,7 +11,7 @@ from indexer.errors import EngineRefused, IndexDamaged
 from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
 from retriever.engines import EngineHit, Explanation, TermScore
-from retriever.engines.explaining import Leaf, contributions, in_order, leaves
+from retriever.engines.explaining import Leaf, contributions, in_order, leaves, value_in
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, settled
 from retriever.engines.requests import (
     compiled,
@@ -167,7 +167,7 @@ class ElasticsearchEngine:
             "stored_fields": "_none_",
         }
         [answer] = await self._msearch([body])
-        frequencies = (_value(hit["_explanation"], "freq, occurrences") for hit in answer["hits"]["hits"])
+        frequencies = (value_in(hit["_explanation"], "freq, occurrences") for hit in answer["hits"]["hits"])
         return [int(frequency) for frequency in frequencies if frequency is not None]
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
@@ -298,9 +298,9 @@ def _term_score(part: Leaf, label: str, hit: dict[str, Any]) -> TermScore:
         token=label,
         field=part.field,
         weight=part.weight,
-        frequency=_value(tree, "freq, occurrences") or _value(tree, "phraseFreq") or 0.0,
-        document_frequency=int(_value(tree, "n, number of documents") or 0),
-        idf=_value(tree, "idf") or 0.0,
+        frequency=value_in(tree, "freq, occurrences") or value_in(tree, "phraseFreq") or 0.0,
+        document_frequency=int(value_in(tree, "n, number of documents") or 0),
+        idf=value_in(tree, "idf") or 0.0,
         score=float(hit["_score"]),
     )
 
@@ -310,11 +310,3 @@ def _counted(score: TermScore, passages: int) -> TermScore:
     return TermScore(
         score.token, score.field, score.weight, score.frequency, passages, score.idf, score.score
     )
-
-
-def _value(explanation: dict[str, Any], description: str) -> float | None:
-    """Return the first value in the tree whose description begins so."""
-    if explanation["description"].startswith(description):
-        return float(explanation["value"])
-    found = (_value(detail, description) for detail in explanation.get("details", ()))
-    return next((value for value in found if value is not None), None)

@@ -1,6 +1,7 @@
 """What each token adds to a passage's score, whatever engine has scored it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from retriever.engines import TermScore
 from retriever.queries import And, Exact, Not, Or, Phrase, Query, Range, Term
@@ -60,3 +61,11 @@ def _joined(sides: Iterable[list[TermScore] | None]) -> list[TermScore] | None:
     """Put together what the clauses that match add; None where none does."""
     matching = [side for side in sides if side is not None]
     return [term for side in matching for term in side] if matching else None
+
+
+def value_in(explanation: dict[str, Any], description: str) -> float | None:
+    """Return the first value in the tree whose description begins so."""
+    if explanation["description"].startswith(description):
+        return float(explanation["value"])
+    found = (value_in(detail, description) for detail in explanation.get("details", ()))
+    return next((value for value in found if value is not None), None)

@@ -9,26 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import tantivy
-from tantivy import Occur
 
 from indexer.errors import IndexDamaged
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.stored import read_passage
 from retriever.engines import EngineHit, Explanation, TermScore
-from retriever.engines.explaining import contributions, in_order
+from retriever.engines.explaining import contributions, in_order, value_in
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, best_of_each_paper, settled
 from retriever.engines.pruning import (
     WORTHWHILE,
     Floors,
-    Posting,
-    Word,
     is_sure,
     needed,
     postings_of,
     words_of,
 )
+from retriever.engines.tantivy_queries import SCHEMA, any_token, compiled, filtered, with_lookups
 from retriever.errors import UnknownPassage
-from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries import Filters, Phrase, Query, Term
 
 REMEMBERED_IDS = 200_000
 LONG_TIE = 200  # hits of one score; to read what so many are called takes as long as to search again
@@ -57,7 +55,6 @@ class TantivyEngine:
                 f"the index in {folder} cannot be opened ({error}); "
                 "build it again (shrag index … --rebuild) or go back (shrag indexes rollback)"
             ) from error
-        self._schema = tantivy_schema()
         self._ids: dict[tuple[int, int], tuple[str, str]] = {}
 
     @property
@@ -125,7 +122,7 @@ class TantivyEngine:
         if k <= 0:
             return []
         limit = k + MARGIN
-        query = self._filtered(self._compile(asked), filters)
+        query = filtered(compiled(asked), filters)
         while True:
             found = self._best_of_words(asked, filters, limit, floors)
             if found is None:
@@ -199,7 +196,7 @@ class TantivyEngine:
         floor = floors.of(words, limit)
         read = needed(postings, floor, limit)
         while read < len(postings):
-            query = self._filtered(self._with_lookups(postings, read), filters)
+            query = filtered(with_lookups(postings, read), filters)
             found = self._searcher.search(query, limit, count=False).hits
             worst = float(found[-1][0]) if len(found) == limit else 0.0
             if is_sure(postings, read, max(worst, floor)):
@@ -208,17 +205,6 @@ class TantivyEngine:
             floor = max(floor, worst)
             read = max(read + 1, needed(postings, floor, limit))
         return None
-
-    def _with_lookups(self, postings: Sequence[Posting], read: int) -> tantivy.Query:
-        """Make a query that reads the first postings, and looks the others up for what these give.
-
-        One at a time: a union would read on to where it is looked up.
-        """
-        terms = [self._any_token(word.field, (word.token,), word.weight) for word in map(_word, postings)]
-        query = tantivy.Query.boolean_query([(Occur.Should, term) for term in terms[:read]])
-        for term in terms[read:]:
-            query = tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Should, term)])
-        return query
 
     def _in_id_order(self, query: tantivy.Query, limit: int) -> list[EngineHit]:
         return [self._hit(0.0, address) for _, address in self._ordered_by_id(query, limit)]
@@ -242,7 +228,7 @@ class TantivyEngine:
     def _stored(self, field: str, values: list[str]) -> list[StoredPassage]:
         if not values:
             return []
-        query = tantivy.Query.term_set_query(self._schema, field, values)
+        query = tantivy.Query.term_set_query(SCHEMA, field, values)
         hits = self._searcher.search(
             query, max(1, self.passage_count), count=False, order_by_field="sequence", order=tantivy.Order.Asc
         ).hits
@@ -250,26 +236,26 @@ class TantivyEngine:
 
     def _term_frequencies(self, token: str, sample: int) -> list[int]:
         term = Term(token, (token,))
-        query = self._compile(term)
+        query = compiled(term)
         first = tantivy.Order.Asc
         hits = self._searcher.search(query, sample, count=False, order_by_field="sequence", order=first).hits
         return [int(score.frequency) for _, address in hits for score in self._term_scores(term, address)]
 
     def _explain(self, query: Query, passage_id: str) -> Explanation:
-        target = tantivy.Query.term_query(self._schema, "passage_id", passage_id, index_option="basic")
+        target = tantivy.Query.term_query(SCHEMA, "passage_id", passage_id, index_option="basic")
         hits = self._searcher.search(target, 1, count=False).hits
         if not hits:
             raise UnknownPassage(
                 f"no passage {passage_id!r} in this index; take a passage_id from the hits of a search"
             )
         address = hits[0][1]
-        whole = self._explained(self._compile(query), address)
+        whole = self._explained(compiled(query), address)
         if whole is None:
             return Explanation(passage_id, 0.0, ())
         terms = contributions(
             query,
             lambda leaf: self._term_scores(leaf, address),
-            lambda part: self._explained(self._compile(part), address) is not None,
+            lambda part: self._explained(compiled(part), address) is not None,
         )
         score = round(float(whole["value"]), SCORE_DECIMALS)
         return Explanation(passage_id, score, in_order(terms or ()))
@@ -281,27 +267,27 @@ class TantivyEngine:
         tokens', as tantivy scores it.
         """
         if isinstance(query, Phrase) and len(query.tokens) > 1:
-            parts = [(" ".join(token for _, token in query.tokens), self._compile(query))]
+            parts = [(" ".join(token for _, token in query.tokens), compiled(query))]
         else:
             tokens = query.tokens if isinstance(query, Term) else [token for _, token in query.tokens]
-            parts = [(token, self._any_token(query.field, (token,), query.weight)) for token in tokens]
+            parts = [(token, any_token(query.field, (token,), query.weight)) for token in tokens]
         scores = []
-        for token, compiled in parts:
-            explained = self._explained(compiled, address)
+        for token, part in parts:
+            explained = self._explained(part, address)
             if explained is None:
                 continue
-            document_frequency = _value(explained, "n, number of docs")
+            document_frequency = value_in(explained, "n, number of docs")
             if document_frequency is None:
-                counted = self._searcher.search(compiled, 1, count=True)
+                counted = self._searcher.search(part, 1, count=True)
                 document_frequency = counted.count  # type: ignore[attr-defined]  # not in its stub
             scores.append(
                 TermScore(
                     token=token,
                     field=query.field,
                     weight=query.weight,
-                    frequency=_value(explained, "freq, occurrences") or 0.0,
+                    frequency=value_in(explained, "freq, occurrences") or 0.0,
                     document_frequency=int(document_frequency),
-                    idf=_value(explained, "idf") or 0.0,
+                    idf=value_in(explained, "idf") or 0.0,
                     score=float(explained["value"]),
                 )
             )
@@ -316,65 +302,6 @@ class TantivyEngine:
                 return None
             raise
         return explanation
-
-    def _filtered(self, compiled: tantivy.Query, filters: Filters) -> tantivy.Query:
-        clauses = [self._compile(clause) for clause in filters.clauses()]
-        if filters.complete_only:
-            clauses.append(
-                tantivy.Query.term_query(self._schema, "incomplete", False, index_option="basic")  # noqa: FBT003
-            )
-        if not clauses:
-            return compiled
-        silent = [(Occur.Must, tantivy.Query.const_score_query(clause, 0.0)) for clause in clauses]
-        return tantivy.Query.boolean_query([(Occur.Must, compiled), *silent])
-
-    def _compile(self, query: Query) -> tantivy.Query:
-        """Turn a query into tantivy's; what only filters scores 0."""
-        match query:
-            case Term(tokens=tokens, field=field, weight=weight):
-                return self._any_token(field, tokens, weight)
-            case Phrase(tokens=tokens, field=field, weight=weight, slop=slop):
-                if len(tokens) < 2:  # noqa: PLR2004 - a phrase of one word is that word
-                    return self._any_token(field, tuple(token for _, token in tokens), weight)
-                phrase = tantivy.Query.phrase_query(self._schema, field, list(tokens), slop=slop)
-                return _boosted(phrase, weight)
-            case Range(low=low, high=high, field=field):
-                years = tantivy.Query.range_query(self._schema, field, tantivy.FieldType.Unsigned, low, high)
-                return tantivy.Query.const_score_query(years, 0.0)
-            case Exact(field=field, values=values):
-                terms = tantivy.Query.term_set_query(self._schema, field, list(values))
-                return tantivy.Query.const_score_query(terms, 0.0)
-            case Or(clauses=clauses):
-                return self._boolean(clauses, Occur.Should)
-            case And(clauses=clauses):
-                return self._boolean(clauses, Occur.Must)
-            case Not():
-                return self._boolean((query,), Occur.Must)
-
-    def _any_token(self, field: str, tokens: tuple[str, ...], weight: float) -> tantivy.Query:
-        terms = [
-            _boosted(tantivy.Query.term_query(self._schema, field, token, index_option="freq"), weight)
-            for token in tokens
-        ]
-        if len(terms) == 1:
-            return terms[0]
-        return tantivy.Query.boolean_query([(Occur.Should, term) for term in terms])
-
-    def _boolean(self, clauses: tuple[Query, ...], occur: Occur) -> tantivy.Query:
-        compiled: list[tuple[Occur, tantivy.Query]] = []
-        for clause in clauses:
-            if isinstance(clause, Not):
-                compiled.append((Occur.MustNot, self._compile(clause.clause)))
-            elif isinstance(clause, Term) and occur == Occur.Should:  # one flat union is searched fastest
-                compiled += [
-                    (occur, self._any_token(clause.field, (token,), clause.weight)) for token in clause.tokens
-                ]
-            else:
-                compiled.append((occur, self._compile(clause)))
-        if compiled and all(kind == Occur.MustNot for kind, _ in compiled):
-            everything = tantivy.Query.const_score_query(tantivy.Query.all_query(), 0.0)
-            compiled.append((Occur.Must, everything))
-        return tantivy.Query.boolean_query(compiled)
 
 
 @contextmanager
@@ -399,10 +326,6 @@ def _size(query: Query) -> int:
     return len(words_of(query) or ())
 
 
-def _word(posting: Posting) -> Word:
-    return posting.word
-
-
 def _check_segments(folder: Path) -> int:
     """Return how many documents there are, deleted ones included.
 
@@ -418,15 +341,3 @@ def _check_segments(folder: Path) -> int:
             if not path.exists():
                 raise FileNotFoundError(ENOENT, "no such file", str(path))
     return documents
-
-
-def _boosted(query: tantivy.Query, weight: float) -> tantivy.Query:
-    return query if weight == 1 else tantivy.Query.boost_query(query, weight)
-
-
-def _value(explanation: dict[str, Any], description: str) -> float | None:
-    """Return the first value in the tree whose description begins so."""
-    if explanation["description"].startswith(description):
-        return float(explanation["value"])
-    found = (_value(detail, description) for detail in explanation.get("details", ()))
-    return next((value for value in found if value is not None), None)

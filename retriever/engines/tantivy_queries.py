@@ -1,0 +1,91 @@
+"""Queries as tantivy's: each function returns one, and nothing is sent."""
+
+from collections.abc import Sequence
+
+import tantivy
+from tantivy import Occur
+
+from indexer.schema import tantivy_schema
+from retriever.engines.pruning import Posting
+from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+
+SCHEMA = tantivy_schema()
+
+
+def filtered(query: tantivy.Query, filters: Filters) -> tantivy.Query:
+    """Return a query with its filters, which add nothing to its score."""
+    clauses = [compiled(clause) for clause in filters.clauses()]
+    if filters.complete_only:
+        clauses.append(
+            tantivy.Query.term_query(SCHEMA, "incomplete", False, index_option="basic")  # noqa: FBT003
+        )
+    if not clauses:
+        return query
+    silent = [(Occur.Must, tantivy.Query.const_score_query(clause, 0.0)) for clause in clauses]
+    return tantivy.Query.boolean_query([(Occur.Must, query), *silent])
+
+
+def compiled(query: Query) -> tantivy.Query:
+    """Turn a query into tantivy's; what only filters scores 0."""
+    match query:
+        case Term(tokens=tokens, field=field, weight=weight):
+            return any_token(field, tokens, weight)
+        case Phrase(tokens=tokens, field=field, weight=weight, slop=slop):
+            if len(tokens) < 2:  # noqa: PLR2004 - a phrase of one word is that word
+                return any_token(field, tuple(token for _, token in tokens), weight)
+            phrase = tantivy.Query.phrase_query(SCHEMA, field, list(tokens), slop=slop)
+            return _boosted(phrase, weight)
+        case Range(low=low, high=high, field=field):
+            years = tantivy.Query.range_query(SCHEMA, field, tantivy.FieldType.Unsigned, low, high)
+            return tantivy.Query.const_score_query(years, 0.0)
+        case Exact(field=field, values=values):
+            terms = tantivy.Query.term_set_query(SCHEMA, field, list(values))
+            return tantivy.Query.const_score_query(terms, 0.0)
+        case Or(clauses=clauses):
+            return _boolean(clauses, Occur.Should)
+        case And(clauses=clauses):
+            return _boolean(clauses, Occur.Must)
+        case Not():
+            return _boolean((query,), Occur.Must)
+
+
+def any_token(field: str, tokens: tuple[str, ...], weight: float) -> tantivy.Query:
+    """Return the OR of analysed tokens."""
+    terms = [
+        _boosted(tantivy.Query.term_query(SCHEMA, field, token, index_option="freq"), weight)
+        for token in tokens
+    ]
+    if len(terms) == 1:
+        return terms[0]
+    return tantivy.Query.boolean_query([(Occur.Should, term) for term in terms])
+
+
+def _boolean(clauses: tuple[Query, ...], occur: Occur) -> tantivy.Query:
+    parts: list[tuple[Occur, tantivy.Query]] = []
+    for clause in clauses:
+        if isinstance(clause, Not):
+            parts.append((Occur.MustNot, compiled(clause.clause)))
+        elif isinstance(clause, Term) and occur == Occur.Should:  # one flat union is searched fastest
+            parts += [(occur, any_token(clause.field, (token,), clause.weight)) for token in clause.tokens]
+        else:
+            parts.append((occur, compiled(clause)))
+    if parts and all(kind == Occur.MustNot for kind, _ in parts):
+        everything = tantivy.Query.const_score_query(tantivy.Query.all_query(), 0.0)
+        parts.append((Occur.Must, everything))
+    return tantivy.Query.boolean_query(parts)
+
+
+def with_lookups(postings: Sequence[Posting], read: int) -> tantivy.Query:
+    """Make a query that reads the first postings, and looks the others up for what these give.
+
+    One at a time: a union would read on to where it is looked up.
+    """
+    terms = [any_token(one.word.field, (one.word.token,), one.word.weight) for one in postings]
+    query = tantivy.Query.boolean_query([(Occur.Should, term) for term in terms[:read]])
+    for term in terms[read:]:
+        query = tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Should, term)])
+    return query
+
+
+def _boosted(query: tantivy.Query, weight: float) -> tantivy.Query:
+    return query if weight == 1 else tantivy.Query.boost_query(query, weight)
