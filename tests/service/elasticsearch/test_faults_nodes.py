@@ -75,12 +75,14 @@ def test_searches_go_on_when_a_node_dies(cluster, settings: IndexerSettings):
     searcher.start()
     time.sleep(1)
     holder_of(cluster, FIRST).kill()
-    time.sleep(5)
+    at_the_kill, deadline = len(results), time.monotonic() + 60
+    while len(results) < at_the_kill + 10 and not errors and time.monotonic() < deadline:
+        time.sleep(0.2)
     ended.set()
     searcher.join()
 
     assert answers(settings) == before
-    assert len(results) > 10
+    assert len(results) >= at_the_kill + 10
     assert all(result == before[0] for result in results)
     assert errors == []
 
