@@ -7,6 +7,7 @@ evaluation: strategies and optimizations", 1995). The hits and scores are those 
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -84,19 +85,22 @@ def is_sure(postings: Sequence[Posting], read: int, worst: float) -> bool:
 
 
 class Floors:
-    """What the last wanted hit of a query scores at least: as much as with fewer of its words."""
+    """What the last wanted hit of a query scores at least: as much as with fewer of its words.
+
+    A word that stands twice in a query counts twice, there and here.
+    """
 
     def __init__(self) -> None:
         """Begin with nothing known."""
-        self._known: list[tuple[frozenset[Word], int, float]] = []
+        self._known: list[tuple[Counter[Word], int, float]] = []
 
     def of(self, words: Sequence[Word], limit: int) -> float:
         """Return a bound from below on the score of hit number `limit`."""
-        whole = frozenset(words)
+        whole = Counter(words)
         return max(
             (score for some, hits, score in self._known if hits >= limit and some <= whole), default=0.0
         )
 
     def note(self, words: Sequence[Word], limit: int, score: float) -> None:
         """Note what hit number `limit` of a query scores."""
-        self._known.append((frozenset(words), limit, score))
+        self._known.append((Counter(words), limit, score))

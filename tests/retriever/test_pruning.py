@@ -55,6 +55,14 @@ def test_a_hit_scores_at_least_what_it_does_with_fewer_words():
     assert floors.of([RARE, COMMON], 11) == 0.0
 
 
+def test_a_word_that_stood_twice_is_no_bound_where_it_stands_once():
+    floors = Floors()
+    floors.note([COMMON, COMMON], 10, 3.0)
+
+    assert floors.of([COMMON, RARE], 10) == 0.0
+    assert floors.of([COMMON, RARE, COMMON], 10) == 3.0
+
+
 def test_only_plain_ors_of_words_are_looked_at():
     word = Term("a", ("a", "b"))
 
