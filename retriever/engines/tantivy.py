@@ -19,6 +19,7 @@ from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, best_of_each_pape
 from retriever.engines.pruning import (
     WORTHWHILE,
     Floors,
+    Word,
     is_sure,
     needed,
     postings_of,
@@ -110,13 +111,20 @@ class TantivyEngine:
         """Answer the short queries first: what they find bounds the longer ones that hold their words."""
         answers: list[list[EngineHit]] = [[] for _ in queries]
         floors = Floors()
-        for number in sorted(range(len(queries)), key=lambda one: _size(queries[one][0])):
+        words = [words_of(query) or () for query, _ in queries]
+        for number in sorted(range(len(queries)), key=lambda one: len(words[one])):
             query, k = queries[number]
-            answers[number] = self._search(query, filters, k, collapse, floors)
+            answers[number] = self._search(query, words[number], filters, k, collapse, floors)
         return answers
 
     def _search(
-        self, asked: Query, filters: Filters, k: int, collapse: bool, floors: Floors
+        self,
+        asked: Query,
+        words: Sequence[Word],
+        filters: Filters,
+        k: int,
+        collapse: bool,
+        floors: Floors,
     ) -> list[EngineHit]:
         """Read on until the tie at k ends, and until k papers are found."""
         if k <= 0:
@@ -124,10 +132,10 @@ class TantivyEngine:
         limit = k + MARGIN
         query = filtered(compiled(asked), filters)
         while True:
-            found = self._best_of_words(asked, filters, limit, floors)
+            found = self._best_of_words(words, filters, limit, floors)
             if found is None:
                 found = self._searcher.search(query, limit, count=False).hits
-                if len(found) == limit and (words := words_of(asked)):
+                if words and len(found) == limit:
                     floors.note(words, limit, float(found[-1][0]))
             if found and found[0][0] == 0 and len(found) == limit:  # only filters: all tie
                 sure = settled(self._in_id_order(query, limit), limit, k, collapse=collapse)
@@ -151,10 +159,8 @@ class TantivyEngine:
             if first is None:
                 return None
             kept = best_of_each_paper(first) if collapse else first
-            if len(kept) >= k:
+            if len(kept) >= k or len(first) < wanted:  # enough, or there are no more
                 return kept[:k]
-            if len(first) < wanted or wanted >= len(found):
-                return kept if len(found) < limit else None
             wanted *= 2
 
     def _first(
@@ -169,9 +175,8 @@ class TantivyEngine:
             return None
         above, tied = scores.index(last), scores.count(last)
         ties = found[above : above + tied]
-        if (
-            tied > LONG_TIE
-        ):  # of a long one only the first ids are wanted, and they may be read in their order
+        # Of a long tie only the first ids are wanted, and they may be read in their order.
+        if tied > LONG_TIE:
             places = {_place(address) for _, address in ties}
             ordered = self._ordered_by_id(query, 2 * wanted)
             first = [(found[above][0], address) for _, address in ordered if _place(address) in places]
@@ -184,12 +189,9 @@ class TantivyEngine:
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))
 
     def _best_of_words(
-        self, asked: Query, filters: Filters, limit: int, floors: Floors
+        self, words: Sequence[Word], filters: Filters, limit: int, floors: Floors
     ) -> list[Found] | None:
         """Return the best hits of an OR of words without reading all postings, None where all must be."""
-        words = words_of(asked)
-        if not words:
-            return None
         postings = postings_of(words, self._searcher.doc_freq, self._documents)
         if sum(posting.passages for posting in postings) < WORTHWHILE:
             return None
@@ -320,10 +322,6 @@ def _as_damage() -> Iterator[None]:
 
 def _place(address: tantivy.DocAddress) -> tuple[int, int]:
     return address.segment_ord, address.doc
-
-
-def _size(query: Query) -> int:
-    return len(words_of(query) or ())
 
 
 def _check_segments(folder: Path) -> int:
