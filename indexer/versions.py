@@ -3,6 +3,7 @@
 | below HOME/NAME | what |
 |---|---|
 | CURRENT | the number of the version that answers, replaced atomically |
+| clearing.json | there only while a version was published and those it replaces are not all cleared away |
 | versions/000001/ | one published version, never changed again |
 | versions/000001/manifest.json | what it says of itself |
 | versions/000001/dictionary.txt | the user's dictionary it was analysed with, if any |
@@ -50,6 +51,7 @@ ENGINE: EngineName = "tantivy"
 GLOSSARY = "glossary.sqlite"
 DICTIONARY = "dictionary.txt"
 PLAN = "plan.json"
+CLEARING = "clearing.json"
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
 
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
@@ -144,10 +146,13 @@ class IndexFolder:
         version = self.current()
         if version is None:
             raise UnknownIndex(
-                f"no index {self.name!r} in {self.path.parent}; "
+                f"no index {self.name!r} {self._looked_for()}; "
                 f"make it with: shrag index PATH --name {self.name}"
             )
         return version
+
+    def _looked_for(self) -> str:
+        return f"in {self.path.parent}"
 
     def versions(self) -> list[int]:
         """List the published versions in order."""
@@ -269,6 +274,7 @@ class IndexFolder:
                 path.rename(self.building)
         for path in self.versions_path.glob(".*"):
             shutil.rmtree(path, ignore_errors=True)
+        self._finish_clearing()
 
     def can_go_on(self) -> bool:
         """Tell whether what a broken-off build of this place wrote is still there."""
@@ -310,9 +316,26 @@ class IndexFolder:
         self.building.rename(target)
         _sync(self.versions_path)
         _sync(self.path)
+        self._plan_clearing(version, before, keep)
         self.point_to(version)
         (target / PLAN).unlink(missing_ok=True)
-        self._clear_away_all_but(version, before, keep)
+        self._finish_clearing()
+
+    def _plan_clearing(self, version: int, before: int, keep: int) -> None:
+        """Note what is to be cleared away once `version` answers, should this process be killed before."""
+        plan = {"version": version, "before": before, "keep": keep}
+        write_durably(self.path / CLEARING, json.dumps(plan))
+
+    def _finish_clearing(self) -> None:
+        """Clear away what the version that answers replaced, where that is still to be done."""
+        path = self.path / CLEARING
+        try:
+            plan = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return
+        if plan["version"] == self.current():  # else it never came to answer
+            self._clear_away_all_but(**plan)
+        path.unlink()
 
     def _clear_away_all_but(self, version: int, before: int, keep: int) -> None:
         abandoned = [one for one in self.versions() if before < one < version]

@@ -142,7 +142,8 @@ def test_builds_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path, c
         assert dead_letters_of(other) == dead_letters_of(one)
         assert stored_records(disturbed) == stored_records(undisturbed)
         assert answers(disturbed) == answers(undisturbed)
-        assert other.versions() == one.versions()
+        with other.writing():  # whoever writes next clears away what a kill behind the publishing left
+            assert other.versions() == one.versions()
         assert not other.building.exists()
 
     with capsys.disabled():

@@ -53,6 +53,14 @@ class _CheckedTransport(AsyncTransport):
         return response
 
 
+def growing_pauses() -> Iterator[float]:
+    """Yield seconds without end, each twice those before, up to the longest."""
+    pause = FIRST_PAUSE_S
+    while True:
+        yield pause
+        pause = min(LONGEST_PAUSE_S, 2 * pause)
+
+
 class Cluster:
     """A connection to a cluster; a context manager that closes it."""
 
@@ -98,15 +106,15 @@ class Cluster:
 
     def run_patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Wait as `run`, and ask again up to `patience_s` while the cluster is gone or still starting."""
-        deadline, pause = time.monotonic() + self.settings.patience_s, FIRST_PAUSE_S
+        deadline, pauses = time.monotonic() + self.settings.patience_s, growing_pauses()
         while True:
             try:
                 return self.run(ask())
             except (EngineUnreachable, EngineRefused) as error:
+                pause = next(pauses)
                 if not passes(error.__cause__) or time.monotonic() + pause > deadline:
                     raise
             time.sleep(pause)
-            pause = min(LONGEST_PAUSE_S, 2 * pause)
 
     def start(self, coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Begin a coroutine of the client, and return what will be its result; nothing is told of errors."""

@@ -23,7 +23,7 @@ from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
 from indexer.cluster.reading import passages_of_index
-from indexer.errors import EngineRefused, IndexDamaged, IndexNotWritten, UnknownIndex
+from indexer.errors import EngineRefused, IndexDamaged, IndexNotWritten
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
@@ -69,15 +69,11 @@ class ClusterIndex(IndexFolder):
         indexes = [index for index in found if index.startswith(f"{self._alias}@")]
         return names.version_of(indexes[0]) if indexes else None
 
-    def require_current(self) -> int:
-        """Return the version that answers, or raise UnknownIndex with the next step."""
-        version = self.current()
-        if version is None:
-            raise UnknownIndex(
-                f"no index {self.name!r} with the prefix {self._settings.prefix!r} at {self._settings.url}, "
-                f"or none that this user or key may see; make it with: shrag index PATH --name {self.name}"
-            )
-        return version
+    def _looked_for(self) -> str:
+        return (
+            f"with the prefix {self._settings.prefix!r} at {self._settings.url}, or none that this user or "
+            "key may see"
+        )
 
     def _numbered(self) -> list[int]:
         return sorted(names.version_of(index) for index, meta in self._metas().items() if "manifest" in meta)
@@ -180,6 +176,7 @@ class ClusterIndex(IndexFolder):
             with held_lease(self._cluster, leases, self._alias, self.name, self.path) as lease:
                 self._lease = lease
                 try:
+                    self._finish_clearing()
                     yield
                 finally:
                     self._lease = None
@@ -193,7 +190,7 @@ class ClusterIndex(IndexFolder):
                     raise
 
     def _put_right(self) -> None:
-        """Nothing: what answers is moved in one step, in the cluster."""
+        """Nothing yet: what answers is moved in one step, and clearing away needs the lease."""
 
     def can_go_on(self) -> bool:
         """Tell whether the broken-off build is there, this place's, and soon on a node that runs."""
@@ -259,9 +256,10 @@ class ClusterIndex(IndexFolder):
         settings = published_settings(self._settings.replicas)
         self._patiently(lambda: self._client.indices.put_settings(index=index, settings=settings))
         self._patiently(lambda: self._client.indices.put_mapping(index=index, meta=meta))
+        self._plan_clearing(version, before, keep)
         self.point_to(version)
         shutil.rmtree(self.building, ignore_errors=True)
-        self._clear_away_all_but(version, before, keep)
+        self._finish_clearing()
 
     def point_to(self, version: int) -> None:
         """Let `version` answer from now on."""

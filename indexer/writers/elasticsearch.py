@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,6 +31,7 @@ from indexer.cluster.connection import (
     PASSING,
     UNAUTHORIZED,
     Cluster,
+    growing_pauses,
     passes,
     told,
 )
@@ -255,7 +257,7 @@ class ElasticsearchWriter:
         """Send a batch until every document is taken or refused, or patience ends."""
         started = time.monotonic()
         outcome = Outcome([], 0, 0, 0.0, retried=False)
-        pause = FIRST_PAUSE_S
+        pauses = growing_pauses()
         superseded: list[str] | None = None
         while True:
             may_pass = passes
@@ -268,12 +270,12 @@ class ElasticsearchWriter:
             except (ApiError, TransportError, EngineUnreachable, EngineRefused) as error:
                 told_already = isinstance(error, EngineUnreachable | EngineRefused)
                 reason = error.__cause__ if told_already else error
+                pause = next(pauses)
                 late = time.monotonic() - started + pause > self._settings.patience_s
                 if late or not may_pass(reason):
                     raise
                 outcome.retried = True
                 await asyncio.sleep(pause)
-                pause = min(LONGEST_PAUSE_S, 2 * pause)
             else:
                 outcome.seconds = time.monotonic() - started
                 return outcome
@@ -335,12 +337,7 @@ def _is_gone(error: BaseException | None) -> bool:
 
 def _tries(patience_s: float) -> int:
     """Return how many pauses, each twice the one before up to the longest, fit into so many seconds."""
-    tries, pause, spent = 0, FIRST_PAUSE_S, 0.0
-    while spent + pause <= patience_s:
-        spent += pause
-        pause = min(LONGEST_PAUSE_S, 2 * pause)
-        tries += 1
-    return tries
+    return sum(1 for _ in takewhile(lambda spent: spent <= patience_s, accumulate(growing_pauses())))
 
 
 def _dead_letter(answer: dict[str, Any], sequence: int) -> DeadLetter:

@@ -1,6 +1,7 @@
 """Versions side by side: publishing, going back, clearing away, and what an ended process leaves."""
 
 import json
+import sys
 
 import pytest
 
@@ -102,6 +103,21 @@ def test_a_process_killed_after_the_pointer_was_moved_has_published(folder):
     assert (folder.current(), folder.versions()) == (2, [1, 2])
     assert publish(folder) == 3
     assert not (folder.version_path(2) / "plan.json").exists()
+
+
+def test_what_a_killed_process_did_not_clear_away_goes_with_the_next_writer(folder, monkeypatch):
+    for _ in range(4):
+        publish(folder)
+    folder.rollback()  # to 3
+    with monkeypatch.context() as killed:
+        killed.setattr(IndexFolder, "_clear_away", lambda *_: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            publish(folder)
+
+    assert (folder.current(), folder.versions()) == (5, [2, 3, 4, 5])
+    with folder.writing():
+        assert folder.versions() == [2, 3, 5]
+    assert not (folder.path / "clearing.json").exists()
 
 
 def test_a_version_half_cleared_away_is_none(folder):
