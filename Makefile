@@ -14,7 +14,7 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-elasticsearch install-dev demo test check format bench lock clean
+.PHONY: help install install-elasticsearch install-models install-dev demo test check format bench lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -22,6 +22,8 @@ help:  ## print this list
 install: .venv/.installed  ## install the locked dependencies and the shrag command into .venv
 
 install-elasticsearch: .venv/.installed-elasticsearch  ## the same with the client of Elasticsearch
+
+install-models: .venv/.installed-models  ## the same with what encodes texts in process (torch, some GB)
 
 install-dev: .venv/.installed-dev  ## the same with what the checks and tests need
 
@@ -63,8 +65,10 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 	"$$tools/bin/uv" $(LOCK) --output-file requirements/base.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra elasticsearch --constraints requirements/base.txt \
 		--output-file requirements/elasticsearch.txt && \
-	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --constraints requirements/elasticsearch.txt \
-		--output-file requirements/dev.txt
+	"$$tools/bin/uv" $(LOCK) --extra models --extra elasticsearch --constraints requirements/elasticsearch.txt \
+		--output-file requirements/models.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --extra models \
+		--constraints requirements/models.txt --output-file requirements/dev.txt
 
 clean:  ## remove the environment, the demonstration's index and all caches
 	rm -rf .venv .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
@@ -85,6 +89,10 @@ clean:  ## remove the environment, the demonstration's index and all caches
 
 .venv/.installed-elasticsearch: requirements/elasticsearch.txt .venv/.installed
 	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/elasticsearch.txt
+	@touch $@
+
+.venv/.installed-models: requirements/models.txt .venv/.installed
+	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/models.txt
 	@touch $@
 
 .venv/.installed-dev: requirements/dev.txt .venv/.installed
