@@ -11,6 +11,8 @@ IndexerError
 ├── IndexMismatch       an index that other settings or library versions built
 ├── IndexDamaged        files that are missing or cannot be read
 ├── IndexNotWritten     disk full, no permission: the old version still answers
+├── ModelsNotInstalled  an encoder or re-ranker in process without the extra `models`
+├── EncoderUnusable     a model that cannot be loaded, or an endpoint that gives no vectors
 ├── EngineUnreachable   no server answers at the address of the settings, or not in time
 └── EngineRefused       a server answers and will not: credentials, rights, a missing plugin, a full disk
 """
@@ -58,6 +60,14 @@ class IndexDamaged(IndexerError):
 
 class IndexNotWritten(IndexerError):
     """The index could not be written: disk full, no permission."""
+
+
+class ModelsNotInstalled(IndexerError):
+    """A model is to run in this process, and the libraries for it are not installed."""
+
+
+class EncoderUnusable(IndexerError):
+    """The model cannot be loaded, or its endpoint gives no vectors."""
 
 
 class EngineUnreachable(IndexerError):

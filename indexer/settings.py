@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 EngineName = Literal["tantivy", "elasticsearch"]
+StorageType = Literal["float32", "int8"]
+Precision = Literal["auto", "float32", "float16", "bfloat16"]
 
 
 def default_home() -> Path:
@@ -98,6 +100,45 @@ class ElasticsearchSettings(BaseModel):
         return self
 
 
+class EncoderSettings(BaseModel):
+    """What makes vectors of texts, and how they are kept."""
+
+    # A complaint never shows the value: it may be a key.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    provider: Literal["none", "local", "endpoint"] = Field(
+        default="none", description="no vectors; a model in this process; a server's /v1/embeddings"
+    )
+    model: str = Field(
+        default="alibaba-nlp-community/gte-multilingual-base",
+        min_length=1,
+        description="name on the model hub, or folder; of an endpoint, the name there",
+    )
+    revision: str = Field(default="", description="commit of the model on the hub; pin it")
+    cache: Path | None = Field(default=None, description="folder of downloaded models; none = the hub's own")
+    download: bool = Field(default=False, description="fetch a model that is not here from the hub")
+    base_url: str | None = Field(default=None, description="where an endpoint's API begins")
+    api_key: SecretStr = Field(default=SecretStr(""), description="key, where the endpoint asks for one")
+    query_prefix: str | None = Field(default=None, description="before a question; none = the model's own")
+    passage_prefix: str | None = Field(default=None, description="before a passage; none = the model's own")
+    dimensions: int | None = Field(default=None, ge=8, le=8192, description="first so many; none = all")
+    max_tokens: int | None = Field(
+        default=None, ge=8, le=131_072, description="of a text; none = the model's"
+    )
+    storage: StorageType = Field(default="float32", description="what a vector's numbers are kept as")
+    device: str = Field(default="auto", description="auto, cpu, cuda, cuda:1, …")
+    precision: Precision = Field(default="auto", description="auto = half on a GPU, float32 elsewhere")
+    batch_tokens: int = Field(default=16_384, ge=128, description="tokens of a batch, padding included")
+    timeout_s: float = Field(default=60, gt=0, le=3600, description="seconds for one request to an endpoint")
+    requests_at_once: int = Field(default=4, ge=1, le=64, description="requests under way to an endpoint")
+
+    @model_validator(mode="after")
+    def _endpoint_has_an_address(self) -> Self:
+        if self.provider == "endpoint" and not self.base_url:
+            raise ValueError("provider is endpoint and base_url is not set: set SHRAG_ENCODER__BASE_URL")
+        return self
+
+
 def _check_address(address: str) -> None:
     """Raise ValueError where an address is not whole; a password in it is not shown."""
     try:
@@ -123,6 +164,7 @@ class IndexerSettings(BaseSettings):
     home: Path = Field(default_factory=default_home, description="folder that holds the indexes")
     engine: EngineName = Field(default="tantivy", description="embedded, or a cluster of servers")
     elasticsearch: ElasticsearchSettings = Field(default_factory=ElasticsearchSettings)
+    encoder: EncoderSettings = Field(default_factory=EncoderSettings)
     workers: int = Field(default=0, ge=0, le=64, description="processes for analysis; 0 = one a core")
     writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer")
     keep_versions: int = Field(default=3, ge=1, le=100, description="published versions kept for rollback")

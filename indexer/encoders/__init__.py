@@ -1,0 +1,82 @@
+"""Encoders: texts to vectors of unit length, in process or behind an endpoint; a file a kind."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.errors import InvalidCall
+from indexer.settings import EncoderSettings, StorageType
+
+Vectors = NDArray[np.float32]  # a row a text
+Progress = Callable[[int], None]  # told how many texts have been encoded so far
+
+
+@dataclass(frozen=True, slots=True)
+class VectorFingerprint:
+    """All that a set of vectors depends on; two of different fingerprints cannot be compared."""
+
+    model: str
+    revision: str
+    query_prefix: str
+    passage_prefix: str
+    pooling: str
+    dimensions: int
+    max_tokens: int
+    storage: StorageType
+
+    def as_record(self) -> dict[str, str | int]:
+        """Return the values by name, for a manifest or a trace."""
+        return asdict(self)
+
+
+class Encoder(Protocol):
+    """Texts to vectors. Prefixes, truncation, normalisation and precision are the encoder's own business."""
+
+    fingerprint: VectorFingerprint
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a question: float32 of shape (len(texts), dimensions)."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Return one unit vector a passage: float32 of shape (len(texts), dimensions), in the order given."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the model or the connection."""
+        ...
+
+
+def open_encoder(settings: EncoderSettings) -> Encoder | None:
+    """Open the encoder that the settings name; None where they name none.
+
+    Raises:
+        ModelsNotInstalled, EncoderUnusable: it cannot be loaded or reached; the message says what to do.
+    """
+    kind = settings.provider
+    if kind == "none":
+        return None
+    if kind not in ENCODERS:
+        raise InvalidCall(f"no encoder {kind!r}; there are {', '.join(('none', *ENCODERS))}")
+    return ENCODERS[kind](settings)
+
+
+def _open_local(settings: EncoderSettings) -> Encoder:
+    from indexer.encoders.local import LocalEncoder
+
+    return LocalEncoder(settings)
+
+
+def _open_endpoint(settings: EncoderSettings) -> Encoder:
+    from indexer.encoders.endpoint import EndpointEncoder
+
+    return EndpointEncoder(settings)
+
+
+ENCODERS: dict[str, Callable[[EncoderSettings], Encoder]] = {
+    "local": _open_local,
+    "endpoint": _open_endpoint,
+}
