@@ -1,0 +1,142 @@
+"""A model of the hub or of a folder loaded into this process: from local files, without code of its own."""
+
+import logging
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from indexer.errors import EncoderUnusable, ModelsNotInstalled
+from indexer.settings import Precision
+
+if TYPE_CHECKING:
+    import torch
+
+Model = TypeVar("Model")
+
+INSTALL = "install them with `make install-models` (pip: the extra `models`)"
+
+
+class Source(Protocol):
+    """Where a model comes from and what it runs on: what the settings of encoder and re-ranker share."""
+
+    @property
+    def model(self) -> str:
+        """Name on the hub, or folder."""
+
+    @property
+    def revision(self) -> str:
+        """Commit on the hub."""
+
+    @property
+    def cache(self) -> Path | None:
+        """Folder of downloaded models."""
+
+    @property
+    def download(self) -> bool:
+        """Whether the hub may be asked."""
+
+    @property
+    def device(self) -> str:
+        """What to run on."""
+
+    @property
+    def precision(self) -> Precision:
+        """What to compute in."""
+
+
+@contextmanager
+def libraries() -> Iterator[None]:
+    """Import torch and its kind inside: without their telemetry, and with one error where they are missing.
+
+    Raises:
+        ModelsNotInstalled: one of the libraries is not there.
+    """
+    # Read once, when huggingface_hub is imported: a connection that no setting named.
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
+    except ImportError as error:
+        raise ModelsNotInstalled(
+            f"a model in this process needs libraries that are missing: {error}; {INSTALL}"
+        ) from error
+
+
+def device_of(name: str) -> str:
+    """Return the device to run on: `auto` is the first GPU, else the processor.
+
+    Raises:
+        EncoderUnusable: there is no such device here.
+    """
+    import torch
+
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise EncoderUnusable(
+            f"device {name!r} cannot be used here ({reason}); set the device to auto or cpu"
+        ) from None
+    return name
+
+
+def dtype_of(precision: Precision, device: str) -> "torch.dtype":
+    """Return the numbers to compute in: by itself float32 on a processor, half as long on a GPU."""
+    import torch
+
+    if precision == "auto":
+        if not device.startswith("cuda"):
+            return torch.float32
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    return {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}[precision]
+
+
+def load(kind: Callable[..., Model], source: Source, variable: str, **options: Any) -> Model:
+    """Load a model through its class of sentence-transformers.
+
+    Nothing is asked of the hub unless `download` is set and HF_HUB_OFFLINE is not; code that comes with a
+    model is never run.
+
+    Args:
+        kind: SentenceTransformer or CrossEncoder.
+        source: which model, from where, on what.
+        variable: how the names of its settings begin, for the message: `SHRAG_ENCODER__`.
+        options: further arguments of that class.
+
+    Raises:
+        EncoderUnusable: there is no such model here, or it is none.
+    """
+    device = device_of(source.device)
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+    try:
+        return kind(
+            source.model,
+            device=device,
+            revision=source.revision or None,
+            cache_folder=str(source.cache) if source.cache else None,
+            local_files_only=not source.download,
+            trust_remote_code=False,
+            model_kwargs={"dtype": dtype_of(source.precision, device)},
+            **options,
+        )
+    except Exception as error:
+        raise _unusable(source, variable, error) from error
+
+
+def _unusable(source: Source, variable: str, error: Exception) -> EncoderUnusable:
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    what = f"model {source.model!r}"
+    if source.revision:
+        what += f" at revision {source.revision!r}"
+    if Path(source.model).is_dir() or source.download:
+        return EncoderUnusable(f"{what} cannot be loaded: {reason}")
+    return EncoderUnusable(
+        f"{what} is not on this machine ({reason}); copy it here and set {variable}MODEL to its folder "
+        f"or {variable}CACHE to the folder of downloaded models, or set {variable}DOWNLOAD=true"
+    )
