@@ -16,6 +16,8 @@ from indexer import commands as indexer_commands
 from indexer import errors as indexer_errors
 from retriever import commands as retriever_commands
 from retriever import errors as retriever_errors
+from stack import commands as stack_commands
+from stack import errors as stack_errors
 
 # What was called wrongly exits with 2, what went wrong with 1.
 CALL_ERRORS: tuple[type[Exception], ...] = (
@@ -26,11 +28,13 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     retriever_errors.RetrieverError,
     generator_errors.ModelNotConfigured,
     eval_errors.BadMeasure,
+    stack_errors.BundleCallError,
 )
 RUN_ERRORS: tuple[type[Exception], ...] = (
     indexer_errors.IndexerError,
     generator_errors.GeneratorError,
     eval_errors.EvalError,
+    stack_errors.StackError,
 )
 
 
@@ -50,6 +54,7 @@ COMMANDS = (
     eval_commands.evaluate,
     generator_commands.trace,
     indexer_commands.analyze,
+    stack_commands.doctor,
 )
 for command in COMMANDS:
     cli.add_command(command)

@@ -1,0 +1,1 @@
+"""What is configured, what is there, what is wrong and how to mend it: `shrag doctor`."""

@@ -1,0 +1,35 @@
+"""The checks, in the order in which they are told; a file each."""
+
+from collections.abc import Iterator
+
+from stack.doctor.checks.disk import check_disk
+from stack.doctor.checks.encoder import check_encoder
+from stack.doctor.checks.engine import check_engine
+from stack.doctor.checks.index import check_index
+from stack.doctor.checks.language_model import check_language_model
+from stack.doctor.checks.libraries import check_libraries
+from stack.doctor.findings import Check, Examined, Finding
+
+CHECKS: dict[str, Check] = {
+    "libraries": check_libraries,
+    "disk": check_disk,
+    "engine": check_engine,
+    "index": check_index,
+    "encoder": check_encoder,
+    "language model": check_language_model,
+}
+
+
+def examine(examined: Examined) -> Iterator[Finding]:
+    """Run all checks; one that fails itself is a finding, and the others are run."""
+    for name, check in CHECKS.items():
+        try:
+            yield from check(examined)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others are told too
+            yield Finding(
+                name,
+                "the check itself",
+                "wrong",
+                found=f"{type(error).__name__}: {error}",
+                mend="shrag --debug doctor shows where the other commands fail; this is a fault of SHRAG",
+            )

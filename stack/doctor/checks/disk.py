@@ -1,0 +1,45 @@
+"""Disk space: where indexes are written, and where an encoder in process keeps its weights."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from indexer.settings import EncoderSettings
+from stack.doctor.findings import Examined, Finding, Status
+
+# A version of 100,000 passages takes some 200 MB, an update as much again for a while.
+LITTLE, TOO_LITTLE = 5_000_000_000, 500_000_000
+
+
+def check_disk(examined: Examined) -> Iterator[Finding]:
+    """Tell the free space of each folder that the settings write to or read weights from."""
+    settings = examined.settings.indexer
+    yield _space("home", settings.home, "SHRAG_HOME")
+    if settings.encoder.provider == "local":
+        yield _space("weights", weights_folder(settings.encoder), "SHRAG_ENCODER__CACHE")
+
+
+def weights_folder(encoder: EncoderSettings) -> Path:
+    """Return the folder that an encoder in process reads its weights from."""
+    if Path(encoder.model).is_dir():
+        return Path(encoder.model)
+    if encoder.cache:
+        return encoder.cache
+    home = os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface"
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
+
+
+def _space(subject: str, folder: Path, variable: str) -> Finding:
+    there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    free = shutil.disk_usage(there).free
+    status = space_status(free)
+    mend = "" if status == "ok" else f"make room, or set {variable} to another disk"
+    return Finding("disk", subject, status, f"{free / 1e9:,.1f} GB free", configured=str(folder), mend=mend)
+
+
+def space_status(free: int) -> Status:
+    """Judge so many free bytes."""
+    if free < TOO_LITTLE:
+        return "wrong"
+    return "warning" if free < LITTLE else "ok"

@@ -1,0 +1,65 @@
+"""The encoder: installed and loadable in this process, or an endpoint that gives vectors."""
+
+from collections.abc import Iterator
+
+from indexer.errors import IndexerError
+from indexer.settings import EncoderSettings
+from stack.doctor.findings import Examined, Finding
+
+TEXT = "회복탄력성 resilience"
+
+
+def check_encoder(examined: Examined) -> Iterator[Finding]:
+    """Open the encoder of the settings and encode one text."""
+    from indexer.encoders import open_encoder
+
+    settings = examined.settings.indexer.encoder
+    if settings.provider == "none":
+        yield Finding(
+            "encoder",
+            "provider",
+            "not configured",
+            "no vectors; candidates are ordered by words alone",
+            mend="SHRAG_ENCODER__PROVIDER=local (make install-models), or endpoint; see docs/models.md",
+        )
+        return
+    try:
+        encoder = open_encoder(settings)
+        if encoder is None:
+            return
+        try:
+            vector = encoder.encode_queries([TEXT])[0]
+        finally:
+            encoder.close()
+    except IndexerError as error:
+        yield Finding(
+            "encoder",
+            settings.provider,
+            "wrong",
+            f"{type(error).__name__}: {error}",
+            configured=_configured(settings),
+            mend="the message says how; docs/models.md tells which server takes which checkpoint",
+        )
+        return
+    mark = encoder.fingerprint
+    yield Finding(
+        "encoder",
+        settings.provider,
+        "ok",
+        f"{len(vector)} dimensions, {mark.pooling} pooling, {mark.max_tokens:,} tokens, {mark.storage}",
+        configured=_configured(settings),
+    )
+    if settings.provider == "local" and not settings.revision:
+        yield Finding(
+            "encoder",
+            "revision",
+            "warning",
+            "not pinned",
+            configured=settings.model,
+            mend="set SHRAG_ENCODER__REVISION to a commit, so that vectors are the same everywhere",
+        )
+
+
+def _configured(settings: EncoderSettings) -> str:
+    at = f" at {settings.base_url}" if settings.base_url else ""
+    return f"{settings.model}{'@' + settings.revision if settings.revision else ''}{at}"

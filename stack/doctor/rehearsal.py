@@ -1,0 +1,89 @@
+"""The checks and a whole question with every address refused that no setting names."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from generator.pipeline import Settings, answer_question, run
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from stack.doctor.checks import examine
+from stack.doctor.findings import Examined, Finding, Status
+from stack.guard import Watch, only
+
+RECORDS = Path(__file__).with_name("rehearsal.jsonl")
+NAME = "rehearsal"
+QUESTION = "회복탄력성은 간호사의 이직 의도를 얼마나 낮추는가?"
+STACK_LINES = 12  # of an attempt, the innermost
+
+
+def addresses(settings: Settings) -> list[str]:
+    """Return every address that the settings name, and that something may thus be sent to."""
+    named = []
+    if settings.indexer.engine == "elasticsearch":
+        named += [one.strip() for one in settings.indexer.elasticsearch.url.split(",")]
+    if settings.generator.llm.base_url:
+        named.append(settings.generator.llm.base_url)
+    encoder = settings.indexer.encoder
+    if encoder.provider == "endpoint" and encoder.base_url:
+        named.append(encoder.base_url)
+    return named
+
+
+def examine_offline(examined: Examined) -> list[Finding]:
+    """Run the checks and one question under guard; each attempt to leave is a finding."""
+    with only(addresses(examined.settings)) as watch:
+        findings = [*examine(examined), *_rehearse(examined)]
+    return [*findings, *_told(watch, examined.settings)]
+
+
+def _rehearse(examined: Examined) -> Iterator[Finding]:
+    try:
+        if examined.index:
+            answered = _ask(examined.settings, examined.index)
+        else:
+            with tempfile.TemporaryDirectory(prefix="shrag-doctor-") as folder:
+                settings = _in_a_folder(examined.settings, Path(folder))
+                build_index(IngestRequest(name=NAME, paths=(str(RECORDS),)), settings.indexer)
+                answered = _ask(settings, NAME)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the attempts are told too
+        found = f"{type(error).__name__}: {error}"
+        yield Finding("offline", "a question", "wrong", found, mend="mend what is told above first")
+        return
+    status, found = answered
+    yield Finding("offline", "a question", status, found, configured=examined.index or "sample records")
+
+
+def _in_a_folder(settings: Settings, folder: Path) -> Settings:
+    """Return the same settings for an embedded index there."""
+    indexer: IndexerSettings = settings.indexer.model_copy(
+        update={"home": folder, "engine": "tantivy", "workers": 1}
+    )
+    return replace(settings, indexer=indexer)
+
+
+def _ask(settings: Settings, name: str) -> tuple[Status, str]:
+    """Ask one question, and tell who wrote the answer; a model that fails is a fault here."""
+    with open_index(settings.indexer, name, settings.retriever.synonyms) as index:
+        answered = run(answer_question(index, QUESTION, settings))
+    told = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
+    notes = "; ".join(answered.result.notes)
+    return "ok", f"{told}{'; ' + notes if notes else ''}"
+
+
+def _told(watch: Watch, settings: Settings) -> Iterator[Finding]:
+    named = ", ".join(addresses(settings)) or "no address"
+    if not watch.attempts:
+        found = f"no other address was tried; {watch.passed} connections to those of the settings"
+        yield Finding("offline", "addresses", "ok", found, configured=named)
+    for one in watch.attempts:
+        yield Finding(
+            "offline",
+            one.target,
+            "wrong",
+            f"{one.event} was tried and refused, from:\n" + "\n".join(one.stack[-STACK_LINES:]),
+            configured=named,
+            mend="the stack tells who asked; SHRAG itself asks for nothing that a setting does not name",
+        )
