@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from indexer.commands import json_option, name_option
+from indexer.commands import INTERRUPTED, json_option, name_option
 from retriever.commands import filter_options, show_trace, synonyms_option
 
 
@@ -33,14 +33,19 @@ def ask(
     With a language model (SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL) it writes keywords and answer; without
     one keywords come from statistics and the answer is quoted from the papers.
     """
+    from generator.growing import shown_growth
     from generator.pipeline import Settings, answer_question, run
     from retriever.filters import make_filters
     from retriever.index import open_index
 
     settings = Settings.from_environment()
     filters = make_filters(year, lang, journal)
-    with open_index(settings.indexer, name, synonyms) as index:
-        answered = run(answer_question(index, question, settings, filters))
+    try:
+        with open_index(settings.indexer, name, synonyms) as index, shown_growth() as on_text:
+            answered = run(answer_question(index, question, settings, filters, on_text=on_text))
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        raise SystemExit(INTERRUPTED) from None
     if trace_file:
         answered.trace.save(trace_file)
     if as_json:

@@ -1,12 +1,19 @@
 """What can go wrong between a question and its answer.
 
 GeneratorError
-├── ModelNotConfigured  no setting names a language model
-├── ModelUnreachable    no connection, or one that broke off
-├── ModelTooSlow        no whole answer within the time limit
-├── ModelRefusedCall    the server or the model declined: `status` says how
-├── ModelAnswerInvalid  an answer that is not what was asked for, after one repair
-└── TraceNotWritten     disk full, no permission
+├── ModelNotConfigured     no setting names a language model
+├── ModelFailed            a call failed: keywords from statistics and quoted answers take its place
+│   ├── ModelUnreachable   no connection, or one that broke off
+│   ├── ModelTooSlow       a time limit passed
+│   ├── ModelRefusedCall   the server or the model declined: `status` says how
+│   │   └── ContextExceeded   the prompt is longer than the server's context
+│   ├── ModelAnswerInvalid an answer that is not what was asked for, after one repair
+│   ├── ContextTooSmall    a prompt that fits no budget, however short its passages
+│   └── CircuitOpen        the server failed again and again: it is left alone for a while
+├── TokenizerUnusable      the tokenizer that a setting names is not there or cannot be read
+├── CacheUnusable          the file of recorded answers is damaged, or cannot be opened
+│   └── CallNotRecorded    a replay asks for what its recording does not hold
+└── TraceNotWritten        disk full, no permission
 """
 
 
@@ -18,30 +25,67 @@ class ModelNotConfigured(GeneratorError):
     """No setting names a language model."""
 
 
-class ModelUnreachable(GeneratorError):
+class ModelFailed(GeneratorError):
+    """A call failed for a reason that lies with server or model; the fallback answers, and says so."""
+
+
+class ModelUnreachable(ModelFailed):
     """The endpoint could not be connected to, or the connection broke off."""
 
 
-class ModelTooSlow(GeneratorError):
-    """No whole answer came within the time limit."""
+class ModelTooSlow(ModelFailed):
+    """A time limit passed: of a request, of a stage, of the first token, or between two."""
 
 
-class ModelRefusedCall(GeneratorError):
-    """The server or the model declined; `status` is the HTTP status, 200 where the model itself did."""
+class ModelRefusedCall(ModelFailed):
+    """The server or the model declined; `status` is the HTTP status, 200 where the model itself did.
+
+    `retry_after_s` is what the server asked for, None where it said nothing.
+    """
 
     def __init__(self, message: str, *, status: int) -> None:
         """Keep the status beside the message."""
         self.status = status
+        self.retry_after_s: float | None = None
         super().__init__(message)
 
 
-class ModelAnswerInvalid(GeneratorError):
+class ContextExceeded(ModelRefusedCall):
+    """The server says that the prompt is too long; `context_tokens` is the size it names, if any."""
+
+    def __init__(self, message: str, *, status: int, context_tokens: int | None = None) -> None:
+        """Keep the size beside the message."""
+        self.context_tokens = context_tokens
+        super().__init__(message, status=status)
+
+
+class ModelAnswerInvalid(ModelFailed):
     """The answer is not what was asked for; `text` is what came, for the trace."""
 
     def __init__(self, message: str, *, text: str = "") -> None:
         """Keep the answer beside the message."""
         self.text = text
         super().__init__(message)
+
+
+class ContextTooSmall(ModelFailed):
+    """The prompt does not fit the model's context, even with one sentence of each passage."""
+
+
+class CircuitOpen(ModelFailed):
+    """The server failed several times in a row and is not asked for a while."""
+
+
+class TokenizerUnusable(GeneratorError):
+    """The tokenizer that a setting names is not there, or cannot be read."""
+
+
+class CacheUnusable(GeneratorError):
+    """The file of recorded answers is damaged, of another version, or cannot be opened."""
+
+
+class CallNotRecorded(CacheUnusable):
+    """A replay asks for a call that its recording does not hold."""
 
 
 class TraceNotWritten(GeneratorError):

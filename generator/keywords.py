@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.errors import ModelAnswerInvalid
-from generator.llm import LanguageModel, Reply
+from generator.llm import LanguageModel, OnText, Reply
 from generator.prompts import load_prompt
 from indexer.analysis import Analyzer
 from indexer.papers import HANGUL, LATIN, language_of
@@ -39,7 +39,9 @@ class ModelKeywords:
     prompt_version: int
 
 
-async def keywords_from_model(question: str, model: LanguageModel, analyzer: Analyzer) -> ModelKeywords:
+async def keywords_from_model(
+    question: str, model: LanguageModel, analyzer: Analyzer, on_text: OnText | None = None
+) -> ModelKeywords:
     """Ask for keywords of `question` in both languages, and merge them, the question's language first.
 
     Raises:
@@ -49,7 +51,7 @@ async def keywords_from_model(question: str, model: LanguageModel, analyzer: Ana
     language = language_of(question)
     prompt = load_prompt("keywords", language)
     messages = [{"role": "user", "content": prompt.render(question=question)}]
-    reply = await model.complete_json(messages, KeywordLists, name="keywords")
+    reply = await model.complete_json(messages, KeywordLists, name="keywords", on_text=on_text)
     korean, english = by_language(reply.value)
     own, other = (korean, english) if language == "ko" else (english, korean)
     keywords = rank(merge(words_of_each(own, analyzer), words_of_each(other, analyzer)))

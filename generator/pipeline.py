@@ -5,27 +5,23 @@ Scripts and notebooks call `ask` and `find`; whoever keeps an index open awaits 
 
 import asyncio
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from generator.answers import Answer
-from generator.errors import GeneratorError, ModelAnswerInvalid
+from generator.calls import ModelCalls
 from generator.extractive import extractive_answer
-from generator.keywords import keywords_from_model
-from generator.llm import LanguageModel, Reply
+from generator.llm import LanguageModel, OnText
 from generator.settings import GeneratorSettings
 from generator.trace import TRACE_VERSION, Trace
-from generator.written import written_answer
 from indexer.settings import IndexerSettings
 from retriever.confidence import THRESHOLD
 from retriever.hits import Hit, SearchResult
 from retriever.index import SearchIndex, open_index
-from retriever.keywords import Keyword
 from retriever.queries import Filters
 from retriever.search import EVIDENCE, SearchRequest, prepare_query, search
 from retriever.settings import RetrieverSettings
@@ -73,61 +69,45 @@ async def answer_question(
     settings: Settings,
     filters: Filters | None = None,
     *,
+    model: LanguageModel | None = None,
+    on_text: OnText | None = None,
     transport: "httpx.AsyncBaseTransport | None" = None,
 ) -> Answered:
     """Search for the five best papers and answer from them, with the language model if one is configured.
 
     Where the model fails, statistics and quotation take its place, and the notes and the trace say so.
-    `transport` stands in for the network.
+    An open `model` serves many questions, at once too; without it one is opened for this question.
+    `on_text` is called as what the model writes grows. `transport` stands in for the network.
 
     Raises:
         RetrieverError: a question or filter that cannot be used.
     """
+    if model is None and settings.generator.llm.configured:
+        async with LanguageModel(settings.generator.llm, transport=transport) as own:
+            return await _answered(index, question, settings, filters or Filters(), own, on_text)
+    return await _answered(index, question, settings, filters or Filters(), model, on_text)
+
+
+async def _answered(
+    index: SearchIndex,
+    question: str,
+    settings: Settings,
+    filters: Filters,
+    model: LanguageModel | None,
+    on_text: OnText | None,
+) -> Answered:
     started, clock = datetime.now(UTC), time.perf_counter()
-    calls = _Calls()
-    request = SearchRequest(question, k=EVIDENCE, filters=filters or Filters())
-    if settings.generator.llm.configured and await _searchable(index, request, settings):
-        async with LanguageModel(settings.generator.llm, transport=transport) as model:
-            request = replace(request, keywords=await _keywords(index, question, model, calls))
-            result = await search(index, request, settings.retriever)
-            answer = await _written(index, result, model, calls)
-    else:
-        result = await search(index, request, settings.retriever)
-        answer = None
-    answer = answer or extractive_answer(result, index, THRESHOLD)
+    request = SearchRequest(question, k=EVIDENCE, filters=filters)
+    if model and not await _searchable(index, request, settings):
+        model = None
+    calls = ModelCalls(index, model, on_text)
+    request = replace(request, keywords=await calls.keywords(question))
+    result = await search(index, request, settings.retriever)
+    answer = await calls.answer(result) or extractive_answer(result, index, THRESHOLD)
     spent = result.milliseconds | calls.milliseconds | {"total": (time.perf_counter() - clock) * 1000}
     result = replace(result, notes=(*result.notes, *calls.notes), milliseconds=spent)
     trace = _trace(index, request, result, answer, settings, calls, started)
     return Answered(answer, result.hits, result, trace)
-
-
-@dataclass(slots=True)
-class _Calls:
-    """What the model was asked for: its replies for the trace, its failures for the reader, the time."""
-
-    records: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    milliseconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        """Note the time that a call took, failed or not."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.milliseconds[f"{name} (model)"] = (time.perf_counter() - started) * 1000
-
-    def answered(self, name: str, reply: Reply[Any], prompt_version: int) -> None:
-        """Keep a reply."""
-        self.records[name] = reply.as_record() | {"prompt_version": prompt_version}
-
-    def failed(self, name: str, error: GeneratorError, instead: str) -> None:
-        """Keep a failure, and say what takes the model's place."""
-        self.notes.append(f"{instead}, the model failed: {error}")
-        self.records[name] = {"error": str(error)}
-        if isinstance(error, ModelAnswerInvalid):
-            self.records[name]["text"] = error.text
 
 
 async def _searchable(index: SearchIndex, request: SearchRequest, settings: Settings) -> bool:
@@ -136,44 +116,13 @@ async def _searchable(index: SearchIndex, request: SearchRequest, settings: Sett
     return await prepare_query(index, words, settings.retriever) is not None
 
 
-async def _keywords(
-    index: SearchIndex, question: str, model: LanguageModel, calls: _Calls
-) -> tuple[Keyword, ...] | None:
-    """Return the model's keywords; None, where it fails, for those from statistics."""
-    try:
-        with calls.timed("keywords"):
-            found = await keywords_from_model(question, model, index.analyzer)
-    except GeneratorError as error:
-        calls.failed("keywords", error, "keywords from statistics")
-        return None
-    calls.answered("keywords", found.reply, found.prompt_version)
-    return found.keywords
-
-
-async def _written(
-    index: SearchIndex, result: SearchResult, model: LanguageModel, calls: _Calls
-) -> Answer | None:
-    """Return the model's answer; None, where it fails or there is no evidence, for the extractive one."""
-    if not result.hits:
-        return None
-    evidence = [hit.passage for hit in result.hits]
-    try:
-        with calls.timed("answer"):
-            answer, reply, prompt_version = await written_answer(result.question, evidence, model, index)
-    except GeneratorError as error:
-        calls.failed("answer", error, "extractive answer")
-        return None
-    calls.answered("answer", reply, prompt_version)
-    return answer
-
-
 def _trace(
     index: SearchIndex,
     request: SearchRequest,
     result: SearchResult,
     answer: Answer,
     settings: Settings,
-    calls: _Calls,
+    calls: ModelCalls,
     started: datetime,
 ) -> Trace:
     manifest, llm, filters = index.manifest, settings.generator.llm, request.filters

@@ -1,6 +1,7 @@
 """Which language model writes, and how it is called: variables `SHRAG_LLM__…`, read by the front ends."""
 
-from typing import Annotated, Self
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     AnyHttpUrl,
@@ -16,6 +17,11 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
+
+Dialect: TypeAlias = Literal["vllm", "openai"]
+OWN_FIELDS = frozenset(
+    "model messages response_format stream stream_options temperature max_tokens seed n".split()
+)
 
 ADDRESS: TypeAdapter[AnyHttpUrl] = TypeAdapter(AnyHttpUrl)
 
@@ -46,6 +52,33 @@ class LanguageModelSettings(BaseModel):
     seed: int | None = Field(default=0, description="seed of the sampling; none = not sent")
     temperature: float = Field(default=0.0, ge=0, le=2, description="0 = the likeliest answer")
     max_tokens: int = Field(default=2048, ge=16, le=131_072, description="tokens of an answer, at most")
+    stream: bool = Field(default=True, description="read answers token by token")
+    first_token_s: Seconds = Field(
+        default=60.0, description="seconds from a streamed request to its first token"
+    )
+    between_tokens_s: Seconds = Field(default=30.0, description="seconds between two tokens of a stream")
+    keywords_s: Seconds = Field(default=60.0, description="seconds for keywords, then statistics give them")
+    answer_s: Seconds = Field(default=240.0, description="seconds for an answer, then it is quoted")
+    concurrency: int = Field(default=32, ge=1, le=1024, description="calls under way at a time")
+    circuit_failures: int = Field(
+        default=5, ge=1, le=1000, description="failures in a row after which the server is left alone"
+    )
+    circuit_open_s: Seconds = Field(default=30.0, description="seconds for which it is")
+    dialect: Dialect = Field(
+        default="vllm",
+        description="vllm: chat_template_kwargs and /tokenize are used; openai: what OpenAI documents alone",
+    )
+    thinking: bool = Field(default=False, description="enable_thinking of the chat template")
+    extra_body: dict[str, Any] = Field(
+        default_factory=dict, description="further fields of a chat call, as JSON"
+    )
+    revision: str | None = Field(default=None, description="of the model, where its name does not tell")
+    context_tokens: int | None = Field(
+        default=None, ge=256, le=16_777_216, description="the model's context; none = as /models says"
+    )
+    tokenizer: Path | None = Field(
+        default=None, description="a tokenizer.json or its folder, where the server counts no tokens"
+    )
 
     @property
     def configured(self) -> bool:
@@ -66,6 +99,15 @@ class LanguageModelSettings(BaseModel):
         if address.query or address.fragment:
             raise ValueError("must not hold '?' or '#'")
         return str(address).rstrip("/").removesuffix("/chat/completions")
+
+    @field_validator("extra_body")
+    @classmethod
+    def _leaves_the_call_itself_alone(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(value.get("chat_template_kwargs", {}), dict):
+            raise ValueError("chat_template_kwargs must be an object")  # noqa: TRY004 - pydantic's way
+        if taken := sorted(OWN_FIELDS & value.keys()):
+            raise ValueError(f"must not hold {', '.join(taken)}: these come from elsewhere")
+        return value
 
     @field_validator("api_key")
     @classmethod

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from generator.answers import Answer, Section, Sentence, no_answer
 from generator.citations import check_sentence, cited
-from generator.llm import LanguageModel, Reply
+from generator.llm import LanguageModel, OnText, Reply
 from generator.prompts import load_prompt
 from indexer.papers import language_of
 from indexer.schema import StoredPassage
@@ -36,7 +36,11 @@ class WrittenAnswer(BaseModel):
 
 
 async def written_answer(
-    question: str, evidence: Sequence[StoredPassage], model: LanguageModel, index: SearchIndex
+    question: str,
+    evidence: Sequence[StoredPassage],
+    model: LanguageModel,
+    index: SearchIndex,
+    on_text: OnText | None = None,
 ) -> tuple[Answer, Reply[WrittenAnswer], int]:
     """Ask for an answer; return it with the call and the prompt's version.
 
@@ -49,7 +53,8 @@ async def written_answer(
     prompt = load_prompt("answer", language)
     passages = [f"{one.title}\n{one.text[:LONGEST_PASSAGE]}" for one in evidence]
     content = prompt.render(question=question, passages=passages)
-    reply = await model.complete_json([{"role": "user", "content": content}], WrittenAnswer, name="answer")
+    messages = [{"role": "user", "content": content}]
+    reply = await model.complete_json(messages, WrittenAnswer, name="answer", on_text=on_text)
     written = reply.value
     parts: list[tuple[Section, list[WrittenSentence]]] = [
         ("introduction", written.introduction),

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -45,12 +45,48 @@ def says(content: Any, **fields: Any) -> httpx.Response:
     return httpx.Response(200, json=completion(content, **fields))
 
 
+def piece(text: str | None = "", *, finish_reason: str | None = None, **delta: Any) -> dict[str, Any]:
+    """Return one piece of a streamed chat completion."""
+    choice = {"index": 0, "delta": {"content": text, **delta}, "finish_reason": finish_reason}
+    return {"object": "chat.completion.chunk", "model": "tiny-writer-7b", "choices": [choice]}
+
+
+COUNTS = {
+    "model": "tiny-writer-7b",
+    "choices": [],
+    "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+}
+
+
+def events(content: Any, *, finish_reason: str = "stop") -> list[Any]:
+    """Return the events of a stream that brings this content, in pieces of three characters."""
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    pieces = [piece(text[start : start + 3]) for start in range(0, len(text), 3)]
+    return [piece(role="assistant"), *pieces, piece(finish_reason=finish_reason), COUNTS, "[DONE]"]
+
+
+def written(*told: Any) -> bytes:
+    """Write events as they go over the wire."""
+    texts = (one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in told)
+    return b"".join(f"data: {text}\n\n".encode() for text in texts)
+
+
+def streams(*told: Any) -> httpx.Response:
+    """Return a response that is a stream of these events."""
+    return httpx.Response(200, content=written(*told), headers={"Content-Type": "text/event-stream"})
+
+
 @dataclass
 class Scripted:
-    """A transport that gives its answers in turn and keeps what it was asked; an exception is raised."""
+    """A transport that gives its answers in turn and keeps what it was asked; an exception is raised.
+
+    What is asked beside the chat calls is answered by `beside`: by the end of the address, else with 404.
+    """
 
     answers: Sequence[httpx.Response | Exception]
+    beside: Mapping[str, Callable[[httpx.Request], httpx.Response]] = field(default_factory=dict)
     requests: list[httpx.Request] = field(default_factory=list)
+    asked_beside: list[httpx.Request] = field(default_factory=list)
 
     @property
     def transport(self) -> httpx.MockTransport:
@@ -63,6 +99,10 @@ class Scripted:
         return [json.loads(request.content) for request in self.requests]
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
+        if not request.url.path.endswith("/chat/completions"):
+            self.asked_beside.append(request)
+            answer_beside = self.beside.get(request.url.path.rpartition("/")[2])
+            return answer_beside(request) if answer_beside else httpx.Response(404)
         self.requests.append(request)
         answer = self.answers[len(self.requests) - 1]
         if isinstance(answer, Exception):
@@ -79,6 +119,8 @@ class Served:
 
     base_url: str
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    begun: threading.Event = field(default_factory=threading.Event)  # the first call has come
+    closed: threading.Event = field(default_factory=threading.Event)  # a client went in the middle
 
 
 @contextmanager
@@ -86,14 +128,31 @@ def served(*behaviours: Behaviour) -> Iterator[Served]:
     """Run a server that meets each request with the next behaviour, the last one from then on."""
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = 10
+
+        def do_GET(self) -> None:
+            answers_nothing(self)
+
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            model.bodies.append(asked)
-            behaviours[min(len(model.bodies), len(behaviours)) - 1](self)
+            if not self.path.endswith("/chat/completions"):
+                answers_nothing(self)
+                return
+            with counting:
+                model.bodies.append(asked)
+                model.begun.set()
+                behaviour = behaviours[min(len(model.bodies), len(behaviours)) - 1]
+            try:
+                behaviour(self)
+            except OSError:
+                model.closed.set()
+                self.close_connection = True
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             """Keep the output of tests clean."""
 
+    counting = threading.Lock()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     model = Served(f"http://127.0.0.1:{server.server_address[1]}/v1")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -115,6 +174,34 @@ def answers_with(content: Any, *, status: int = 200) -> Behaviour:
         handler.send_header("Content-Length", str(len(body)))
         handler.end_headers()
         handler.wfile.write(body)
+
+    return behave
+
+
+def answers_nothing(handler: BaseHTTPRequestHandler) -> None:
+    """Say that there is nothing at this address."""
+    handler.send_response(404)
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
+
+
+def streams_out(*told: Any, pause_s: float = 0.0, end: bool = True) -> Behaviour:
+    """Send events one by one, with a pause behind each; without `end` the connection breaks behind them."""
+
+    def behave(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        for one in told:
+            event = one if isinstance(one, bytes) else written(one)
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+            handler.wfile.flush()
+            time.sleep(pause_s)
+        if end:
+            handler.wfile.write(b"0\r\n\r\n")
+        else:
+            handler.close_connection = True
 
     return behave
 

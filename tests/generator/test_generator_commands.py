@@ -1,12 +1,17 @@
 """`shrag ask` and `shrag trace`; the language model is a local server."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
 from generator.trace import Trace
-from tests.generator.language_model import answers_with, served
+from tests.generator.language_model import answers_with, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, UNANSWERABLE_KOREAN, shrag
+from tests.indexer.corpora import ROOT, environment_of
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -100,6 +105,24 @@ def test_the_notes_stand_on_standard_error(sample_home):
         f"note: extractive answer, the model failed: cannot reach {NOWHERE}/chat/completions" in done.stderr
     )
     assert "note:" not in done.stdout
+
+
+def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
+    with served(streams_out(*[piece("{")] * 2000, pause_s=0.01)) as model:
+        given = {"llm__base_url": model.base_url, "llm__model": "tiny-writer"}
+        command = [sys.executable, str(ROOT / "shrag.py"), "ask", KOREAN, "--name", NAME]
+        process = subprocess.Popen(
+            command,
+            env=os.environ | environment_of(sample_home, **given),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert model.begun.wait(60)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert model.closed.wait(10)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
 def test_search_never_calls_the_model(sample_home):

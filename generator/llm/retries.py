@@ -1,11 +1,22 @@
-"""When a call that failed is sent again: how long to wait, and what a server asks for."""
+"""When a call that failed is sent again: which failures may pass, and how long to wait."""
 
 import re
 import zlib
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-LONGEST_PAUSE_S = 30.0
+from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow, ModelUnreachable
+
+LONGEST_PAUSE_S = 30.0  # where the server asks for none
+RETRIED = frozenset({408, 409, 425, 429})  # and all from 500 on
+SERVER_ERROR = 500
+
+
+def may_pass(error: ModelFailed) -> bool:
+    """Tell whether the same call may succeed later."""
+    if isinstance(error, ModelRefusedCall):
+        return error.status in RETRIED or error.status >= SERVER_ERROR
+    return isinstance(error, (ModelUnreachable, ModelTooSlow))
 
 
 def pause_s(attempt: int, backoff_s: float, salt: bytes, asked_for: float | None = None) -> float:
@@ -14,7 +25,7 @@ def pause_s(attempt: int, backoff_s: float, salt: bytes, asked_for: float | None
     The salt spreads calls that failed together by up to a quarter either way, the same way each time.
     """
     if asked_for is not None:
-        return min(max(asked_for, 0.0), LONGEST_PAUSE_S)
+        return max(asked_for, 0.0)
     spread = 0.75 + 0.5 * zlib.crc32(b"%d " % attempt + salt) / 0xFFFFFFFF
     return float(min(backoff_s * 2 ** (attempt - 1) * spread, LONGEST_PAUSE_S))
 

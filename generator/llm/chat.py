@@ -1,4 +1,4 @@
-"""What goes to a chat endpoint and what comes back, as values: OpenAI's chat completions."""
+"""What goes to a chat endpoint, as values: OpenAI's chat completions, and what vLLM takes beside them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -12,36 +12,6 @@ from generator.structured import json_schema
 Message: TypeAlias = Mapping[str, str]  # role, content
 
 SENT_BACK_CHARACTERS = 20_000  # of an answer to be mended
-
-
-class ChatMessage(BaseModel):
-    """What the model says, or why it does not."""
-
-    content: str | None = None
-    refusal: str | None = None
-
-
-class Choice(BaseModel):
-    """One answer; one is asked for."""
-
-    message: ChatMessage
-    finish_reason: str | None = None
-
-
-class Usage(BaseModel):
-    """Tokens, where the server counts them."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class ChatCompletion(BaseModel):
-    """What a server answers, as far as it is read."""
-
-    choices: list[Choice] | None = None
-    model: str | None = None
-    usage: Usage | None = None
-    error: Any = None
 
 
 def chat_request(
@@ -60,7 +30,19 @@ def chat_request(
     }
     if settings.seed is not None:
         body["seed"] = settings.seed
-    return body
+    if settings.stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    if kwargs := template_kwargs(settings):
+        body["chat_template_kwargs"] = kwargs
+    return body | {key: value for key, value in settings.extra_body.items() if key != "chat_template_kwargs"}
+
+
+def template_kwargs(settings: LanguageModelSettings) -> dict[str, Any]:
+    """Return what the server's chat template is told: whether to think, where the dialect knows how."""
+    told = dict(settings.extra_body.get("chat_template_kwargs", {}))
+    if settings.dialect == "vllm":
+        told = {"enable_thinking": settings.thinking} | told
+    return told
 
 
 def repair_messages(text: str, complaint: str) -> list[Message]:

@@ -1,0 +1,325 @@
+"""Answers that come token by token: read, shown, broken off, too slow, cancelled."""
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
+from generator.growing import readable, shown_growth
+from generator.llm import Growth, LanguageModel
+from generator.llm.events import LONGEST_EVENT, EventReader, EventTooLong
+from tests.generator.language_model import (
+    Scripted,
+    answers_with,
+    events,
+    piece,
+    served,
+    settings,
+    streams,
+    streams_out,
+    written,
+)
+
+RIVER = {"name": "낙동강", "length": 510}
+MESSAGES = [{"role": "user", "content": "Which river is the longest in the south of Korea?"}]
+KEEP_ALIVE = b": keep-alive\n\n"
+
+
+class River(BaseModel):
+    name: str
+    length: int
+
+
+async def call(given, transport=None, on_text=None, name="river"):
+    async with LanguageModel(given, transport=transport) as model:
+        return await model.complete_json(MESSAGES, River, name=name, on_text=on_text)
+
+
+def ask(*answers, on_text=None, **changed):
+    script = Scripted(answers)
+    return script, asyncio.run(call(settings(**changed), script.transport, on_text))
+
+
+def fail(error, *answers, **changed):
+    script = Scripted(answers)
+    with pytest.raises(error) as caught:
+        asyncio.run(call(settings(**changed), script.transport))
+    return script, caught.value
+
+
+def ask_server(server, **changed):
+    return asyncio.run(call(settings(base_url=server.base_url, **changed)))
+
+
+# The event stream
+
+
+def fed(*pieces):
+    reader = EventReader()
+    return [event for one in pieces for event in reader.feed(one)]
+
+
+@pytest.mark.parametrize(
+    ("stream", "data"),
+    [
+        (b"data: one\n\ndata: two\n\n", ["one", "two"]),
+        (b"data: one\r\n\r\ndata: two\r\n\r\n", ["one", "two"]),
+        (b"data: one\r\rdata: two\r\r", ["one"]),  # the last line end may be half of one
+        (b"data:one\n\n", ["one"]),
+        (b"data:  one\n\n", [" one"]),
+        (b"data: one\ndata: two\n\n", ["one\ntwo"]),
+        (b"data\n\n", [""]),
+        (b": a comment\n\n:\n\ndata: one\n\n", ["one"]),
+        (b"event: message\nid: 7\nretry: 10\ndata: one\n\n", ["one"]),
+        (b"\xef\xbb\xbfdata: one\n\n", ["one"]),
+        (b"datas: one\n\n", []),
+        (b"data: cut off\n", []),
+        ("data: 낙동강\n\n".encode(), ["낙동강"]),
+        (b"data: \xff\n\n", ["\ufffd"]),
+    ],
+)
+def test_events_are_read_as_the_standard_says(stream, data):
+    assert fed(stream) == data
+    assert fed(*(stream[place : place + 1] for place in range(len(stream)))) == data
+
+
+@given(
+    st.lists(st.sampled_from([b"data: a", b"data", b": c", b"\n", b"\r", b"\r\n", b"\xea\xb0"])), st.data()
+)
+def test_where_a_stream_is_cut_makes_no_difference(parts, data):
+    stream = b"".join(parts)
+    cut = data.draw(st.integers(0, len(stream)))
+    assert fed(stream[:cut], stream[cut:]) == fed(stream)
+
+
+def test_an_event_without_end_is_not_kept_for_ever():
+    with pytest.raises(EventTooLong, match="more than 4,000,000 bytes"):
+        fed(b"data: " + b"x" * LONGEST_EVENT)
+
+
+# An answer in pieces
+
+
+def test_a_streamed_answer_is_put_together():
+    script, reply = ask(streams(*events(RIVER)))
+    assert reply.value == River(name="낙동강", length=510)
+    assert reply.text == '{"name": "낙동강", "length": 510}'
+    assert (reply.model, reply.finish_reason) == ("tiny-writer-7b", "stop")
+    assert (reply.prompt_tokens, reply.completion_tokens) == (100, 20)
+    assert 0 <= reply.first_token_ms <= reply.milliseconds
+    assert script.bodies[0]["stream_options"] == {"include_usage": True}
+
+
+def test_the_record_of_a_streamed_answer_tells_its_times():
+    _, reply = ask(streams(*events(RIVER)))
+    assert list(reply.as_record()["milliseconds"]) == ["queued", "first_token", "total"]
+
+
+def test_without_streaming_nothing_of_it_is_asked_for():
+    script, reply = ask(httpx.Response(200, json=json.loads(answer_body())), stream=False)
+    assert "stream" not in script.bodies[0]
+    assert "stream_options" not in script.bodies[0]
+    assert reply.value.length == 510
+
+
+def answer_body():
+    message = {"role": "assistant", "content": json.dumps(RIVER)}
+    return json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})
+
+
+def test_whoever_listens_sees_the_answer_grow():
+    seen: list[Growth] = []
+    ask(streams(*events(RIVER)), on_text=seen.append)
+    texts = [growth.text for growth in seen]
+    assert texts[:3] == ['{"n', '{"name', '{"name": ']
+    assert texts[-1] == '{"name": "낙동강", "length": 510}'
+    assert [growth.pieces for growth in seen[:3]] == [1, 2, 3]
+    assert {growth.stage for growth in seen} == {"river"}
+
+
+def test_a_thought_is_counted_and_is_no_part_of_the_answer():
+    thought = [piece(None, reasoning="The Han?"), piece(None, reasoning_content="No.")]
+    seen: list[Growth] = []
+    _, reply = ask(streams(*thought, *events(RIVER)), on_text=seen.append)
+    assert [(growth.text, growth.pieces) for growth in seen[:2]] == [("", 1), ("", 2)]
+    assert reply.value.name == "낙동강"
+
+
+def test_half_an_answer_in_a_stream_is_mended():
+    _, reply = ask(streams(*events('{"name": "낙', finish_reason="length")), streams(*events(RIVER)))
+    assert (reply.repaired, reply.value.name, reply.completion_tokens) == (True, "낙동강", 40)
+
+
+def test_a_refusal_in_a_stream_is_told():
+    _, error = fail(
+        ModelRefusedCall, streams(piece(None, refusal="No"), piece(None, refusal=" rivers."), "[DONE]")
+    )
+    assert "declined: No rivers. Ask in other words" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ('{"ti', ""),
+        ('{"title": "A riv', "A riv"),
+        (
+            '{"title": "A", "introduction": [{"text": "One.", "citations": [1]}], "body": [{"text": "Tw',
+            "A\nOne.\nTw",
+        ),
+        ("<think>no", ""),
+        ("{]", ""),
+        ('{"title": 7, "body": [1, {"text": null}]}', ""),
+    ],
+)
+def test_what_has_come_can_be_read_before_the_end(text, shown):
+    assert readable(text) == shown
+
+
+def test_growth_is_shown_on_a_terminal_and_nowhere_else(monkeypatch, capsys):
+    with shown_growth() as on_text:
+        nowhere = on_text
+    assert nowhere is None
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with shown_growth() as on_text:
+        assert on_text
+        on_text(Growth("answer", '{"title": "A\\u001b[31m river', 7))
+    assert "answer: 7 tokens  A [31m river" in capsys.readouterr().err
+
+
+# Streams that fail
+
+
+@pytest.mark.parametrize(
+    ("stream", "said"),
+    [
+        (written(*events(RIVER)[:-1]), "the stream ended behind 10 pieces, without [DONE]"),
+        (written(*events(RIVER)[:4]), "the stream ended behind 3 pieces, without [DONE]"),
+        (b"", "the stream ended behind 0 pieces, without [DONE]"),
+        (KEEP_ALIVE * 3, "the stream ended behind 0 pieces, without [DONE]"),
+        (written("not JSON"), "a piece of it cannot be read"),
+        (written("[1, 2]"), "a piece of it cannot be read"),
+    ],
+    ids=["no DONE", "half", "empty", "comments", "no JSON", "a list"],
+)
+def test_a_stream_that_does_not_come_to_its_end_is_asked_for_again(stream, said):
+    broken = httpx.Response(200, content=stream, headers={"Content-Type": "text/event-stream"})
+    script, reply = ask(broken, streams(*events(RIVER)))
+    assert (len(script.requests), reply.attempts) == (2, 2)
+    _, error = fail(ModelUnreachable, broken, retries=0)
+    assert f"/chat/completions broke off its answer: {said} (once). " in str(error)
+
+
+def test_a_connection_that_breaks_in_the_middle_of_a_stream_is_made_again():
+    half = streams_out(*events(RIVER)[:4], end=False)
+    with served(half, streams_out(*events(RIVER))) as server:
+        reply = ask_server(server)
+    assert (reply.value.name, reply.attempts) == ("낙동강", 2)
+
+
+def test_an_error_within_a_stream_is_the_servers():
+    error = {"error": {"message": "EngineCore died", "type": "InternalServerError", "code": 500}}
+    script, told = fail(ModelRefusedCall, *[streams(piece("{"), error, "[DONE]")] * 2, retries=1)
+    assert (len(script.requests), told.status) == (2, 500)
+    assert "answered with an error: EngineCore died. Look into the server's log." in str(told)
+
+
+def test_an_error_within_a_stream_that_will_not_pass_is_not_tried_again():
+    error = {"error": {"message": "bad grammar", "type": "BadRequestError", "code": 400}}
+    script, told = fail(ModelRefusedCall, streams(error))
+    assert (len(script.requests), told.status) == (1, 400)
+
+
+# Limits
+
+
+def test_a_server_that_only_keeps_the_connection_alive_gives_no_first_token_in_time():
+    quiet = streams_out(*[KEEP_ALIVE] * 200, pause_s=0.01)
+    with served(quiet) as server, pytest.raises(ModelTooSlow) as caught:
+        ask_server(server, first_token_s=0.2, retries=0)
+    assert "gave no first token within 0.2 s (SHRAG_LLM__FIRST_TOKEN_S) (once)." in str(caught.value)
+
+
+def test_a_slow_first_token_is_waited_for_within_its_limit():
+    slow = streams_out(*[KEEP_ALIVE] * 5, *events(RIVER), pause_s=0.02)
+    with served(slow) as server:
+        reply = ask_server(server, first_token_s=5)
+    assert reply.first_token_ms >= 100
+
+
+def test_a_stream_that_stops_is_told_from_one_that_is_slow():
+    stalls = streams_out(*events(RIVER)[:4], *[KEEP_ALIVE] * 200, pause_s=0.01)
+    with served(stalls) as server, pytest.raises(ModelTooSlow) as caught:
+        ask_server(server, between_tokens_s=0.3, retries=0)
+    assert "gave no further token behind 3 within 0.3 s (SHRAG_LLM__BETWEEN_TOKENS_S)" in str(caught.value)
+
+
+def test_a_stream_that_goes_on_and_on_ends_with_the_request():
+    endless = streams_out(*[piece("{")] * 500, pause_s=0.01)
+    with served(endless) as server, pytest.raises(ModelTooSlow) as caught:
+        ask_server(server, timeout_s=0.4, retries=0)
+    assert "pieces of one, within 0.4 s (SHRAG_LLM__TIMEOUT_S)" in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "setting"), [("keywords", "KEYWORDS_S"), ("answer", "ANSWER_S")])
+def test_each_stage_has_a_limit_of_its_own_over_all_attempts(name, setting):
+    endless = streams_out(*[piece("{")] * 500, pause_s=0.01)
+    given = {setting.lower(): 0.4, "retries": 5}
+    began = time.monotonic()
+    with served(endless) as server, pytest.raises(ModelTooSlow, match=rf"0\.4 s \(SHRAG_LLM__{setting}\)"):
+        asyncio.run(call(settings(base_url=server.base_url, **given), name=name))
+    assert time.monotonic() - began < 10
+
+
+# Cancelled
+
+
+def test_whoever_stops_waiting_closes_the_connection():
+    endless = streams_out(*[piece("{")] * 1000, pause_s=0.01)
+
+    async def ask_and_go(base_url):
+        begun = asyncio.Event()
+        task = asyncio.create_task(call(settings(base_url=base_url), on_text=lambda growth: begun.set()))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with served(endless) as server:
+        asyncio.run(ask_and_go(server.base_url))
+        assert server.closed.wait(10)
+    assert len(server.bodies) == 1
+
+
+def test_a_listener_that_fails_ends_the_call_with_its_own_error():
+    def refuse(growth):
+        raise LookupError("the page is gone")
+
+    with pytest.raises(LookupError, match="the page is gone"):
+        ask(streams(*events(RIVER)), on_text=refuse)
+
+
+def test_connections_are_kept_behind_a_stream():
+    async def twice(base_url):
+        async with LanguageModel(settings(base_url=base_url)) as model:
+            for _ in range(2):
+                await model.complete_json(MESSAGES, River, name="river")
+            pool: Any = model._sender.endpoint._client._transport
+            return len(pool._pool.connections)
+
+    with served(streams_out(*events(RIVER))) as server:
+        assert asyncio.run(twice(server.base_url)) == 1
+
+
+def test_a_server_that_answers_whole_although_a_stream_was_asked_for_is_fine():
+    with served(answers_with(RIVER)) as server:
+        reply = ask_server(server)
+    assert server.bodies[0]["stream"] is True
+    assert (reply.value.name, reply.first_token_ms) == ("낙동강", None)
