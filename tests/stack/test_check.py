@@ -9,8 +9,8 @@ import pytest
 
 from stack.check import findings
 
-ROOT = Path(__file__).parents[1]
-PARTS = ("docker-compose.yml", ".env.example", "docs/cluster.md", "docker")
+ROOT = Path(__file__).parents[2]
+PARTS = ("docker-compose.yml", ".env.example", "docs/cluster.md", "docs/models.md", "docker")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ FAULTS = [
     ("${ELASTIC_PASSWORD:?set it in .env, see .env.example}", "$ELASTIC_PASSWORD", "is a secret"),
     ("${ELASTIC_PASSWORD:?", "${ELASTIC_PASSWORT:?", "ELASTIC_PASSWORT: is not in .env.example"),
     ("${ELASTIC_PASSWORD:?", "${ELASTIC_PASSWORT:?", "ELASTIC_PASSWORD: is in .env.example, and"),
-    ("${ELASTIC_PASSWORD:?", "${ELASTIC_PASSWORT:?", "ELASTIC_PASSWORT: is not in docs/cluster.md"),
+    ("${ELASTIC_PASSWORD:?", "${ELASTIC_PASSWORT:?", "ELASTIC_PASSWORT: is in none of docs/cluster.md, docs"),
     ("-Xms${ELASTICSEARCH_HEAP:-2g}", "-Xms${ELASTICSEARCH_HEAP}", "has neither a default nor a message"),
     (
         "-Xms${ELASTICSEARCH_HEAP:-2g}",
@@ -97,6 +97,62 @@ FAULTS = [
     ("max-size: 50m, ", "", "its log grows without end"),
     ("cluster.initial_master_nodes:", "cluster.initial_masters:", "cluster.initial_masters is not known"),
     ("NODE_NAME: elasticsearch-2", "NODE_NAMES: elasticsearch-2", "NODE_NAMES is not known"),
+    # and in the servers of models
+    ("vllm-openai:v0.32.0", "vllm-openai:latest", "llm: the image vllm/vllm-openai:latest has no fixed tag"),
+    (
+        "vllm/vllm-openai:v0.32.0",
+        "vllm/vllm-tpu:v0.32.0",
+        "llm: the image vllm/vllm-tpu:v0.32.0 is not known",
+    ),
+    ("${SHRAG_LLM__API_KEY:?", "${SHRAG_LLM__API_KEY:-", "SHRAG_LLM__API_KEY: is a secret, and only"),
+    (
+        "  VLLM_API_KEY: ${SHRAG_LLM__API_KEY:?set it in .env, see .env.example}\n",
+        "",
+        "llm: answers without a key",
+    ),
+    ('  HF_HUB_OFFLINE: "1"\n', "", "llm: may reach outside; HF_HUB_OFFLINE"),
+    (
+        '  VLLM_NO_USAGE_STATS: "1"\n',
+        '  VLLM_NO_USAGE_STATS: "0"\n',
+        "embeddings: may reach outside; VLLM_NO_USAGE",
+    ),
+    ('  DO_NOT_TRACK: "1"\n', "", "llm-cpu: may reach outside; DO_NOT_TRACK"),
+    ('  DO_NOT_TRACK: "1"\n', '  DO_NOT_TRACE: "1"\n', "llm: the variable DO_NOT_TRACE is not known"),
+    (
+        "  read_only: true\n  bind: {create",
+        "  bind: {create",
+        "llm: /models is not a folder of this machine, mounted",
+    ),
+    (
+        "{create_host_path: false} # an",
+        "{create_host_path: true} # an",
+        "llm: a folder of weights that is not",
+    ),
+    ("--model=/models/${", "--model=${", "is not below /models, and would be fetched"),
+    (
+        "--served-model-name=${SHRAG_LLM__MODEL:-Qwen",
+        "--served-model-name=${SHRAG_LLM__MODEL:-Owen",
+        "is not the mod",
+    ),
+    ("      - --seed=0\n", "", "llm: has no --seed"),
+    ("      - --enable-prefix-caching\n", "", "llm: has no --enable-prefix-caching"),
+    (
+        "--enable-prefix-caching",
+        "--reasoning-parser=qwen3",
+        "llm: the option --reasoning-parser is not known",
+    ),
+    ("--enable-prefix-caching", "--trust-remote-code", "llm: the option --trust-remote-code is not known"),
+    ('{"enable_thinking":false}', '{"enable_thinking":true}', 'is {"enable_thinking":true}, not {"enable'),
+    ("LLM_GPU_SHARE:-0.5}", "LLM_GPU_SHARE:-0.6}", "llm and embeddings: take 58.412 of 85.9 GB by default"),
+    ("LLM_GPU_SHARE:-0.5}", "LLM_GPU_SHARE:-half}", "llm: --gpu-memory-utilization has no default that is a"),
+    ("      - --gpu-memory-utilization=${LLM_GPU_SHARE:-0.5}\n", "", "and takes nine tenths of the GPU"),
+    ("    deploy: *gpu\n", "", "llm: reserves no GPU"),
+    ("    profiles: [gpu]\n", "", "llm: has no profile, and starts with Elasticsearch"),
+    (
+        '["127.0.0.1:${LLM_PORT',
+        '["${LLM_PORT',
+        "llm: the port ${LLM_PORT:-8000}:8000 is not bound to 127.0.0.1",
+    ),
 ]
 
 
@@ -116,8 +172,15 @@ def test_a_fault_of_form_is_told_once_for_each_service_that_has_it(copy: Path):
 
 ELSEWHERE = [
     (".env.example", "ELASTIC_PASSWORD=", "ELASTIC_PASSWORD=changeme", "ELASTIC_PASSWORD: is a secret"),
+    (".env.example", "SHRAG_LLM__API_KEY=", "SHRAG_LLM__API_KEY=secret", "SHRAG_LLM__API_KEY: is a secret"),
+    ("docs/models.md", "`LLM_SEQUENCES`", "`SEQUENCES`", "LLM_SEQUENCES: is in none of docs/cluster.md"),
     (".env.example", "# ELASTICSEARCH_HEAP=2g", "# ELASTICSEARCH_HEAP=4g", "its default is '2g'"),
-    ("docs/cluster.md", "`ELASTICSEARCH_PORT`", "`PORT`", "ELASTICSEARCH_PORT: is not in docs/cluster.md"),
+    (
+        "docs/cluster.md",
+        "`ELASTICSEARCH_PORT`",
+        "`PORT`",
+        "ELASTICSEARCH_PORT: is in none of docs/cluster.md",
+    ),
     ("docker/elasticsearch/Dockerfile", "elasticsearch:9.2.0", "elasticsearch", "which has no fixed tag"),
     ("docker/elasticsearch/Dockerfile", "COPY", "COPY jvm.options", "copies jvm.options, which is not there"),
     (
@@ -137,7 +200,9 @@ def test_a_fault_in_what_it_names_is_found(copy: Path, path: str, old: str, new:
     assert [line for line in findings(copy) if told in line], findings(copy)
 
 
-@pytest.mark.parametrize("missing", ["docker-compose.yml", ".env.example", "docs/cluster.md"])
+@pytest.mark.parametrize(
+    "missing", [".env.example", "docker-compose.yml", "docs/cluster.md", "docs/models.md"]
+)
 def test_a_missing_file_is_one_line(copy: Path, missing: str):
     (copy / missing).unlink()
     assert findings(copy) == [f"{copy / missing}: No such file or directory"]
