@@ -55,6 +55,7 @@ COMMANDS = (
     generator_commands.trace,
     indexer_commands.analyze,
     stack_commands.doctor,
+    stack_commands.bundle,
 )
 for command in COMMANDS:
     cli.add_command(command)

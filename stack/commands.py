@@ -1,6 +1,7 @@
 """The commands around the services: `doctor` and `bundle`."""
 
 import json
+from pathlib import Path
 
 import click
 
@@ -37,4 +38,108 @@ def doctor(name: str | None, offline: bool, as_json: bool) -> None:
     else:
         show_findings(findings)
     if not all_is_well(findings):
+        raise SystemExit(1)
+
+
+class _WithDefault(click.Group):
+    """A group whose first word, where it is no command, belongs to `make`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["make", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_WithDefault)
+def bundle() -> None:
+    """Collect what a machine without internet needs, and check it there.
+
+    `shrag bundle OUT …` is short for `shrag bundle make OUT …`.
+    """
+
+
+@bundle.command()
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--extra",
+    type=click.Choice(["base", "elasticsearch", "models", "dev"]),
+    default="base",
+    show_default=True,
+    help="Which lock the wheels are of; models includes elasticsearch.",
+)
+@click.option(
+    "--platform",
+    "platforms",
+    multiple=True,
+    metavar="TAG",
+    help="Of the other machine, like manylinux_2_28_x86_64; may be given several times. Else this one's.",
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="OWNER/NAME@REVISION",
+    help="A model of the hub, or FOLDER=OWNER/NAME; may be given several times.",
+)
+@click.option("--image", "images", multiple=True, metavar="NAME:TAG", help="An image of containers.")
+@click.option("--stack-images", is_flag=True, help="All images of docker-compose.yml.")
+def make(
+    out: Path,
+    extra: str,
+    platforms: tuple[str, ...],
+    models: tuple[str, ...],
+    images: tuple[str, ...],
+    stack_images: bool,
+) -> None:
+    """Collect wheels, models, images and this checkout in the folder OUT; the same command goes on.
+
+    Exit code 1 where something that was asked for is left out.
+    """
+    from stack.bundle.images import images_of
+    from stack.bundle.making import BundleRequest, make_bundle
+    from stack.bundle.models import parse_model
+    from stack.bundle.source import CHECKOUT
+
+    if stack_images:
+        images += images_of((CHECKOUT / "docker-compose.yml").read_text("utf-8"))
+    request = BundleRequest(
+        out=out,
+        extra=extra,
+        platforms=platforms,
+        models=tuple(map(parse_model, models)),
+        images=tuple(dict.fromkeys(images)),
+    )
+    manifest = make_bundle(request, tell=lambda line: click.echo(f"{line} …", err=True))
+    size = sum(one.size for one in manifest.files)
+    click.echo(
+        f"{out}: {len(manifest.files):,} files, {size / 1e6:,.1f} MB; check it: shrag bundle verify {out}"
+    )
+    missing = [one for one in manifest.left_out if one.asked_for]
+    for one in missing:
+        click.echo(f"left out: {one.what}: {one.why}", err=True)
+    if missing:
+        raise SystemExit(1)
+
+
+@bundle.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@json_option
+def verify(folder: Path, as_json: bool) -> None:
+    """Check every file of FOLDER, its wheels for this Python and its models; tell how to install.
+
+    Exit code 1 where anything is wrong.
+    """
+    from stack.bundle.verifying import verify_bundle
+
+    checked = verify_bundle(folder, tell=lambda line: click.echo(f"{line} …", err=True))
+    if as_json:
+        record = {"well": not checked.faults, "faults": checked.faults, "commands": checked.commands}
+        click.echo(json.dumps(record, ensure_ascii=False))
+    else:
+        for line in checked.faults:
+            click.echo(line)
+        if not checked.faults:
+            click.echo(f"{len(checked.manifest.files):,} files as they should be. To install from them:\n")
+            click.echo("".join(f"    {line}\n" for line in checked.commands), nl=False)
+    if checked.faults:
         raise SystemExit(1)

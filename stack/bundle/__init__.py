@@ -1,0 +1,1 @@
+"""What an isolated machine needs, collected on a connected one and checked there: `shrag bundle`."""

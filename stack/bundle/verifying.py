@@ -1,0 +1,75 @@
+"""Check a bundle where it is to be used: every file, the wheels for this Python, the models' parts."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from stack.bundle.making import MODELS, SOURCE, WHEELS
+from stack.bundle.manifest import Manifest, files_below, read_manifest, sha256_of
+from stack.bundle.models import model_faults
+from stack.bundle.wheels import LOCKS, python_version, why_not_installable
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found: the manifest, faults a line each, and the commands that install from the bundle."""
+
+    manifest: Manifest
+    faults: tuple[str, ...]
+    commands: tuple[str, ...]
+
+
+def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Checked:
+    """Check a bundle.
+
+    Raises:
+        BundleDamaged: it is no bundle, or its manifest cannot be read.
+    """
+    folder = folder.absolute()
+    manifest = read_manifest(folder)
+    tell(f"{len(manifest.files):,} files")
+    faults = list(_file_faults(folder, manifest))
+    tell("wheels")
+    faults += _wheel_faults(folder, manifest)
+    for model in manifest.models:
+        tell(f"model {model['name']}")
+        faults += [f"model {model['name']}: {one}" for one in model_faults(folder / MODELS / model["name"])]
+    return Checked(manifest, tuple(faults), tuple(_commands(folder, manifest)))
+
+
+def _file_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
+    there = set(files_below(folder))
+    for one in manifest.files:
+        path = folder / one.path
+        if one.path not in there:
+            yield f"{one.path}: is missing"
+        elif path.stat().st_size != one.size:
+            yield f"{one.path}: has {path.stat().st_size:,} bytes, not {one.size:,}"
+        elif sha256_of(path) != one.sha256:
+            yield f"{one.path}: is damaged (another hash)"
+    for name in sorted(there - {one.path for one in manifest.files}):
+        yield f"{name}: does not belong to the bundle"
+
+
+def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
+    if manifest.python != python_version():
+        yield f"wheels: they are for Python {manifest.python}, and this is {python_version()}"
+        return
+    complaint = why_not_installable(folder / SOURCE / "requirements" / manifest.lock, folder / WHEELS)
+    if complaint:
+        yield f"wheels: {complaint}"
+
+
+def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Tell how to install from the bundle, as lines for a shell."""
+    extra = next(name for name, lock in LOCKS.items() if lock == manifest.lock)
+    target = "install" if extra == "base" else f"install-{extra}"
+    yield f"cp -r {folder}/{SOURCE} shrag && cd shrag"
+    yield f"PIP_NO_INDEX=1 PIP_FIND_LINKS={folder}/{WHEELS} make {target} PYTHON=python{manifest.python}"
+    if manifest.models:
+        yield f"echo MODELS_FOLDER={folder}/{MODELS} >>.env  # after cp .env.example .env"
+    for image in manifest.images:
+        yield f"docker load --input {folder}/{image['file']}  # {image['name']}, {image['digest']}"
+    yield ".venv/bin/shrag doctor --offline"
