@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings
 
-METHODS = ("or", "paper", "shrag", "boolean")
+METHODS = ("or", "paper", "shrag", "boolean", "dense")
 DEFAULT_MEASURES = "nDCG@10 R@100 Success@5 Success@15"
 TOLD_IDS = 5
 OVERLAP_DEPTH = 10
@@ -206,7 +206,8 @@ def _language_model() -> "LanguageModel":
     from generator.llm import LanguageModel
     from generator.settings import GeneratorSettings
 
-    return LanguageModel(GeneratorSettings().llm)
+    settings = GeneratorSettings()
+    return LanguageModel(settings.llm, cache=settings.cache)
 
 
 def _rank_all(

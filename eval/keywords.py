@@ -12,8 +12,6 @@ from indexer.analysis import Analyzer
 from indexer.ingest import Progress, no_progress
 from retriever.keywords import Keyword
 
-ASKED_AT_ONCE = 8  # questions the model works on
-
 
 @dataclass(frozen=True, slots=True)
 class TopicKeywords:
@@ -29,12 +27,13 @@ class TopicKeywords:
 async def ask_for_keywords(
     topics: Mapping[str, str], model: LanguageModel, analyzer: Analyzer, progress: Progress = no_progress
 ) -> TopicKeywords:
-    """Ask the model for the keywords of every topic, some at a time.
+    """Ask the model for the keywords of every topic, as many at a time as its settings allow.
 
     Raises:
-        GeneratorError: the model cannot be reached, is too slow or refuses.
+        ModelFailed: the model cannot be reached, is too slow or refuses.
+        CallNotRecorded, CacheUnusable: a replay misses a call, or its file cannot be used.
     """
-    places = asyncio.Semaphore(ASKED_AT_ONCE)
+    places = asyncio.Semaphore(model.settings.concurrency)  # those that wait here run against no limit
     answers: dict[str, ModelKeywords | None] = {}
 
     async def ask(query_id: str, question: str) -> None:
@@ -53,6 +52,7 @@ async def ask_for_keywords(
         "prompt_versions": sorted({answer.prompt_version for answer in usable.values()}),
         "temperature": model.settings.temperature,
         "seed": model.settings.seed,
+        "revision": model.settings.revision,
         "texts": {query_id: [one.text for one in answer.keywords] for query_id, answer in usable.items()},
         "unusable": [query_id for query_id in topics if query_id not in usable],
     }

@@ -47,14 +47,17 @@ class ModelCalls:
         evidence = [hit.passage for hit in result.hits]
         try:
             with self._timed("answer"):
-                answer, reply, prompt_version = await written_answer(
+                written = await written_answer(
                     result.question, evidence, self.model, self.index, self.on_text
                 )
         except ModelFailed as error:
             self._failed("answer", error, "extractive answer")
             return None
-        self._answered("answer", reply, prompt_version)
-        return answer
+        self._answered("answer", written.reply, written.prompt_version)
+        self.records["answer"]["context"] = written.fitted.as_record()
+        if written.fitted.note:
+            self.notes.append(written.fitted.note)
+        return written.answer
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:

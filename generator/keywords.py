@@ -51,7 +51,9 @@ async def keywords_from_model(
     language = language_of(question)
     prompt = load_prompt("keywords", language)
     messages = [{"role": "user", "content": prompt.render(question=question)}]
-    reply = await model.complete_json(messages, KeywordLists, name="keywords", on_text=on_text)
+    reply = await model.complete_json(
+        messages, KeywordLists, name="keywords", prompt_version=prompt.version, on_text=on_text
+    )
     korean, english = by_language(reply.value)
     own, other = (korean, english) if language == "ko" else (english, korean)
     keywords = rank(merge(words_of_each(own, analyzer), words_of_each(other, analyzer)))

@@ -45,6 +45,10 @@ class Settings:
         """Read the variables `SHRAG_…`; pydantic's ValidationError names one that does not fit."""
         return cls(IndexerSettings(), RetrieverSettings(), GeneratorSettings())
 
+    def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:
+        """Make the language model with its cache, to be opened by `async with`."""
+        return LanguageModel(self.generator.llm, transport=transport, cache=self.generator.cache)
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -83,7 +87,7 @@ async def answer_question(
         RetrieverError: a question or filter that cannot be used.
     """
     if model is None and settings.generator.llm.configured:
-        async with LanguageModel(settings.generator.llm, transport=transport) as own:
+        async with settings.language_model(transport) as own:
             return await _answered(index, question, settings, filters or Filters(), own, on_text)
     return await _answered(index, question, settings, filters or Filters(), model, on_text)
 
@@ -142,6 +146,7 @@ def _trace(
                 "model": llm.model if llm.configured else None,
                 "seed": llm.seed,
                 "temperature": llm.temperature,
+                "revision": llm.revision,
             },
             "filters": {
                 "years": [filters.years.low, filters.years.high] if filters.years else None,

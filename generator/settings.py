@@ -1,11 +1,14 @@
 """Which language model writes, and how it is called: variables `SHRAG_LLM__…`, read by the front ends."""
 
+import json
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     AnyHttpUrl,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -14,16 +17,27 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
 
+CacheMode: TypeAlias = Literal["off", "use", "record", "replay"]
 Dialect: TypeAlias = Literal["vllm", "openai"]
 OWN_FIELDS = frozenset(
     "model messages response_format stream stream_options temperature max_tokens seed n".split()
 )
 
 ADDRESS: TypeAdapter[AnyHttpUrl] = TypeAdapter(AnyHttpUrl)
+
+
+def _from_json(value: Any) -> Any:
+    """Read a variable's JSON here, where a complaint names the variable."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise ValueError('must hold a JSON object, like {"top_k": 20}') from None
 
 
 class LanguageModelSettings(BaseModel):
@@ -69,7 +83,7 @@ class LanguageModelSettings(BaseModel):
         description="vllm: chat_template_kwargs and /tokenize are used; openai: what OpenAI documents alone",
     )
     thinking: bool = Field(default=False, description="enable_thinking of the chat template")
-    extra_body: dict[str, Any] = Field(
+    extra_body: Annotated[dict[str, Any], NoDecode, BeforeValidator(_from_json)] = Field(
         default_factory=dict, description="further fields of a chat call, as JSON"
     )
     revision: str | None = Field(default=None, description="of the model, where its name does not tell")
@@ -128,6 +142,24 @@ class LanguageModelSettings(BaseModel):
         return self
 
 
+def default_cache_file() -> Path:
+    """Return the file of recorded calls after the XDG base directory rules."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "shrag" / "calls.sqlite"
+
+
+class CacheSettings(BaseModel):
+    """Whether the model's answers are kept, and where."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    mode: CacheMode = Field(
+        default="off",
+        description="use: ask what is not there; record: ask all and keep it; replay: ask nothing",
+    )
+    file: Path = Field(default_factory=default_cache_file, description="where calls are kept")
+
+
 class GeneratorSettings(BaseSettings):
     """Settings of the generator; built once at a front end and passed down."""
 
@@ -142,3 +174,4 @@ class GeneratorSettings(BaseSettings):
     llm: LanguageModelSettings = Field(
         default_factory=LanguageModelSettings, description="the language model"
     )
+    cache: CacheSettings = Field(default_factory=CacheSettings, description="its recorded answers")

@@ -1,6 +1,7 @@
 """Answers and traces for a person at a terminal."""
 
 import json
+from typing import Any
 
 import click
 from rich.table import Table
@@ -52,6 +53,30 @@ def show_answer(answered: Answered) -> None:
     click.echo(f"{answered.result.milliseconds['total']:.0f} ms", err=True)
 
 
+def _call_line(call: dict[str, Any]) -> str:
+    """Tell a call of a saved trace: tokens, requests, times, what was cut for it; or its failure."""
+    if "error" in call:
+        return f"failed: {call['error']}"
+    told = [str(call.get("model", ""))]
+    if call.get("prompt_tokens") is not None:
+        told.append(f"{call['prompt_tokens']} + {call.get('completion_tokens')} tokens")
+    told.append(f"{call.get('attempts')} requests" + (", repaired" if call.get("repaired") else ""))
+    times = call.get("milliseconds")
+    if isinstance(times, dict):
+        told.append(", ".join(f"{name.replace('_', ' ')} {spent:.0f} ms" for name, spent in times.items()))
+    context = call.get("context") or {}
+    if context.get("tokens"):
+        told.append(
+            f"prompt of {context['prompt_tokens']} tokens (by {context['counted_by']}) in a context of "
+            f"{context['tokens']}"
+        )
+    told += [
+        f"{one['passage_id']} cut to {one['characters']} of {one['of']} characters"
+        for one in context.get("shortened", [])
+    ]
+    return "; ".join(told)
+
+
 def show_saved(trace: Trace) -> None:
     """Print a saved trace."""
     screen = console()
@@ -69,6 +94,8 @@ def show_saved(trace: Trace) -> None:
     click.echo(f"\n{answer['title']}")
     for sentence in answer["sentences"]:
         click.echo(f"- {sentence['text']} {sentence['citations']} {sentence['check']}")
+    for name, call in record.get("model_calls", {}).items():
+        click.echo(f"{name}: {_call_line(call)}")
     for note in record["notes"]:
         click.echo(f"note: {note}")
     click.echo("milliseconds " + json.dumps(record["milliseconds"]))

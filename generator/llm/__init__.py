@@ -1,15 +1,21 @@
 """The language model's client: chat calls to an OpenAI-compatible endpoint, answered with JSON."""
 
 from generator.llm.chat import Message, chat_request, repair_messages
-from generator.llm.model import Growth, LanguageModel, OnText, Reply
+from generator.llm.counting import Count, at_most
+from generator.llm.limits import Limit
+from generator.llm.model import LanguageModel
+from generator.llm.reply import Growth, OnText, Reply
 from generator.llm.retries import pause_s, retry_after_s
 
 __all__ = [
+    "Count",
     "Growth",
     "LanguageModel",
+    "Limit",
     "Message",
     "OnText",
     "Reply",
+    "at_most",
     "chat_request",
     "pause_s",
     "repair_messages",

@@ -1,5 +1,6 @@
 """What a server answers to a chat call, whole or as a stream of pieces, made one value."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,6 +52,21 @@ class Completion:
     finish_reason: str
     usage: Usage = field(default_factory=Usage)
     refusal: str = ""
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as JSON, for a recording."""
+        return {
+            "text": self.text,
+            "model": self.model,
+            "finish_reason": self.finish_reason,
+            "usage": self.usage.model_dump(),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Completion":
+        """Make it of what `as_record` gave."""
+        usage = Usage.model_validate(record["usage"])
+        return cls(record["text"], record["model"], record["finish_reason"], usage)
 
 
 class NoCompletion(ValueError):

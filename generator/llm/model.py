@@ -4,22 +4,27 @@ The format is that of OpenAI's chat completions with `response_format` of type `
 llama.cpp serve it; the answer of a server that ignores the schema is read leniently.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from pydantic import BaseModel
 
 from generator.errors import ModelAnswerInvalid, ModelNotConfigured
 from generator.llm.chat import Message, chat_request, repair_messages
 from generator.llm.completion import Completion, Growing
+from generator.llm.counting import TokenCounter
 from generator.llm.endpoint import json_bytes
 from generator.llm.limits import Limit, limit_of, now
+from generator.llm.recording import Call, Outcome, Recording
 from generator.llm.refusals import shown
-from generator.llm.sending import Delivered, Sender
-from generator.settings import LanguageModelSettings
+from generator.llm.reply import Growth, OnText, Reply
+from generator.llm.sending import Delivered, Sender, Times
+from generator.llm.server import Context, Server
+from generator.settings import CacheSettings, LanguageModelSettings
 from generator.structured import UnreadableAnswer, read_answer
 
 if TYPE_CHECKING:  # a command that calls no model does not wait for it
@@ -27,48 +32,16 @@ if TYPE_CHECKING:  # a command that calls no model does not wait for it
 
 T = TypeVar("T", bound=BaseModel)
 
-
-@dataclass(frozen=True, slots=True)
-class Reply(Generic[T]):
-    """A valid answer, and what it took to get it."""
-
-    value: T
-    model: str  # as the server reports it
-    text: str  # as it came
-    finish_reason: str
-    prompt_tokens: int | None  # of all calls, where the server counts them
-    completion_tokens: int | None
-    attempts: int  # requests sent, retries and repair included
-    repaired: bool
-    milliseconds: float
-    queued_ms: float = 0.0  # waited for a place among the calls under way
-    first_token_ms: float | None = None  # of the first call, from sending; None where nothing was streamed
-
-    def as_record(self) -> dict[str, Any]:
-        """Return all but the value as JSON, for a trace."""
-        times = {"queued": self.queued_ms, "first_token": self.first_token_ms, "total": self.milliseconds}
-        return {
-            "model": self.model,
-            "text": self.text,
-            "finish_reason": self.finish_reason,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "attempts": self.attempts,
-            "repaired": self.repaired,
-            "milliseconds": {name: round(one, 2) for name, one in times.items() if one is not None},
-        }
+HOW_IT_COMES = frozenset({"stream", "stream_options"})  # says nothing of what is answered
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
-    """An answer on its way: what has come of it, as it came. A retry or a repair begins with no text."""
-
-    stage: str  # the call's name: keywords, answer
-    text: str
-    pieces: int  # that came: about its tokens, those of a thought included
-
-
-OnText: TypeAlias = Callable[[Growth], None]
+class _Asked:
+    schema: type[BaseModel]
+    name: str
+    prompt_version: int | None
+    limit: Limit
+    on_text: OnText | None
 
 
 class LanguageModel:
@@ -83,9 +56,13 @@ class LanguageModel:
         settings: LanguageModelSettings,
         *,
         transport: "httpx.AsyncBaseTransport | None" = None,
+        cache: CacheSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Name the endpoint; nothing is sent yet. `transport` stands in for the network, `clock` for time.
+        """Name the endpoint; nothing is sent or opened yet.
+
+        `transport` stands in for the network, `clock` for the circuit's time; `cache` says which file of
+        recorded calls is used, and how.
 
         Raises:
             ModelNotConfigured: the settings name no endpoint.
@@ -97,10 +74,19 @@ class LanguageModel:
             )
         self.settings = settings
         self._sender = Sender(settings, transport, clock)
+        self._server = Server(settings, self._sender.endpoint)
+        self._cache = cache or CacheSettings()
+        self._recording: Recording | None = None
         self.endpoint = self._sender.endpoint.url
 
     async def __aenter__(self) -> Self:
-        """Open the connections."""
+        """Open the client, the file of recorded calls and the tokenizer, as far as settings name them.
+
+        Raises:
+            CacheUnusable, TokenizerUnusable: one of these cannot be used.
+        """
+        await self._server.open()
+        self._recording = await asyncio.to_thread(Recording, self._cache)
         await self._sender.open()
         return self
 
@@ -110,31 +96,67 @@ class LanguageModel:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the connections."""
+        """Close the connections, and the file."""
         await self._sender.close()
+        if self._recording:
+            self._recording.close()
+            self._recording = None
+
+    @property
+    def _opened(self) -> Recording:
+        if self._recording is None:
+            raise RuntimeError("open the language model first: async with LanguageModel(…) as model")
+        return self._recording
+
+    def check(self) -> None:
+        """Raise CircuitOpen where the server is left alone now and no file could answer in its place."""
+        if self._cache.mode == "off":
+            self._sender.circuit.check()
+
+    def limit(self, stage: str) -> Limit:
+        """Return the time limit of a stage that begins now."""
+        return limit_of(stage, self.settings)
+
+    async def context(self, limit: Limit) -> Context:
+        """Return how many tokens prompt and answer may have together, where the server or a setting says."""
+        return await self._server.context(self._opened, limit)
+
+    def counter(self, limit: Limit) -> TokenCounter:
+        """Return what counts the tokens of a prompt, by the model's own tokenizer where it is at hand."""
+        return self._server.counter(self._opened, limit)
 
     async def complete_json(
-        self, messages: Sequence[Message], schema: type[T], *, name: str, on_text: OnText | None = None
+        self,
+        messages: Sequence[Message],
+        schema: type[T],
+        *,
+        name: str,
+        prompt_version: int | None = None,
+        limit: Limit | None = None,
+        on_text: OnText | None = None,
     ) -> Reply[T]:
         """Ask for JSON of `schema`; an answer that is none is sent back once to be mended.
 
         `name` (letters, digits, `_`, `-`) names the schema for the server and in messages, and the stage
-        whose time limit holds for the whole, pauses included. `on_text` is called with the answer as it
+        whose time limit holds for the whole, pauses included; `limit` is one that began before. The
+        `prompt_version` goes into the key of a recorded call. `on_text` is called with the answer as it
         grows. Whoever cancels the call closes its connection, upon which a server stops writing.
 
         Raises:
             ModelUnreachable, ModelTooSlow, ModelRefusedCall: the call failed, after retries where they help.
             CircuitOpen: the server is left alone after repeated failures.
             ModelAnswerInvalid: the answer was not of `schema`, nor was the second.
+            CallNotRecorded, CacheUnusable: a replay misses the call, or the file cannot be used.
         """
-        started, limit = now(), limit_of(name, self.settings)
-        delivered = [await self._call(messages, schema, name, limit, on_text)]
+        asked = _Asked(schema, name, prompt_version, limit or self.limit(name), on_text)
+        started = now()
+        delivered = [await self._call(messages, asked)]
         first = delivered[0].completion
         try:
             value = read_answer(first.text, schema)
         except UnreadableAnswer as unreadable:
             mended = [*messages, *repair_messages(first.text, self._complaint(first, unreadable))]
-            delivered.append(await self._call(mended, schema, name, limit, on_text))
+            delivered.append(await self._call(mended, asked))
             value = self._second_reading(delivered[1].completion, schema, name)
         last = delivered[-1].completion
         first_token_s = delivered[0].times.first_token_s
@@ -150,22 +172,32 @@ class LanguageModel:
             milliseconds=1000 * (now() - started),
             queued_ms=1000 * sum(one.times.queued_s for one in delivered),
             first_token_ms=None if first_token_s is None else 1000 * first_token_s,
+            from_cache=all(one.times.from_cache for one in delivered),
         )
 
-    async def _call(
-        self,
-        messages: Sequence[Message],
-        schema: type[BaseModel],
-        name: str,
-        limit: Limit,
-        on_text: OnText | None,
-    ) -> Delivered:
-        def grown(growing: Growing) -> None:
-            if on_text:
-                on_text(Growth(name, growing.text, growing.pieces))
+    async def _call(self, messages: Sequence[Message], asked: _Asked) -> Delivered:
+        """Have a call answered, by the server or from the file of recorded ones."""
+        body = chat_request(messages, asked.schema, name=asked.name, settings=self.settings)
+        request = {key: value for key, value in body.items() if key not in HOW_IT_COMES}
+        revision = self.settings.revision
+        call = Call("chat", asked.name, self.settings.model, revision, asked.prompt_version, request)
+        live: Delivered | None = None
 
-        body = chat_request(messages, schema, name=name, settings=self.settings)
-        return await self._sender.send(json_bytes(body), limit, grown)
+        def grown(growing: Growing) -> None:
+            if asked.on_text:
+                asked.on_text(Growth(asked.name, growing.text, growing.pieces))
+
+        async def ask() -> Outcome:
+            nonlocal live
+            live = await self._sender.send(json_bytes(body), asked.limit, grown)
+            return live.completion.as_record() | {"attempts": live.times.attempts}
+
+        outcome, _ = await self._opened.outcome(call, ask)
+        if live:
+            return live
+        completion = Completion.from_record(outcome)
+        grown(Growing(completion.model, completion.text, completion.usage.completion_tokens or 0))
+        return Delivered(completion, Times(attempts=outcome["attempts"], from_cache=True))
 
     def _second_reading(self, answer: Completion, schema: type[T], name: str) -> T:
         try:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow
 from generator.llm.circuit import Circuit
 from generator.llm.completion import Completion
-from generator.llm.endpoint import Answered, Endpoint, OnGrowth, Sent
+from generator.llm.endpoint import Endpoint
 from generator.llm.limits import Limit, now
+from generator.llm.reading import Answered, OnGrowth, Sent
 from generator.llm.retries import may_pass, pause_s
 from generator.settings import LanguageModelSettings
 
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Times:
-    """Seconds of a call: waited for a place, until the first token came, all of it; requests sent."""
+    """Seconds of a call: waited for a place, until the first token came, all of it; requests sent.
+
+    A call that was answered from a file keeps the count of requests of its recording.
+    """
 
     queued_s: float = 0.0
     first_token_s: float | None = None
     total_s: float = 0.0
     attempts: int = 0
+    from_cache: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,7 @@ class Served:
     base_url: str
     bodies: list[dict[str, Any]] = field(default_factory=list)
     begun: threading.Event = field(default_factory=threading.Event)  # the first call has come
+    second: threading.Event = field(default_factory=threading.Event)  # and the second
     closed: threading.Event = field(default_factory=threading.Event)  # a client went in the middle
 
 
@@ -141,7 +142,7 @@ def served(*behaviours: Behaviour) -> Iterator[Served]:
                 return
             with counting:
                 model.bodies.append(asked)
-                model.begun.set()
+                (model.begun if len(model.bodies) == 1 else model.second).set()
                 behaviour = behaviours[min(len(model.bodies), len(behaviours)) - 1]
             try:
                 behaviour(self)

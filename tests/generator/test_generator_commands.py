@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from generator.trace import Trace
-from tests.generator.language_model import answers_with, piece, served, streams_out
+from tests.generator.language_model import answers_with, events, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, UNANSWERABLE_KOREAN, shrag
 from tests.indexer.corpora import ROOT, environment_of
 
@@ -139,6 +139,11 @@ def test_search_never_calls_the_model(sample_home):
         ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must begin with http:// or https://"),
         ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
         ({"llm__timeout_s": "soon"}, "SHRAG_LLM__TIMEOUT_S: Input should be a valid number"),
+        ({"llm__extra_body": "{top_k"}, 'SHRAG_LLM__EXTRA_BODY: must hold a JSON object, like {"top_k": 20}'),
+        ({"llm__extra_body": "[1]"}, "SHRAG_LLM__EXTRA_BODY: Input should be a valid dictionary"),
+        ({"llm__extra_body": '{"seed": 1}'}, "SHRAG_LLM__EXTRA_BODY: must not hold seed"),
+        ({"llm__dialect": "french"}, "SHRAG_LLM__DIALECT: Input should be 'vllm' or 'openai'"),
+        ({"cache__mode": "on"}, "SHRAG_CACHE__MODE: Input should be 'off', 'use', 'record' or 'replay'"),
         ({"llm": "no JSON"}, "SHRAG_LLM must hold JSON"),
         ({"title_weight": "heavy"}, "SHRAG_TITLE_WEIGHT: Input should be a valid number"),
         ({"workers": "-1"}, "SHRAG_WORKERS: Input should be greater than or equal to 0"),
@@ -196,6 +201,23 @@ def test_what_goes_wrong_is_one_line(sample_home, arguments, code, complaint):
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith(complaint)
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_saved_trace_shows_what_each_call_took(sample_home, tmp_path):
+    with served(streams_out(*events(KEYWORDS)), answers_with({"title": 7}), answers_with(ANSWER)) as model:
+        ask(sample_home, KOREAN, "--trace", tmp_path / "trace.json", model=model.base_url)
+    shown = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path).stdout.splitlines()
+    (keywords,) = [line for line in shown if line.startswith("keywords: ")]
+    (answer,) = [line for line in shown if line.startswith("answer: ")]
+    assert keywords.startswith("keywords: tiny-writer-7b; 100 + 20 tokens; 1 requests; queued ")
+    assert ", first token " in keywords
+    assert answer.startswith("answer: tiny-writer-7b; 200 + 40 tokens; 2 requests, repaired; queued ")
+
+
+def test_a_saved_trace_shows_which_call_failed(sample_home, tmp_path):
+    ask(sample_home, KOREAN, "--trace", tmp_path / "trace.json", model=NOWHERE)
+    shown = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path).stdout
+    assert f"answer: failed: cannot reach {NOWHERE}/chat/completions: " in shown
 
 
 # Traces

@@ -100,6 +100,23 @@ def test_a_request_is_a_value():
     }
 
 
+def test_further_fields_are_sent_and_those_of_the_template_joined():
+    extra = {"top_k": 1, "chat_template_kwargs": {"language": "ko"}}
+    body = chat_request(MESSAGES, River, name="river", settings=settings(extra_body=extra))
+    assert body["top_k"] == 1
+    assert body["chat_template_kwargs"] == {"enable_thinking": False, "language": "ko"}
+
+
+def test_a_plain_openai_server_is_sent_no_field_of_vllm():
+    body = chat_request(MESSAGES, River, name="river", settings=settings(dialect="openai"))
+    assert "chat_template_kwargs" not in body
+
+
+def test_thinking_is_asked_for_where_it_is_wanted():
+    body = chat_request(MESSAGES, River, name="river", settings=settings(thinking=True))
+    assert body["chat_template_kwargs"] == {"enable_thinking": True}
+
+
 def test_no_seed_is_sent_where_none_is_set():
     assert "seed" not in chat_request(MESSAGES, River, name="river", settings=settings(seed=None))
 

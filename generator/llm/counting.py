@@ -1,0 +1,88 @@
+"""How many tokens a prompt has: by the server's tokenizer, by a local one, or at most, by its bytes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from generator.errors import ModelFailed, TokenizerUnusable
+from generator.llm.chat import Message
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+CountedBy: TypeAlias = Literal["server", "tokenizer", "bytes"]
+
+# What a chat template adds to the texts: marks of the turns, and a system prompt of its own.
+TEMPLATE_TOKENS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Tokens of a prompt, and by what they were counted: exact by the server, else an upper estimate."""
+
+    tokens: int
+    counted_by: CountedBy
+
+
+def at_most(messages: Sequence[Message]) -> Count:
+    """Estimate from above: no tokenizer in use makes more than one token of a byte of UTF-8."""
+    size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
+    return Count(size + TEMPLATE_TOKENS, "bytes")
+
+
+class TokenCounter:
+    """Counts one prompt in several lengths, the same way each time."""
+
+    def __init__(
+        self,
+        ask_server: Callable[[Sequence[Message]], Awaitable[int | None]] | None,
+        tokenizer: "Tokenizer | None",
+    ) -> None:
+        """Count by `ask_server` (None where it cannot), else by a local tokenizer, else by bytes."""
+        self._ask_server = ask_server
+        self._tokenizer = tokenizer
+
+    async def count(self, messages: Sequence[Message]) -> Count:
+        """Count the tokens of a prompt."""
+        if self._ask_server:
+            try:
+                tokens = await self._ask_server(messages)
+            except ModelFailed:
+                tokens = None
+            if tokens is not None:
+                return Count(tokens, "server")
+            self._ask_server = None
+        if self._tokenizer:
+            return await asyncio.to_thread(_count_locally, self._tokenizer, messages)
+        return at_most(messages)
+
+
+def _count_locally(tokenizer: "Tokenizer", messages: Sequence[Message]) -> Count:
+    texts = [message["content"].encode("utf-8", "replace").decode() for message in messages]
+    encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
+    return Count(sum(len(one.ids) for one in encoded) + TEMPLATE_TOKENS, "tokenizer")
+
+
+def load_tokenizer(path: Path) -> "Tokenizer":
+    """Read a tokenizer.json, or the one in a folder.
+
+    Raises:
+        TokenizerUnusable: it is not there or cannot be read, or the library is missing.
+    """
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise TokenizerUnusable(
+            "SHRAG_LLM__TOKENIZER needs the library tokenizers: make install-models installs it."
+        ) from None
+    file = path / "tokenizer.json" if path.is_dir() else path
+    if not file.is_file():
+        raise TokenizerUnusable(f"SHRAG_LLM__TOKENIZER: there is no file {file}.")
+    try:
+        return Tokenizer.from_file(str(file))
+    except Exception as error:
+        raise TokenizerUnusable(
+            f"SHRAG_LLM__TOKENIZER: {file} cannot be read: {error}. Take the tokenizer.json of the model."
+        ) from error

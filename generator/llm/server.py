@@ -1,0 +1,111 @@
+"""What a server tells beside its answers: how long its model's context is, and how many tokens a prompt has.
+
+`max_model_len` in /models and the address /tokenize are vLLM's; other servers answer neither.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from generator.errors import ModelFailed
+from generator.llm.chat import Message, template_kwargs
+from generator.llm.counting import TokenCounter, load_tokenizer
+from generator.llm.endpoint import Endpoint
+from generator.llm.limits import Limit
+from generator.llm.recording import Call, Outcome, Recording
+from generator.settings import LanguageModelSettings
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+ANSWER_S = 10.0  # for what takes a server milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Tokens of prompt and answer together, None where nobody says, and who said so."""
+
+    tokens: int | None
+    said_by: Literal["setting", "server", "nobody"]
+
+
+NOBODY = Context(None, "nobody")
+
+
+class Server:
+    """Asks one server about its model, through the recording as all calls."""
+
+    def __init__(self, settings: LanguageModelSettings, endpoint: Endpoint) -> None:
+        self._settings = settings
+        self._endpoint = endpoint
+        self._context: Context | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._tokenizer: Tokenizer | None = None
+
+    async def open(self) -> None:
+        """Read the local tokenizer, where a setting names one; TokenizerUnusable where that fails."""
+        self._one_at_a_time = asyncio.Lock()
+        if self._settings.tokenizer and not self._tokenizer:
+            self._tokenizer = await asyncio.to_thread(load_tokenizer, self._settings.tokenizer)
+
+    async def context(self, recording: Recording, limit: Limit) -> Context:
+        """Return the size of the model's context; asked once, and again where the server could not say."""
+        if self._settings.context_tokens is not None:
+            return Context(self._settings.context_tokens, "setting")
+        async with self._one_at_a_time:
+            if self._context is None:
+                try:
+                    outcome, _ = await recording.outcome(
+                        self._call("context", {}), lambda: self._models(limit)
+                    )
+                except ModelFailed:
+                    return NOBODY
+                tokens = outcome["max_model_len"]
+                self._context = NOBODY if tokens is None else Context(tokens, "server")
+            return self._context
+
+    def counter(self, recording: Recording, limit: Limit) -> TokenCounter:
+        """Return what counts the tokens of one prompt in several lengths."""
+
+        async def count(messages: Sequence[Message]) -> int | None:
+            call = self._call("tokenize", self._to_tokenize(messages))
+            outcome, _ = await recording.outcome(call, lambda: self._tokens(call.request, limit))
+            counted: int | None = outcome["count"]
+            return counted
+
+        return TokenCounter(count if self._settings.dialect == "vllm" else None, self._tokenizer)
+
+    def _call(self, kind: str, request: Mapping[str, Any]) -> Call:
+        return Call(kind, "context", self._settings.model, self._settings.revision, None, request)
+
+    def _to_tokenize(self, messages: Sequence[Message]) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self._settings.model,
+            "messages": [dict(message) for message in messages],
+            "add_generation_prompt": True,
+        }
+        if kwargs := template_kwargs(self._settings):
+            body["chat_template_kwargs"] = kwargs
+        return body
+
+    async def _models(self, limit: Limit) -> Outcome:
+        url = f"{self._settings.base_url}/models"
+        said = await self._endpoint.ask("GET", url, None, limit.or_sooner(ANSWER_S, "timeout_s"))
+        listed = said.get("data") if isinstance(said, dict) else None
+        lengths = [
+            one.get("max_model_len")
+            for one in (listed if isinstance(listed, list) else [])
+            if isinstance(one, dict) and one.get("id") == self._settings.model
+        ]
+        return {"max_model_len": next((one for one in lengths if _is_count(one)), None)}
+
+    async def _tokens(self, request: Mapping[str, Any], limit: Limit) -> Outcome:
+        url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"
+        said = await self._endpoint.ask("POST", url, request, limit.or_sooner(ANSWER_S, "timeout_s"))
+        count = said.get("count") if isinstance(said, dict) else None
+        return {"count": count if _is_count(count) else None}
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

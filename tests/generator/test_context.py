@@ -1,0 +1,250 @@
+"""Prompts within the model's context: counted, shortened sentence by sentence, told, never cut silently."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from generator.context import Evidence
+from generator.errors import ContextTooSmall, ModelRefusedCall, TokenizerUnusable
+from generator.llm import LanguageModel, at_most
+from generator.written import written_answer
+from tests.generator.language_model import Scripted, says, settings
+from tests.generator.sample_index import passage
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+ANSWER = {"title": "Rivers", "introduction": [], "body": [], "conclusion": [], "answered": True}
+LONG = passage("LONG", "The first river is long. The second river is longer. The third river is dry.")
+SHORT = passage("SHORT", "Rivers are wet. Lakes too.")
+OVERFLOW = {
+    "error": {
+        "message": "This model's maximum context length is 900 tokens. However, your prompt contains 1200 "
+        "input tokens. Please reduce the length of the input prompt.",
+        "type": "BadRequestError",
+        "param": "input_tokens",
+        "code": 400,
+    }
+}
+
+
+def models(max_model_len):
+    listed = [{"id": "another", "max_model_len": 7}, {"id": "tiny-writer", "max_model_len": max_model_len}]
+    return lambda request: httpx.Response(200, json={"object": "list", "data": listed})
+
+
+def words_of(request):
+    """Count as a tokenizer that makes one token a word."""
+    return len(json.loads(request.content)["messages"][0]["content"].split())
+
+
+def tokenize(request):
+    return httpx.Response(200, json={"count": words_of(request), "max_model_len": 900, "tokens": []})
+
+
+def written(sample, *answers, beside=None, evidence=(LONG, SHORT), **changed):
+    """Ask for an answer; return the script and what came of it."""
+    script = Scripted(answers or [says(ANSWER)], beside or {})
+
+    async def call():
+        async with LanguageModel(settings(**changed), transport=script.transport) as model:
+            return await written_answer("Which river is long?", evidence, model, sample)
+
+    return script, asyncio.run(call())
+
+
+def words_of_whole(sample):
+    script, _ = written(sample)
+    return len(script.bodies[0]["messages"][0]["content"].split())
+
+
+def bytes_of_whole(sample):
+    """What all of the prompt counts at most."""
+    script, _ = written(sample)
+    return len(script.bodies[0]["messages"][0]["content"].encode()) + 256
+
+
+def passages_sent(script, call=-1):
+    content = script.bodies[call]["messages"][0]["content"]
+    return [part.partition("</passage>")[0].split("\n")[2] for part in content.split("<passage number=")[1:]]
+
+
+# Shortening
+
+
+def test_the_longest_passage_loses_its_last_sentence_first():
+    evidence = Evidence([LONG, SHORT])
+    assert [evidence.texts(step) for step in range(evidence.shortest + 1)] == [
+        [
+            "\nThe first river is long. The second river is longer. The third river is dry.",
+            "\nRivers are wet. Lakes too.",
+        ],
+        ["\nThe first river is long. The second river is longer.", "\nRivers are wet. Lakes too."],
+        ["\nThe first river is long.", "\nRivers are wet. Lakes too."],
+        ["\nThe first river is long.", "\nRivers are wet."],
+    ]
+
+
+def test_of_passages_of_one_length_the_first_is_shortened_first():
+    evidence = Evidence([passage("A", "One. Two."), passage("B", "One. Two.")])
+    assert [cut.passage_id for cut in evidence.cuts(1)] == ["A"]
+    assert [cut.passage_id for cut in evidence.cuts(2)] == ["A", "B"]
+
+
+def test_a_passage_of_one_sentence_or_none_is_left_as_it_is():
+    assert Evidence([passage("A", "One sentence only"), passage("B", "")]).shortest == 0
+
+
+def test_an_estimate_by_bytes_counts_every_byte_and_the_template():
+    assert at_most([{"role": "user", "content": "강 river"}]).tokens == 3 + 6 + 256
+
+
+# Within the context
+
+
+def test_where_nobody_says_how_long_the_context_is_all_is_sent(sample):
+    script, done = written(sample)
+    assert passages_sent(script)[0].endswith("dry.")
+    assert done.fitted.as_record() == {
+        "tokens": None,
+        "said_by": "nobody",
+        "prompt_tokens": None,
+        "counted_by": None,
+        "shortened": [],
+    }
+
+
+def test_a_prompt_whose_bytes_fit_is_not_counted_further(sample):
+    script, done = written(sample, beside={"models": models(32_768), "tokenize": tokenize})
+    assert [request.url.path for request in script.asked_beside] == ["/v1/models"]
+    assert (done.fitted.count.counted_by, done.fitted.said_by, done.fitted.cuts) == ("bytes", "server", ())
+
+
+def test_a_prompt_that_fits_by_the_servers_count_is_whole(sample):
+    room = words_of_whole(sample)
+    beside = {"models": models(room + 64), "tokenize": tokenize}
+    script, done = written(sample, beside=beside, max_tokens=64)
+    assert passages_sent(script)[0].endswith("dry.")
+    assert (done.fitted.count.tokens, done.fitted.count.counted_by) == (room, "server")
+    assert done.fitted.note == ""
+
+
+def test_one_token_too_many_costs_one_sentence_and_it_is_told(sample):
+    room = words_of_whole(sample) - 1
+    beside = {"models": models(room + 64), "tokenize": tokenize}
+    script, done = written(sample, beside=beside, max_tokens=64)
+    assert passages_sent(script) == [
+        "The first river is long. The second river is longer.",
+        "Rivers are wet. Lakes too.",
+    ]
+    assert done.fitted.note == (
+        f"passages shortened for the model, whose context holds {room + 64:,} tokens: "
+        "LONG to 52 of 76 characters"
+    )
+    assert done.fitted.as_record()["shortened"] == [{"passage_id": "LONG", "characters": 52, "of": 76}]
+
+
+def test_as_little_as_needed_is_cut(sample):
+    room = words_of_whole(sample) - 6  # the third sentence has five words, the second as many
+    script, _ = written(sample, beside={"models": models(room + 64), "tokenize": tokenize}, max_tokens=64)
+    assert passages_sent(script) == ["The first river is long.", "Rivers are wet. Lakes too."]
+
+
+def test_a_prompt_that_fits_nowhere_is_one_clear_error(sample):
+    with pytest.raises(ContextTooSmall) as caught:
+        written(sample, beside={"models": models(300), "tokenize": tokenize}, max_tokens=256)
+    assert "there is room for 44: the context holds 300, and 256 are kept for the answer." in str(
+        caught.value
+    )
+    assert "SHRAG_LLM__MAX_TOKENS" in str(caught.value)
+
+
+def test_the_setting_says_how_long_the_context_is_before_the_server(sample):
+    script, done = written(sample, context_tokens=100_000)
+    assert script.asked_beside == []
+    assert (done.fitted.context_tokens, done.fitted.said_by) == (100_000, "setting")
+
+
+def test_what_is_counted_is_the_chat_as_it_is_sent(sample):
+    beside = {"models": models(bytes_of_whole(sample)), "tokenize": tokenize}
+    script, _ = written(sample, beside=beside, max_tokens=64)
+    asked = [json.loads(one.content) for one in script.asked_beside if one.url.path == "/tokenize"]
+    assert asked[0]["add_generation_prompt"] is True
+    assert asked[0]["chat_template_kwargs"] == {"enable_thinking": False}
+    assert script.bodies[0]["messages"] in [one["messages"] for one in asked]
+
+
+def test_a_server_that_cannot_count_leaves_it_to_the_bytes(sample):
+    room = bytes_of_whole(sample) - 1
+    _, done = written(sample, beside={"models": models(room + 64)}, max_tokens=64)
+    assert done.fitted.count.counted_by == "bytes"
+    assert [cut.passage_id for cut in done.fitted.cuts] == ["LONG"]
+
+
+def test_a_plain_openai_server_is_asked_for_no_count(sample):
+    script, _ = written(
+        sample, beside={"models": models(bytes_of_whole(sample) + 63)}, max_tokens=64, dialect="openai"
+    )
+    assert [request.url.path for request in script.asked_beside] == ["/v1/models"]
+    assert "chat_template_kwargs" not in script.bodies[0]
+
+
+def test_a_local_tokenizer_counts_where_the_server_does_not(sample, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    model = tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]")
+    local = tokenizers.Tokenizer(model)
+    local.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    local.save(str(tmp_path / "tokenizer.json"))
+    room = words_of_whole(sample) + 256
+    _, done = written(sample, context_tokens=room + 64, max_tokens=64, tokenizer=tmp_path)
+    assert (done.fitted.count.tokens, done.fitted.count.counted_by) == (room, "tokenizer")
+    assert done.fitted.cuts == ()
+
+
+@pytest.mark.parametrize("content", [None, "no tokenizer"])
+def test_a_tokenizer_that_cannot_be_read_is_told_by_its_setting(sample, tmp_path, content):
+    pytest.importorskip("tokenizers")
+    file = tmp_path / "tokenizer.json"
+    if content:
+        file.write_text(content)
+    with pytest.raises(TokenizerUnusable, match=r"SHRAG_LLM__TOKENIZER: .*tokenizer\.json"):
+        written(sample, tokenizer=file)
+
+
+# What the server refuses
+
+
+def test_a_server_that_finds_the_prompt_too_long_is_asked_once_more_with_less(sample):
+    overflow = httpx.Response(400, json=OVERFLOW)
+    script, done = written(sample, overflow, says(ANSWER), beside={"tokenize": tokenize}, max_tokens=64)
+    assert len(script.requests) == 2
+    assert done.fitted.as_record()["said_by"] == "refusal"
+    assert done.fitted.context_tokens == 900
+
+
+def test_a_server_that_names_no_size_gets_three_quarters(sample):
+    overflow = httpx.Response(400, json={"error": {"message": "context_length_exceeded"}})
+    evidence = [passage("LONG", "A sentence of some words stands here. " * 200)]
+    script, done = written(sample, overflow, says(ANSWER), beside={"tokenize": tokenize}, evidence=evidence)
+    first, second = (len(body["messages"][0]["content"].split()) for body in script.bodies)
+    assert 0.74 * first < second <= 0.75 * first
+    assert "what the server takes: LONG to " in done.fitted.note
+
+
+def test_a_server_that_finds_the_smaller_one_too_long_as_well_is_not_asked_again(sample):
+    overflow = httpx.Response(400, json=OVERFLOW)
+    with pytest.raises(ModelRefusedCall, match="the prompt is longer than the model's context"):
+        written(sample, overflow, overflow, beside={"tokenize": tokenize}, max_tokens=64)
+
+
+def test_a_server_that_tells_nonsense_of_its_models_is_as_one_that_tells_nothing(sample):
+    for nonsense in (
+        '{"data": [7]}',
+        "[]",
+        "<html>",
+        '{"data": [{"id": "tiny-writer", "max_model_len": true}]}',
+    ):
+        answer = httpx.Response(200, text=nonsense)
+        _, done = written(sample, beside={"models": lambda request, answer=answer: answer})
+        assert done.fitted.said_by == "nobody"

@@ -1,0 +1,124 @@
+"""One model held open for many questions: places, the circuit, twenty at once."""
+
+import asyncio
+
+import httpx
+import pytest
+
+from generator.errors import ModelTooSlow
+from generator.keywords import KeywordLists
+from generator.llm import LanguageModel
+from generator.pipeline import answer_question
+from generator.written import WrittenAnswer
+from tests.generator.language_model import answers_with, piece, says, served, settings, streams_out
+from tests.generator.sample_index import KOREAN, settings_of
+from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+MESSAGES = [{"role": "user", "content": "강"}]
+
+
+class Counting(httpx.AsyncBaseTransport):
+    """A server that says how many calls were with it at a time; each waits for the others' turn."""
+
+    def __init__(self, answer_to):
+        self.answer_to = answer_to
+        self.now = self.most = self.all = 0
+
+    async def handle_async_request(self, request):
+        if not request.url.path.endswith("/chat/completions"):
+            return httpx.Response(404)
+        self.now += 1
+        self.all += 1
+        self.most = max(self.most, self.now)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        self.now -= 1
+        return self.answer_to(await request.aread())
+
+
+def completion_of(content):
+    return says(KEYWORDS if b'"name": "keywords"' in content else ANSWER)
+
+
+def test_no_more_calls_are_under_way_than_the_settings_allow():
+    server = Counting(completion_of)
+
+    async def ask():
+        async with LanguageModel(settings(concurrency=3), transport=server) as model:
+            calls = [model.complete_json(MESSAGES, KeywordLists, name="keywords") for _ in range(12)]
+            return await asyncio.gather(*calls)
+
+    replies = asyncio.run(ask())
+    assert (server.most, server.all) == (3, 12)
+    assert max(reply.queued_ms for reply in replies) > min(reply.queued_ms for reply in replies)
+
+
+def test_whoever_waits_too_long_for_a_place_is_told_why():
+    endless = streams_out(*[piece("{")] * 1000, pause_s=0.01)
+
+    async def ask(base_url):
+        given = settings(base_url=base_url, concurrency=1, keywords_s=0.5, timeout_s=20)
+        async with LanguageModel(given) as model:
+            begun = asyncio.Event()
+            first = asyncio.create_task(
+                model.complete_json(MESSAGES, KeywordLists, name="long", on_text=lambda growth: begun.set())
+            )
+            await begun.wait()
+            try:
+                await model.complete_json(MESSAGES, KeywordLists, name="keywords")
+            finally:
+                first.cancel()
+
+    with served(endless) as server, pytest.raises(ModelTooSlow) as caught:
+        asyncio.run(ask(server.base_url))
+    assert "1 calls of " in str(caught.value)
+    assert "were under way for 0.5 s (SHRAG_LLM__KEYWORDS_S)" in str(caught.value)
+
+
+def test_twenty_questions_at_once_share_one_model(sample):
+    server = Counting(completion_of)
+    given = settings_of(UNUSED, llm=settings(concurrency=8))
+
+    async def ask():
+        async with given.language_model(server) as model:
+            calls = [answer_question(sample, KOREAN, given, model=model) for _ in range(20)]
+            return await asyncio.gather(*calls)
+
+    answered = asyncio.run(ask())
+    assert {one.answer.written_by for one in answered} == {"tiny-writer-7b"}
+    assert server.all == 40
+    assert server.most <= 8
+    assert len({tuple(hit.passage_id for hit in one.evidence) for one in answered}) == 1
+
+
+def test_a_dead_server_costs_the_later_questions_nothing(sample):
+    tried = []
+
+    def refuse(request):
+        tried.append(request.url.path)
+        raise httpx.ConnectError("refused")
+
+    given = settings_of(UNUSED, llm=settings(circuit_failures=3, retries=2))
+
+    async def ask():
+        async with given.language_model(httpx.MockTransport(refuse)) as model:
+            return [await answer_question(sample, KOREAN, given, model=model) for _ in range(3)]
+
+    first, *later = asyncio.run(ask())
+    assert tried == ["/v1/chat/completions"] * 3
+    assert {one.answer.written_by for one in (first, *later)} == {"extractive"}
+    assert "failed 3 times in a row and is left alone" in later[0].result.notes[-1]
+
+
+def test_a_model_that_is_given_is_left_open(sample):
+    with served(answers_with(KEYWORDS), answers_with(ANSWER)) as server:
+        given = settings_of(UNUSED, llm=settings(base_url=server.base_url))
+
+        async def ask():
+            async with given.language_model() as model:
+                await answer_question(sample, KOREAN, given, model=model)
+                return await model.complete_json(MESSAGES, WrittenAnswer, name="answer")
+
+        assert asyncio.run(ask()).value.title == "회복탄력성과 이직"
