@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 EngineName = Literal["tantivy", "elasticsearch"]
 StorageType = Literal["float32", "int8"]
+VectorIndex = Literal["flat", "hnsw"]
 Precision = Literal["auto", "float32", "float16", "bfloat16"]
 
 
@@ -51,6 +52,10 @@ class ElasticsearchSettings(BaseModel):
     shards: int = Field(default=1, ge=1, le=64, description="of a new version")
     replicas: str = Field(
         default="0-1", pattern=r"^(\d+|\d+-(\d+|all))$", description="copies of each shard; a range expands"
+    )
+    vector_index: VectorIndex = Field(
+        default="flat",
+        description="nearest passages: by comparing with all, or by a graph and comparing again",
     )
     request_bytes: int = Field(
         default=5_000_000, ge=1_000, le=90_000_000, description="most bytes of one bulk request"
@@ -131,12 +136,57 @@ class EncoderSettings(BaseModel):
     batch_tokens: int = Field(default=16_384, ge=128, description="tokens of a batch, padding included")
     timeout_s: float = Field(default=60, gt=0, le=3600, description="seconds for one request to an endpoint")
     requests_at_once: int = Field(default=4, ge=1, le=64, description="requests under way to an endpoint")
+    encoding_format: Literal["base64", "float"] = Field(
+        default="base64", description="how an endpoint is to write numbers; read either way"
+    )
+    truncate: bool = Field(default=True, description="ask an endpoint to cut texts too long for its model")
+
+    @field_validator("api_key")
+    @classmethod
+    def _key_fits_a_header(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value().strip()  # a key read from a file ends in a new line
+        if not key.isascii() or not key.isprintable():
+            raise ValueError("must be ASCII without line breaks")
+        return SecretStr(key)
+
+    @field_validator("base_url")
+    @classmethod
+    def _base_url_is_whole(cls, address: str | None) -> str | None:
+        parts = urlsplit(address or "http://none")
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("write http://HOST:PORT/v1 or https://…")
+        if "@" in parts.netloc:
+            raise ValueError("must not hold a name or password; a key belongs into SHRAG_ENCODER__API_KEY")
+        return address
 
     @model_validator(mode="after")
     def _endpoint_has_an_address(self) -> Self:
         if self.provider == "endpoint" and not self.base_url:
             raise ValueError("provider is endpoint and base_url is not set: set SHRAG_ENCODER__BASE_URL")
         return self
+
+
+class RerankerSettings(BaseModel):
+    """What reads a question and a text together to put hits into a better order."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    provider: Literal["none", "local"] = Field(default="none", description="none; a model in this process")
+    model: str = Field(
+        default="BAAI/bge-reranker-v2-m3", min_length=1, description="name on the model hub, or folder"
+    )
+    revision: str = Field(default="", description="commit of the model on the hub; pin it")
+    cache: Path | None = Field(default=None, description="folder of downloaded models; none = the hub's own")
+    download: bool = Field(default=False, description="fetch a model that is not here from the hub")
+    device: str = Field(default="auto", description="auto, cpu, cuda, cuda:1, …")
+    precision: Precision = Field(default="auto", description="auto = half on a GPU, float32 elsewhere")
+    max_tokens: int | None = Field(
+        default=None, ge=8, le=131_072, description="of question and text together; none = the model's"
+    )
+    batch_tokens: int = Field(default=16_384, ge=128, description="tokens of a batch, padding included")
+    scores: Literal["sigmoid", "raw"] = Field(
+        default="sigmoid", description="between 0 and 1, or as the model gives them"
+    )
 
 
 def _check_address(address: str) -> None:
@@ -165,6 +215,7 @@ class IndexerSettings(BaseSettings):
     engine: EngineName = Field(default="tantivy", description="embedded, or a cluster of servers")
     elasticsearch: ElasticsearchSettings = Field(default_factory=ElasticsearchSettings)
     encoder: EncoderSettings = Field(default_factory=EncoderSettings)
+    reranker: RerankerSettings = Field(default_factory=RerankerSettings)
     workers: int = Field(default=0, ge=0, le=64, description="processes for analysis; 0 = one a core")
     writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer")
     keep_versions: int = Field(default=3, ge=1, le=100, description="published versions kept for rollback")

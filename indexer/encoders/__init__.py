@@ -1,4 +1,7 @@
-"""Encoders: texts to vectors of unit length, in process or behind an endpoint; a file a kind."""
+"""Encoders: texts to vectors of unit length, in process or behind an endpoint; a file a kind.
+
+Beside them the re-ranker, which reads a question and a text together.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -8,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import InvalidCall
-from indexer.settings import EncoderSettings, StorageType
+from indexer.settings import EncoderSettings, RerankerSettings, StorageType
 
 Vectors = NDArray[np.float32]  # a row a text
 Progress = Callable[[int], None]  # told how many texts have been encoded so far
@@ -50,6 +53,21 @@ class Encoder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Scores of texts for a question, higher for a better one."""
+
+    model: str
+    revision: str
+
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one score a text: float32 of shape (len(texts),), in the order given."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the model."""
+        ...
+
+
 def open_encoder(settings: EncoderSettings) -> Encoder | None:
     """Open the encoder that the settings name; None where they name none.
 
@@ -62,6 +80,19 @@ def open_encoder(settings: EncoderSettings) -> Encoder | None:
     if kind not in ENCODERS:
         raise InvalidCall(f"no encoder {kind!r}; there are {', '.join(('none', *ENCODERS))}")
     return ENCODERS[kind](settings)
+
+
+def open_reranker(settings: RerankerSettings) -> Reranker | None:
+    """Open the re-ranker that the settings name; None where they name none.
+
+    Raises:
+        ModelsNotInstalled, EncoderUnusable: it cannot be loaded; the message says what to do.
+    """
+    if settings.provider == "none":
+        return None
+    from indexer.encoders.cross_encoder import CrossEncoderReranker
+
+    return CrossEncoderReranker(settings)
 
 
 def _open_local(settings: EncoderSettings) -> Encoder:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from indexer.errors import EncoderUnusable, ModelsNotInstalled
+from indexer.errors import EncoderUnusable, InvalidCall, ModelsNotInstalled
 from indexer.settings import Precision
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Model = TypeVar("Model")
 
 INSTALL = "install them with `make install-models` (pip: the extra `models`)"
+UNBOUNDED = 1_000_000  # tokenizers say 10^30 where they know no bound
+ODD = 8
 
 
 class Source(Protocol):
@@ -113,7 +115,7 @@ def load(kind: Callable[..., Model], source: Source, variable: str, **options: A
         EncoderUnusable: there is no such model here, or it is none.
     """
     device = device_of(source.device)
-    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+    _hush()
     try:
         return kind(
             source.model,
@@ -127,6 +129,44 @@ def load(kind: Callable[..., Model], source: Source, variable: str, **options: A
         )
     except Exception as error:
         raise _unusable(source, variable, error) from error
+
+
+def token_limit(model: Any, asked: int | None, variable: str) -> int:
+    """Set and return how many tokens of a text the model reads; 0 where there is no bound.
+
+    Args:
+        model: of sentence-transformers.
+        asked: tokens by the settings; None leaves the model's own number.
+        variable: the setting's name, for the message.
+
+    Raises:
+        InvalidCall: the model has fewer positions.
+    """
+    own = model.max_seq_length
+    if own is not None and own > UNBOUNDED:
+        own = None
+    positions = getattr(model.config, "max_position_embeddings", None) or UNBOUNDED
+    if positions > ODD:
+        positions -= positions % ODD  # models of RoBERTa's kind have two more, and cannot read them
+    if asked is not None and asked > positions:
+        raise InvalidCall(
+            f"the model reads {positions:,} tokens, and {asked:,} are asked for: lower {variable}"
+        )
+    tokens = asked or min(own or UNBOUNDED, positions)
+    if tokens >= UNBOUNDED:
+        return 0
+    if tokens != model.max_seq_length:
+        model.max_seq_length = tokens
+    return int(tokens)
+
+
+def _hush() -> None:
+    """Keep the libraries' progress bars and remarks off the terminal."""
+    from transformers.utils import logging as of_transformers
+
+    of_transformers.disable_progress_bar()
+    of_transformers.set_verbosity_error()
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
 
 
 def _unusable(source: Source, variable: str, error: Exception) -> EncoderUnusable:

@@ -1,20 +1,30 @@
 """An encoder in this process: any model of sentence-transformers, mGTE by default."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from indexer.encoders import Progress, VectorFingerprint, Vectors
-from indexer.encoders.loading import libraries, load
-from indexer.errors import InvalidCall
+from indexer.encoders.lengths import of_unit_length
+from indexer.encoders.loading import libraries, load, token_limit
+from indexer.encoders.origin import name_and_revision
+from indexer.encoders.running import Runner
+from indexer.errors import EncoderUnusable, InvalidCall
 from indexer.settings import EncoderSettings
 
-BATCH = 32
-QUERY_PROMPTS, PASSAGE_PROMPTS = ("query",), ("document", "passage", "corpus")
+VARIABLE = "SHRAG_ENCODER__"
+# Names that models give to their prefixes, the first that is there and not empty.
+QUERY_PROMPTS = ("query",)
+PASSAGE_PROMPTS = ("document", "passage", "corpus")
 
 
 class LocalEncoder:
-    """Texts to vectors by a model held in memory until `close`."""
+    """Texts to vectors by a model held in memory until `close`; may be used from several threads.
+
+    Guaranteed: the vector of a text depends on the fingerprint alone, in float32 to about 1e-6 a number, in
+    half precision to some thousandths, whatever other texts are encoded with it and in whichever order.
+    """
 
     def __init__(self, settings: EncoderSettings) -> None:
         """Load the model.
@@ -26,59 +36,97 @@ class LocalEncoder:
         """
         with libraries():
             from sentence_transformers import SentenceTransformer
-        model = load(SentenceTransformer, settings, "SHRAG_ENCODER__")
-        if settings.max_tokens is not None:
-            model.max_seq_length = settings.max_tokens
-        whole = model.get_embedding_dimension() or 0
-        if settings.dimensions is not None and settings.dimensions > whole:
-            raise InvalidCall(
-                f"model {settings.model!r} has {whole} dimensions, the settings ask for "
-                f"{settings.dimensions}: lower SHRAG_ENCODER__DIMENSIONS"
-            )
-        self._model = model
-        self._query_prefix = _prefix(settings.query_prefix, model.prompts, QUERY_PROMPTS)
-        self._passage_prefix = _prefix(settings.passage_prefix, model.prompts, PASSAGE_PROMPTS)
+        model: SentenceTransformer = load(SentenceTransformer, settings, VARIABLE)
+        self.settings = settings
+        self.model = model
+        max_tokens = token_limit(model, settings.max_tokens, f"{VARIABLE}MAX_TOKENS")
+        name, revision = name_and_revision(settings.model, settings.revision, settings.cache)
         self.fingerprint = VectorFingerprint(
-            model=settings.model,
-            revision=settings.revision,
-            query_prefix=self._query_prefix,
-            passage_prefix=self._passage_prefix,
-            pooling="",
-            dimensions=settings.dimensions or whole,
-            max_tokens=model.max_seq_length or 0,
+            model=name,
+            revision=revision,
+            query_prefix=_prefix(settings.query_prefix, model.prompts, QUERY_PROMPTS),
+            passage_prefix=_prefix(settings.passage_prefix, model.prompts, PASSAGE_PROMPTS),
+            pooling=_pooling(model),
+            dimensions=_dimensions(model, settings),
+            max_tokens=max_tokens,
             storage=settings.storage,
         )
+        self.runner = Runner(model, "sentence_embedding", settings.batch_tokens, max_tokens)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a question."""
-        return self._encode(texts, self._query_prefix, "query", None)
+        """Return one unit vector a question: float32 of shape (len(texts), dimensions).
+
+        Raises:
+            EncoderUnusable: the model gives no direction for a text, or there is no memory for it.
+        """
+        return self._together(self._blocks(texts, self.fingerprint.query_prefix, "query", None))
 
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Return one unit vector a passage, in the order given."""
-        return self._encode(texts, self._passage_prefix, "document", progress)
+        """Return one unit vector a passage: float32 of shape (len(texts), dimensions), in the order given.
+
+        Raises:
+            EncoderUnusable: the model gives no direction for a text, or there is no memory for it.
+        """
+        return self._together(self.encode_stream(texts, progress))
+
+    def encode_stream(self, texts: Iterable[str], progress: Progress | None = None) -> Iterator[Vectors]:
+        """Yield the vectors of passages block by block, reading the texts no further than two blocks ahead.
+
+        For more texts than fit the memory: the queue sorts each block by length, and tokenises the next one
+        meanwhile, so that many small calls are slower than one stream.
+        """
+        return self._blocks(texts, self.fingerprint.passage_prefix, "document", progress)
 
     def close(self) -> None:
         """Let go of the model."""
-        del self._model
+        del self.runner, self.model
 
-    def _encode(self, texts: Sequence[str], prefix: str, task: str, progress: Progress | None) -> Vectors:
-        if not texts:
-            return np.zeros((0, self.fingerprint.dimensions), np.float32)
-        encode = self._model.encode_query if task == "query" else self._model.encode_document
-        vectors = encode(
-            [text.encode(errors="replace").decode() for text in texts],
-            prompt=prefix,
-            batch_size=BATCH,
-            show_progress_bar=False,
-            normalize_embeddings=True,
-            truncate_dim=self.fingerprint.dimensions,
-        )
-        if progress is not None:
-            progress(len(texts))
-        return np.asarray(vectors, np.float32)
+    def _blocks(
+        self, texts: Iterable[str], prefix: str, task: str, progress: Progress | None
+    ) -> Iterator[Vectors]:
+        before = 0
+        for rows in self.runner.run(texts, prompt=prefix, task=task, progress=progress):
+            try:
+                yield of_unit_length(rows[:, : self.fingerprint.dimensions], before)
+            except ValueError as error:
+                raise EncoderUnusable(
+                    f"model {self.fingerprint.model!r}: {error}; with half precision, try "
+                    f"{VARIABLE}PRECISION=float32"
+                ) from error
+            before += len(rows)
+
+    def _together(self, blocks: Iterator[Vectors]) -> Vectors:
+        return np.concatenate([np.empty((0, self.fingerprint.dimensions), np.float32), *blocks])
 
 
-def _prefix(asked: str | None, prompts: dict[str, str], names: Sequence[str]) -> str:
+def _prefix(asked: str | None, prompts: Mapping[str, str | None], names: Sequence[str]) -> str:
     if asked is not None:
         return asked
-    return next((prompts[name] for name in names if prompts.get(name)), "")
+    return next((prompt for name in names if (prompt := prompts.get(name))), "")
+
+
+def _dimensions(model: Any, settings: EncoderSettings) -> int:
+    whole: int | None = model.get_embedding_dimension()
+    if whole is None:
+        raise EncoderUnusable(f"model {settings.model!r} does not tell its dimensions; choose another one")
+    if settings.dimensions is not None and settings.dimensions > whole:
+        raise InvalidCall(
+            f"model {settings.model!r} has {whole} dimensions, and {settings.dimensions} are asked for: "
+            f"lower {VARIABLE}DIMENSIONS"
+        )
+    return settings.dimensions or whole
+
+
+def _pooling(model: Any) -> str:
+    """Say in short what follows the transformer: `cls`, `mean`, `mean > dense`."""
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    steps: list[str] = []
+    for module in model:
+        if isinstance(module, Pooling):
+            mode = module.pooling_mode
+            step = mode if isinstance(mode, str) else "+".join(mode)
+            steps.append(step if module.include_prompt else f"{step} without prefix")
+        elif type(module).__name__ not in ("Transformer", "Normalize"):  # vectors are normalised here anyway
+            steps.append(type(module).__name__.lower())
+    return " > ".join(steps)

@@ -21,7 +21,8 @@ def rounded(vectors: NDArray[np.float32], storage: StorageType) -> Stored:
     """Return unit vectors as they are kept: rows of shape (n, dimensions), float32 or int8."""
     if storage == "float32":
         return np.ascontiguousarray(vectors, np.float32)
-    return np.clip(np.rint(vectors * np.float32(HIGHEST)), -HIGHEST, HIGHEST).astype(np.int8)
+    whole: NDArray[np.int8] = np.clip(np.rint(vectors * HIGHEST), -HIGHEST, HIGHEST).astype(np.int8)
+    return whole
 
 
 def cosines(rows: Stored, vector: Stored) -> NDArray[np.float32]:
@@ -31,10 +32,11 @@ def cosines(rows: Stored, vector: Stored) -> NDArray[np.float32]:
     and divided by the lengths, which rounding has moved away from 127. A row of zeros gets 0.
     """
     if rows.dtype != np.int8:
-        products: NDArray[np.float32] = rows @ vector.astype(np.float32)
-        return products
+        return np.asarray(rows @ vector, np.float32)
     room = np.float32 if rows.shape[-1] * HIGHEST**2 <= EXACT else np.float64
-    whole, one = rows.astype(room), vector.astype(room)
-    lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole).astype(np.float64) * float(one @ one))
-    sums = (whole @ one).astype(np.float64)
-    return np.divide(sums, lengths, out=np.zeros_like(lengths), where=lengths > 0).astype(np.float32)
+    whole: NDArray[np.floating] = rows.astype(room)
+    one: NDArray[np.floating] = vector.astype(room)
+    lengths = np.sqrt((whole * whole).sum(axis=1, dtype=np.float64) * float(one @ one))
+    sums = np.asarray(whole @ one, np.float64)
+    cosine = np.divide(sums, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return np.asarray(cosine, np.float32)

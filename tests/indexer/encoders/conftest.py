@@ -1,0 +1,17 @@
+"""Models made once for all tests of a process."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def gte(tmp_path_factory):
+    from tests.indexer.encoders.tiny_models import tiny_gte
+
+    return tiny_gte(tmp_path_factory.mktemp("gte"), prompts={"query": "q: "})
+
+
+@pytest.fixture(scope="session")
+def bert(tmp_path_factory):
+    from tests.indexer.encoders.tiny_models import tiny_bert
+
+    return tiny_bert(tmp_path_factory.mktemp("bert"))
