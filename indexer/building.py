@@ -23,6 +23,7 @@ import numpy as np
 from indexer.analysis.pool import AnalysedTexts, WorkerEnded, analyse_in_order
 from indexer.chunking import cut_text
 from indexer.dead_letters import DeadLetterFile
+from indexer.encoders import Encoder
 from indexer.errors import EmptyCorpus, IndexNotWritten, InvalidCall, StrictRefusal
 from indexer.fingerprint import Fingerprint, lexical_fingerprint
 from indexer.finishing import Seen, finish
@@ -33,6 +34,7 @@ from indexer.requests import IngestRequest, Progress
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from indexer.stored import key_field, key_of, stored_passages
+from indexer.vectors.stage import VectorStage
 from indexer.versions import DEAD_LETTERS, PLAN, IndexFolder, Manifest, check_analysis, write_durably
 from indexer.writers import Writer
 
@@ -59,11 +61,12 @@ class Build:
         corpus: Corpus,
         folder: IndexFolder,
         progress: Progress,
+        encoder: Encoder | None = None,
     ) -> None:
         """Check what is asked against the version that answers, which this one starts from.
 
         Raises:
-            InvalidCall: another analysis, dictionary or kind of record than the version's.
+            InvalidCall: another analysis, dictionary, encoder or kind of record than the version's.
             IndexMismatch: the version was built by other library versions.
         """
         self.request = request
@@ -73,6 +76,8 @@ class Build:
         self.progress = progress
         self.dictionary = request.dictionary
         self.base = self._base()
+        self.vectors = VectorStage(folder, encoder, self.base, progress)
+        self.vectors.check()
         self.fingerprint = lexical_fingerprint(
             request.analyzer, request.decompound, folder.engine, self.dictionary
         )
@@ -167,7 +172,7 @@ class Build:
             if self.counts["records"] == 0:
                 raise EmptyCorpus(self._why_empty(letters))
             self.progress("merging", 0, 0)
-            writer.finish()
+            writer.commit()
             if writer.passage_count == 0:  # the engine would not take any
                 raise EmptyCorpus(self._why_empty(letters))
             self.counts["replaced"] = writer.replaced
@@ -185,6 +190,8 @@ class Build:
                 counts=dict(self.counts),
                 dictionary=self.dictionary.hash if self.dictionary else "",
             )
+            draft = self.vectors.run(draft, writer)
+            writer.finish()
             return finish(building, draft, writer, self.progress, self.dictionary, self._seen)
 
     def _write(self, writer: Writer, letters: DeadLetterFile) -> None:

@@ -37,7 +37,7 @@ def _dictionary_of(file: Path | None) -> UserDictionary | None:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.argument("paths", nargs=-1, metavar="PATH…")
 @name_option
 @click.option(
     "--format",
@@ -57,6 +57,11 @@ def _dictionary_of(file: Path | None) -> UserDictionary | None:
 @dictionary_option
 @click.option("--columns", help="For csv: id=COLUMN,title=COLUMN,…")
 @click.option("--strict", is_flag=True, help="Stop at the first record that cannot be read; publish nothing.")
+@click.option(
+    "--vectors-only",
+    is_flag=True,
+    help="Read no PATH: give the passages that the index holds the vectors which they lack.",
+)
 @click.option("--workers", type=click.IntRange(1, 64), help="Processes for analysis; one a core by default.")
 @json_option
 def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
@@ -69,6 +74,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     dictionary_file: Path | None,
     columns: str | None,
     strict: bool,
+    vectors_only: bool,
     workers: int | None,
     as_json: bool,
 ) -> None:
@@ -82,6 +88,11 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from indexer.readers import parse_columns
 
     settings = IndexerSettings()
+    if bool(paths) == vectors_only:
+        raise click.UsageError("name a PATH to index, or --vectors-only without one")
+    if vectors_only:
+        _encode(name, settings, as_json=as_json)
+        return
     if workers:
         settings = settings.model_copy(update={"workers": workers})
     request = IngestRequest(
@@ -130,6 +141,36 @@ def _interruptible() -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo("interrupted; the same command goes on where it stopped", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+def _told_vectors(manifest: "Manifest") -> str:
+    """Say by what the passages were encoded, and how many were."""
+    built = manifest.vector_fingerprint
+    if not built:
+        return ""
+    revision = f"@{built.revision}" if built.revision else ""
+    return (
+        f"{counted(manifest.vector_count, 'passage')} encoded by {built.model}{revision}, "
+        f"{built.dimensions} dimensions, {built.storage}"
+    )
+
+
+def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:
+    from indexer.ingest import encode_passages
+    from indexer.progress import progress_bar
+
+    with progress_bar() as progress, _interruptible():
+        manifest, encoded = encode_passages(name, settings, progress)
+    if as_json:
+        _echo_json(_as_record(manifest) | {"encoded": encoded})
+        return
+    if not encoded:
+        click.echo(f"index {name!r}: every passage has its vector")
+        return
+    click.echo(
+        f"index {name!r}, version {manifest.version}: {counted(encoded, 'passage')} encoded by "
+        f"{settings.encoder.model}"
+    )
 
 
 @click.group()
@@ -183,6 +224,7 @@ def show(name: str, as_json: bool) -> None:
             "decompound": manifest.decompound,
             "dictionary": _terms_of(folder.dictionary(manifest)),
             "unit": manifest.unit,
+            "vectors": manifest.vectors,
             "fingerprint": manifest.fingerprint,
             "versions": folder.versions(),
             "unfinished": folder.is_broken_off(),
@@ -198,6 +240,7 @@ def show(name: str, as_json: bool) -> None:
         "holds": f"{_size(manifest)}; a record is a {manifest.unit}",
         "analysis": f"{manifest.analyzer}, decompound {manifest.decompound}",
         "dictionary": counted(record["dictionary"], "term") if record["dictionary"] else "",
+        "vectors": _told_vectors(manifest),
         "last build": "; ".join(_told_counts(manifest.counts)),
         "dead letters": record.get("dead_letter_file", ""),
         "versions": ", ".join(map(str, record["versions"])),

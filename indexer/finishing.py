@@ -41,6 +41,11 @@ class Seen:
         return self._miner.pairs()
 
 
+def now() -> str:
+    """Return the time as a manifest tells it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def finish(
     building: Path,
     draft: Manifest,
@@ -62,7 +67,7 @@ def finish(
         draft,
         papers=seen.papers,
         passages=total,
-        published=datetime.now(UTC).isoformat(timespec="seconds"),
+        published=now(),
     )
     progress("publishing", 0, 0)
     manifest.write(building)

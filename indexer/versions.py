@@ -8,8 +8,10 @@
 | versions/000001/manifest.json | what it says of itself |
 | versions/000001/dictionary.txt | the user's dictionary it was analysed with, if any |
 | versions/000001/plan.json | there only between the move to this place and the move of the pointer |
+| versions/000001/vectors/ | the vectors of its passages, if it has any |
 | building/ | the version being built, or a build that broke off |
 | building/plan.json | what it is built from |
+| encoded/ | vectors encoded for the version being built |
 | dead-letters/000001.jsonl | what could not be read |
 | writer.lock | held while a version is built |
 """
@@ -21,15 +23,16 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import tantivy
 from filelock import FileLock, Timeout
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
+from indexer.encoders import VectorFingerprint
 from indexer.errors import (
     IndexBusy,
     IndexDamaged,
@@ -44,8 +47,9 @@ from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.settings import EngineName
 from indexer.stored import read_stored
+from indexer.vectors.store import VectorStore
 from indexer.writers import Writer
-from indexer.writers.tantivy import TantivyWriter, link_index
+from indexer.writers.tantivy import VECTORS, TantivyWriter, link_index
 
 ENGINE: EngineName = "tantivy"
 GLOSSARY = "glossary.sqlite"
@@ -73,6 +77,21 @@ class Manifest:
     fingerprint: Fingerprint
     counts: dict[str, int] = field(default_factory=dict)
     dictionary: str = ""  # the hash of the user's dictionary
+    vectors: dict[str, Any] | None = None  # the fingerprint of the set, and how many passages have one
+
+    @property
+    def vector_fingerprint(self) -> VectorFingerprint | None:
+        """What the vectors depend on; None where the version has none."""
+        return VectorFingerprint(**self.vectors["fingerprint"]) if self.vectors else None
+
+    @property
+    def vector_count(self) -> int:
+        """How many passages have a vector."""
+        return int(self.vectors["passages"]) if self.vectors else 0
+
+    def with_vectors(self, fingerprint: VectorFingerprint, passages: int) -> Self:
+        """Return the manifest of the version when so many passages have vectors."""
+        return replace(self, vectors={"fingerprint": fingerprint.as_record(), "passages": passages})
 
     def write(self, folder: Path) -> None:
         """Write `manifest.json` into `folder`."""
@@ -124,6 +143,7 @@ class IndexFolder:
         self.versions_path = self.path / "versions"
         self.building = self.path / "building"
         self.dead_letters = self.path / "dead-letters"
+        self.encoded = self.path / "encoded"
 
     def __enter__(self) -> Self:
         """Return the folder."""
@@ -186,6 +206,22 @@ class IndexFolder:
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return the file of a version's glossary."""
         return self.version_path(manifest.version) / GLOSSARY
+
+    def vectors(self, manifest: Manifest) -> VectorStore | None:
+        """Open the vectors of a version; None where it has none, or the engine holds them itself.
+
+        Raises:
+            IndexDamaged: files are missing or broken.
+        """
+        if not manifest.vectors:
+            return None
+        folder = self.version_path(manifest.version) / VECTORS
+        if folder.parent.exists() and not folder.exists():
+            raise IndexDamaged(
+                f"the vectors of index {self.name!r}, version {manifest.version} are missing; build it "
+                f"again: shrag index PATH --name {self.name} --rebuild"
+            )
+        return VectorStore(folder)
 
     def dictionary(self, manifest: Manifest) -> UserDictionary | None:
         """Return the user's dictionary that a version was analysed with.
@@ -320,6 +356,7 @@ class IndexFolder:
         self.point_to(version)
         (target / PLAN).unlink(missing_ok=True)
         self._finish_clearing()
+        shutil.rmtree(self.encoded, ignore_errors=True)
 
     def _plan_clearing(self, version: int, before: int, keep: int) -> None:
         """Note what is to be cleared away once `version` answers, should this process be killed before."""
@@ -364,6 +401,7 @@ class IndexFolder:
     def discard_building(self) -> None:
         """Remove the unfinished build, and the folder with it where nothing was ever published."""
         shutil.rmtree(self.building, ignore_errors=True)
+        shutil.rmtree(self.encoded, ignore_errors=True)
         if self.current() is None and not self._numbered():
             shutil.rmtree(self.path, ignore_errors=True)
 

@@ -22,6 +22,7 @@ from retriever.question import (
 from retriever.state import SearchState
 
 POOL = 100  # candidates that the whole question brings to the lexical order
+DENSE_POOL = 100  # candidates that the question's vector brings
 OTHER_POOL = 30  # candidates that the question's words in the other language bring
 APART = 100  # positions between a passage and its title in the other language, so that no window spans both
 WHOLE_QUESTION = OTHER_LANGUAGE = 0  # in `found_by`, beside the n of SQn
@@ -54,6 +55,12 @@ async def candidate_table(
     floor = min((hit.score for hit in pool.values()), default=0.0)
     for hit in (hit for hits in found[len(asked) :] for hit in hits):
         pool.setdefault(hit.passage_id, replace(hit, score=floor))
+    if state.settings.candidates == "progressive":
+        union = {hit.passage_id for hits in found[len(asked) :] for hit in hits}
+        pool = {passage_id: hit for passage_id, hit in pool.items() if passage_id in union}
+    elif state.settings.candidates == "both" and await state.find_vector() is not None:
+        for hit in await state.nearest(DENSE_POOL):
+            pool.setdefault(hit.passage_id, replace(hit, score=floor))
     ordered = sorted(pool.values(), key=lambda hit: (-hit.score, hit.passage_id))
     if state.request.collapse:
         ordered = await with_text(state, ordered)

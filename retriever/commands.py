@@ -13,7 +13,7 @@ from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from retriever.hits import SearchResult
 
-METHOD_NAMES = ("or", "paper", "shrag", "boolean")
+METHOD_NAMES = ("or", "paper", "shrag", "boolean", "dense")
 LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one of each
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -22,7 +22,7 @@ method_option = click.option(
     type=click.Choice(METHOD_NAMES),
     default="shrag",
     show_default=True,
-    help="one OR query, the paper's ten queries, the tuned default, or the expert language.",
+    help="one OR query, the paper's ten queries, the tuned default, the expert language, or nearest vectors.",
 )
 
 synonyms_option = click.option(

@@ -18,6 +18,7 @@ from indexer.versions import ENGINE, IndexFolder, Manifest, check_analysis
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.synonyms import Synonyms, read_synonyms
+from retriever.vectors import QuestionVectors
 
 REMEMBERED_PASSAGES = 2_000
 
@@ -32,6 +33,7 @@ class SearchIndex:
         analyzer: Analyzer,
         glossary: Glossary,
         synonyms: Synonyms | None = None,
+        vectors: QuestionVectors | None = None,
     ) -> None:
         """Hold what `open_index` opened."""
         self.manifest = manifest
@@ -39,6 +41,7 @@ class SearchIndex:
         self.analyzer = analyzer
         self.glossary = glossary
         self.synonyms = synonyms or Synonyms()
+        self.vectors = vectors or QuestionVectors(None, None)
         self._tokens: OrderedDict[str, tuple[list[Token], list[Token]]] = OrderedDict()
 
     def tokens_of(self, passage: StoredPassage) -> tuple[list[Token], list[Token]]:
@@ -60,8 +63,9 @@ class SearchIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the glossary and the engine."""
+        """Close the glossary, the encoder and the engine."""
         self.glossary.close()
+        self.vectors.close()
         self.engine.close()
 
 
@@ -95,7 +99,8 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
                     f"build it again (shrag index PATH --name {name} --rebuild) "
                     f"or go back (shrag indexes rollback {name})"
                 ) from error
-            return SearchIndex(manifest, engine, analyzer, glossary, alike)
+            vectors = QuestionVectors(manifest.vector_fingerprint, settings.encoder)
+            return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors)
 
 
 def _checked_dictionary(folder: IndexFolder, manifest: Manifest) -> UserDictionary | None:
@@ -113,7 +118,7 @@ def _checked_dictionary(folder: IndexFolder, manifest: Manifest) -> UserDictiona
 
 def _open_embedded(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:
     del settings
-    return TantivyEngine(folder.version_path(manifest.version) / ENGINE)
+    return TantivyEngine(folder.version_path(manifest.version) / ENGINE, folder.vectors(manifest))
 
 
 def _open_cluster(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:

@@ -8,6 +8,7 @@ weights are found by `python -m eval.experiments.tuning`.
 from collections.abc import Mapping, Sequence
 
 from retriever.features import FEATURES, Features
+from retriever.fusion import Scored
 
 HEAD = 7  # places ordered by HEAD_WEIGHTS; the rest by TAIL_WEIGHTS
 
@@ -20,6 +21,10 @@ TAIL_WEIGHTS: Mapping[str, float] = {
     "feedback": 1.0,
     "lead": 0.1,
 }
+# Beside the cosine; found on tydi's English training questions (python -m eval.experiments.vectors --fit).
+SEMANTIC_WEIGHTS: Mapping[str, float] = {"feedback": 0.1}
+BASE_WEIGHT = 0.3
+COSINE_WEIGHT = 1.0
 
 
 def lexical_order(candidates: Sequence[Features]) -> list[tuple[int, float]]:
@@ -35,6 +40,42 @@ def lexical_order(candidates: Sequence[Features]) -> list[tuple[int, float]]:
     highest = max((weighted(candidates[index], TAIL_WEIGHTS) for index in tail), default=0.0) or 1.0
     scores += [floor * 0.999 * weighted(candidates[index], TAIL_WEIGHTS) / highest for index in tail]
     return list(zip(head + tail, scores, strict=True))
+
+
+def cosine_order(ranking: Sequence[Scored], cosines: Mapping[str, float]) -> list[Scored]:
+    """Order by cosine; what has no vector stays behind, in the order given.
+
+    Scores are cosines, and less than -1 where there is none.
+    """
+    with_vector = [Scored(one.item, cosines[one.item]) for one in ranking if one.item in cosines]
+    without = [one.item for one in ranking if one.item not in cosines]
+    ordered = sorted(with_vector, key=lambda one: (-one.score, one.item))
+    return ordered + [Scored(item, -1 - place) for place, item in enumerate(without, 1)]
+
+
+def semantic_order(
+    candidates: Sequence[Features], cosines: Sequence[float | None]
+) -> list[tuple[int, float]]:
+    """Order candidates by a weighted sum of features and cosine; return (index, score), the best first.
+
+    Encoders differ in which cosines they give, so that of a question's candidates the least counts 0 and the
+    highest 1; the engine's score counts as a share of the best one's. What has no vector counts 0. Ties keep
+    the order given.
+    """
+    best = max((row.base for row in candidates), default=0.0) or 1.0
+    scores = [
+        weighted(row, SEMANTIC_WEIGHTS) + BASE_WEIGHT * row.base / best + COSINE_WEIGHT * cosine
+        for row, cosine in zip(candidates, _stretched(cosines), strict=True)
+    ]
+    places = sorted(range(len(scores)), key=lambda place: -scores[place])
+    return [(place, scores[place]) for place in places]
+
+
+def _stretched(cosines: Sequence[float | None]) -> list[float]:
+    """Return cosines between 0, the least, and 1, the highest."""
+    known = [one for one in cosines if one is not None]
+    least, room = min(known), (max(known) - min(known)) or 1.0
+    return [0.0 if one is None else (one - least) / room for one in cosines]
 
 
 def weighted(features: Features, weights: Mapping[str, float]) -> float:

@@ -1,7 +1,7 @@
-"""The way from a question to its hits: one function a method, and the search that answers with a trace."""
+"""The way from a question to its hits, by a method of ranking, with a trace of how they came about."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from retriever.candidates import candidate_table, signs_of, with_text
@@ -9,42 +9,28 @@ from retriever.confidence import Signs, evidence_score
 from retriever.duplicates import without_duplicates
 from retriever.engines import EngineHit
 from retriever.errors import BadFilter, BadQuestion
-from retriever.expert import parse_expression
 from retriever.features import Features
-from retriever.fusion import reciprocal_rank_fusion
 from retriever.highlights import snippet
 from retriever.hits import Hit, SearchResult
 from retriever.index import SearchIndex
-from retriever.queries import Query, searched_tokens
+from retriever.methods import BY_NAME, METHODS, expression_of
+from retriever.queries import Query
 from retriever.question import (
-    NOTHING_TO_SEARCH,
     PER_QUERY,
     find_keywords,
     find_spellings,
     keyword_query,
     own_words,
     plain_or,
-    progressive_queries,
     question_terms,
 )
-from retriever.reranker import lexical_order
 from retriever.settings import RetrieverSettings
-from retriever.state import SearchRequest, SearchState
+from retriever.state import Ranked, SearchRequest, SearchState
 
 __all__ = ["METHODS", "SearchRequest", "feature_table", "prepare_query", "question_signs", "rank", "search"]
 
 LONGEST_QUESTION = 20_000
 EVIDENCE = 5  # passages that an answer rests on (SHRAG, section 3.5)
-
-ORDERS = {
-    "or": "BM25 of one OR query over the question's words",
-    "paper": "reciprocal rank fusion of the progressive queries (the index holds no vectors)",
-    "shrag": "weighted lexical features of the progressive queries' candidates",
-    "boolean": "BM25 of the expression's words",
-}
-METHODS = tuple(ORDERS)
-
-Ranked = list[tuple[EngineHit, float]]
 
 
 async def rank(
@@ -97,7 +83,7 @@ async def search(
         hits=shown,
         filtered=filtered,
         milliseconds=state.milliseconds,
-        order=ORDERS[request.method],
+        order=BY_NAME[request.method].told(state),
         evidence_score=likelihood,
         notes=tuple(state.notes),
     )
@@ -144,7 +130,7 @@ async def _ranked(
     index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None
 ) -> tuple[SearchState, Ranked]:
     state = _begun(index, request, settings)
-    ranked = await _METHODS[request.method](state)
+    ranked = await BY_NAME[request.method].rank(state)
     return state, ranked[: request.k]
 
 
@@ -155,7 +141,7 @@ def _begun(index: SearchIndex, request: SearchRequest, settings: RetrieverSettin
 
 
 def _check(request: SearchRequest) -> None:
-    if request.method not in _METHODS:
+    if request.method not in BY_NAME:
         raise BadFilter(f"no method {request.method!r}; there are {', '.join(METHODS)}")
     question = request.question
     if len(question) > LONGEST_QUESTION:
@@ -180,7 +166,7 @@ async def prepare_query(
     """
     state = _begun(index, request, settings)
     if request.method == "boolean":
-        return _expression(state)
+        return expression_of(state)
     terms = await question_terms(state)
     if request.method == "paper":
         await find_keywords(state)
@@ -189,60 +175,6 @@ async def prepare_query(
         state.spellings = await find_spellings(state)
         return own_words(state, terms) if terms else None
     return plain_or(state, terms) if terms else None
-
-
-async def _by_or(state: SearchState) -> Ranked:
-    with state.timed("keywords"):
-        terms = await question_terms(state)
-    if not terms:
-        return []
-    (hits,) = await state.ask_engine([(len(terms), plain_or(state, terms), state.request.k)])
-    return [(hit, hit.score) for hit in hits]
-
-
-async def _by_expression(state: SearchState) -> Ranked:
-    with state.timed("keywords"):
-        query = _expression(state)
-    if query is None:
-        state.notes.append(NOTHING_TO_SEARCH)
-        return []
-    state.token_weights = searched_tokens(query)
-    (hits,) = await state.ask_engine([(1, query, state.request.k)])
-    return [(hit, hit.score) for hit in hits]
-
-
-def _expression(state: SearchState) -> Query | None:
-    """Read the expression; its words stand for their synonyms too."""
-    query = parse_expression(state.request.question, state.index.analyzer)
-    return query and state.index.synonyms.expanded(query)
-
-
-async def _by_paper(state: SearchState) -> Ranked:
-    """Rank as the paper says: ten papers a query, the union, without vectors by rank fusion."""
-    with state.timed("keywords"):
-        await question_terms(state)
-        await find_keywords(state)
-    if not state.keywords:
-        return []
-    found = await state.ask_engine(progressive_queries(state))
-    with state.timed("order"):
-        hits = {hit.passage_id: hit for ranking in reversed(found) for hit in ranking}
-        fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranking] for ranking in found])
-        return _first_of_each([(hits[one.item], one.score) for one in fused], state)
-
-
-async def _by_features(state: SearchState) -> Ranked:
-    """Rank as tuned: the progressive candidates and the whole question's, ordered by lexical features."""
-    table, by_question = await candidate_table(state)
-    state.features = {hit.passage_id: row for hit, row in table}
-    with state.timed("order"):
-        ordered = [(table[place][0], score) for place, score in lexical_order([row for _, row in table])]
-    taken = {hit.passage_id for hit, _ in ordered}
-    rest = [hit for hit in by_question if hit.passage_id not in taken]
-    last = ordered[-1][1] if ordered else 1.0
-    top = rest[0].score if rest else 1.0
-    filled = [(hit, last * 0.999 * hit.score / top) for hit in rest]
-    return _first_of_each(ordered + filled, state)
 
 
 async def feature_table(
@@ -258,23 +190,5 @@ async def question_signs(
 ) -> Signs:
     """Return what speaks for an answer among the first passages for a question (method `shrag`)."""
     state = _begun(index, request, settings)
-    ranked = await _by_features(state)
+    ranked = await BY_NAME["shrag"].rank(state)
     return await signs_of(state, [hit.passage_id for hit, _ in ranked[:EVIDENCE]])
-
-
-def _first_of_each(ranked: Ranked, state: SearchState) -> Ranked:
-    """Keep a paper's first hit where papers are asked for."""
-    if not state.request.collapse:
-        return ranked
-    best: dict[str, tuple[EngineHit, float]] = {}
-    for hit, score in ranked:
-        best.setdefault(hit.doc_id, (hit, score))
-    return list(best.values())
-
-
-_METHODS: dict[str, Callable[[SearchState], Awaitable[Ranked]]] = {
-    "or": _by_or,
-    "paper": _by_paper,
-    "shrag": _by_features,
-    "boolean": _by_expression,
-}

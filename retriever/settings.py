@@ -1,11 +1,14 @@
 """How questions are searched for: environment variables `SHRAG_…`, read by the front ends."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from retriever.keywords import Ranking
+
+Candidates = Literal["progressive", "lexical", "both"]
 
 
 class RetrieverSettings(BaseSettings):
@@ -19,6 +22,11 @@ class RetrieverSettings(BaseSettings):
     count_repeats: bool = Field(
         default=False,
         description="in `or`, a word that stands twice in the question weighs twice (Lucene's match)",
+    )
+    candidates: Candidates = Field(
+        default="both",
+        description="what `shrag` orders: the progressive queries' union, that and the whole question's "
+        "hundred, or both and the hundred nearest passages",
     )
     ranking: Ranking = Field(default="tf-idf", description="importance of keywords: tf-idf or entropy")
     synonyms: Path | None = Field(default=None, description="a file of synonyms for questions")

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from indexer.analysis import Token
+from indexer.encoders.rounding import Stored
+from indexer.errors import IndexerError
 from retriever.engines import EngineHit
 from retriever.features import Concept, Features
 from retriever.hits import QueryTrace
@@ -14,6 +16,9 @@ from retriever.keywords import Counterpart, Keyword
 from retriever.queries import Filters, Query, describe
 from retriever.settings import RetrieverSettings
 from retriever.synonyms import Expansion
+
+NEAREST = "(the passages nearest to the question's vector)"  # as a query is told
+Ranked = list[tuple[EngineHit, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,8 @@ class SearchState:
     synonyms: list[Expansion] = field(default_factory=list)
     concepts: list[Concept] = field(default_factory=list)
     features: dict[str, Features] | None = None  # by passage_id; none where the method has none
+    vector: Stored | None = None  # the question's
+    cosines: dict[str, float] = field(default_factory=dict)  # with it, by passage_id
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -76,3 +83,49 @@ class SearchState:
             for hit in hits:
                 self.found_by.setdefault(hit.passage_id, []).append(number)
         return found
+
+    async def find_vector(self) -> Stored | None:
+        """Encode the question once; where that fails or cannot be, the notes say so and there is none."""
+        vectors = self.index.vectors
+        if self.vector is not None or not (vectors.usable or vectors.off):
+            return self.vector
+        with self.timed("vector"):
+            try:
+                self.vector = await vectors.of(self.request.question)
+            except IndexerError as error:
+                self.note(f"ranked without vectors, the encoder failed: {error}")
+        if vectors.off:
+            self.note(vectors.off)
+        return self.vector
+
+    async def find_cosines(self, passage_ids: Sequence[str]) -> None:
+        """Compare the question with the given passages, if it has a vector."""
+        vector = await self.find_vector()
+        if vector is None:
+            return
+        with self.timed("vector"):
+            missing = [one for one in passage_ids if one not in self.cosines]
+            self.cosines |= await self.index.engine.similarities(vector, missing)
+
+    async def nearest(self, k: int) -> list[EngineHit]:
+        """Return the passages nearest to the question, which has a vector; of papers, enough for k."""
+        if self.vector is None:
+            return []
+        limit = k
+        with self.timed("vector"):
+            while True:
+                hits = await self.index.engine.nearest(self.vector, limit, filters=self.request.filters)
+                papers = len({hit.doc_id for hit in hits})
+                if not self.request.collapse or papers >= k or len(hits) < limit:
+                    break
+                limit *= 2
+        self.queries.append(QueryTrace(NEAREST, len(hits)))
+        for hit in hits:
+            self.found_by.setdefault(hit.passage_id, []).append(0)
+            self.cosines[hit.passage_id] = hit.score
+        return hits
+
+    def note(self, text: str) -> None:
+        """Tell something of the search, once."""
+        if text not in self.notes:
+            self.notes.append(text)

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from itertools import accumulate, takewhile
 from typing import Any, Self, TypeVar
 
 from elastic_transport import (
@@ -59,6 +60,11 @@ def growing_pauses() -> Iterator[float]:
     while True:
         yield pause
         pause = min(LONGEST_PAUSE_S, 2 * pause)
+
+
+def pauses_within(patience_s: float) -> int:
+    """Return how many of the growing pauses fit into so many seconds."""
+    return sum(1 for _ in takewhile(lambda spent: spent <= patience_s, accumulate(growing_pauses())))
 
 
 class Cluster:

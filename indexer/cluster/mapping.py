@@ -5,11 +5,12 @@ from version to version.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.korean import STOP_TAGS
 from indexer.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS
+from indexer.settings import StorageType, VectorIndex
 
 # Until a version is published it stands on one node, and nobody searches it.
 WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
@@ -21,7 +22,8 @@ class VectorField:
     """How the vectors of passages are kept."""
 
     dimensions: int
-    index: Literal["flat", "int8_hnsw"] = "flat"
+    index: VectorIndex = "flat"
+    storage: StorageType = "float32"
 
 
 def analysis(
@@ -55,13 +57,14 @@ def index_body(
     shards: int,
     meta: dict[str, Any],
     dictionary: UserDictionary | None = None,
-    vectors: VectorField | None = None,
 ) -> dict[str, Any]:
     """Return the body that creates an index for loading; `meta` is kept with its mapping."""
     index: dict[str, Any] = {
         "number_of_shards": shards,
         **WHILE_LOADING,
         "similarity": {"default": {"type": "BM25", "k1": BM25_K1, "b": BM25_B}},
+        # A vector stays out of what is read back, and outlasts a partial update.
+        "mapping": {"exclude_source_vectors": True},
     }
     properties: dict[str, Any] = {
         **{name: {"type": "text", "analyzer": analyzer} for name in ANALYSED_FIELDS},
@@ -72,9 +75,6 @@ def index_body(
         "sequence": {"type": "long"},
         "record": {"type": "keyword", "index": False, "doc_values": False},
     }
-    if vectors:
-        index["mapping"] = {"exclude_source_vectors": True}
-        properties["vector"] = vector_field(vectors)
     return {
         "settings": {"index": index, "analysis": analysis(analyzer, decompound, dictionary)},
         "mappings": {"dynamic": "strict", "_meta": meta, "properties": properties},
@@ -84,17 +84,14 @@ def index_body(
 def vector_field(vectors: VectorField) -> dict[str, Any]:
     """Return the mapping of the vectors: compared exactly, or found through a graph and compared again."""
     options: dict[str, Any] = {"type": "flat"}
-    if vectors.index == "int8_hnsw":
-        options = {
-            "type": "int8_hnsw",
-            "m": 16,
-            "ef_construction": 100,
-            "rescore_vector": {"oversample": 3.0},
-        }
+    if vectors.index == "hnsw":
+        options = {"type": "hnsw", "m": 16, "ef_construction": 100}
+        if vectors.storage == "float32":
+            options |= {"type": "int8_hnsw", "rescore_vector": {"oversample": 3.0}}
     return {
         "type": "dense_vector",
         "dims": vectors.dimensions,
-        "element_type": "float",
+        "element_type": {"float32": "float", "int8": "byte"}[vectors.storage],
         "similarity": "cosine",
         "index": True,
         "index_options": options,

@@ -31,15 +31,16 @@ async def page_of(
     return hits
 
 
-def passages_of_index(cluster: Cluster, index: str) -> Iterator[StoredPassage]:
-    """Yield every passage of an index in corpus order; nobody writes to it meanwhile."""
-    for _, record in groupby(_sources(cluster, index), key=lambda source: source["sequence"]):
+def passages_of_index(cluster: Cluster, index: str, **search: Any) -> Iterator[StoredPassage]:
+    """Yield the passages of an index that a search finds, or all, in corpus order."""
+    for _, record in groupby(_sources(cluster, index, search), key=lambda source: source["sequence"]):
         yield from sorted(map(from_document, record), key=place_in_paper)
 
 
-def _sources(cluster: Cluster, index: str) -> Iterator[dict[str, Any]]:
+def _sources(cluster: Cluster, index: str, search: dict[str, Any]) -> Iterator[dict[str, Any]]:
     order = [{"sequence": "asc"}, {"passage_id": "asc"}]
     after = None
-    while hits := cluster.run_patiently(partial(page_of, cluster.client, index, after=after, sort=order)):
+    ask = partial(page_of, cluster.client, index, sort=order, **search)
+    while hits := cluster.run_patiently(partial(ask, after=after)):
         yield from (hit["_source"] for hit in hits)
         after = hits[-1]["sort"]

@@ -157,6 +157,9 @@ class ClusterIndex(IndexFolder):
                 raise
         return path
 
+    def vectors(self, manifest: Manifest) -> None:
+        """Return None: the cluster holds the vectors, and a version that starts from another has its."""
+
     def _stored_dictionary(self, manifest: Manifest) -> UserDictionary:
         """Read the rules that the cluster itself goes by."""
         tokenizer = self._settings_of(manifest.version)["analysis"]["tokenizer"]["nori"]
@@ -260,6 +263,7 @@ class ClusterIndex(IndexFolder):
         self.point_to(version)
         shutil.rmtree(self.building, ignore_errors=True)
         self._finish_clearing()
+        shutil.rmtree(self.encoded, ignore_errors=True)
 
     def point_to(self, version: int) -> None:
         """Let `version` answer from now on."""

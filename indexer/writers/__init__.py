@@ -1,10 +1,12 @@
 """Writers: passages into an engine's index. One protocol, a file an engine."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, Self
 
 from indexer.analysis.pool import AnalysedTexts
+from indexer.encoders import VectorFingerprint
 from indexer.schema import StoredPassage
+from indexer.vectors.store import VectorStore
 
 
 class Writer(Protocol):
@@ -51,6 +53,17 @@ class Writer(Protocol):
 
     def stored(self) -> Iterator[StoredPassage]:
         """Yield every stored passage in corpus order."""
+        ...
+
+    def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
+        """Yield the committed passages for which the engine itself holds no vector of that fingerprint."""
+        ...
+
+    def place_vectors(self, sources: Sequence[VectorStore]) -> int:
+        """Give the committed passages their vectors, from the first source that has each.
+
+        Return how many passages then have one.
+        """
         ...
 
     @property

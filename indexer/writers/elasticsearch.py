@@ -10,10 +10,9 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
-from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +21,7 @@ from elasticsearch import ApiError
 from elasticsearch.helpers import async_streaming_bulk
 
 from indexer.analysis.pool import AnalysedTexts
+from indexer.cluster import vectors
 from indexer.cluster.connection import (
     BAD_REQUEST,
     FIRST_PAUSE_S,
@@ -33,16 +33,19 @@ from indexer.cluster.connection import (
     Cluster,
     growing_pauses,
     passes,
+    pauses_within,
     told,
 )
 from indexer.cluster.documents import document_id, to_document
 from indexer.cluster.loading import merge
 from indexer.cluster.reading import PAGE, page_of, passages_of_index
+from indexer.encoders import VectorFingerprint
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.stored import key_of
+from indexer.vectors.store import VectorStore
 from indexer.versions import PLAN, write_durably
 
 COMMITTED = "committed.json"
@@ -221,10 +224,25 @@ class ElasticsearchWriter:
         """Yield every stored passage in corpus order."""
         return passages_of_index(self._cluster, self._index)
 
+    def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
+        """Yield the passages that have no vector; those of the version started from may have theirs."""
+        vectors.prepare(self._cluster, self._index, fingerprint)
+        self._refresh()
+        return passages_of_index(self._cluster, self._index, query=vectors.WITHOUT)
+
+    def place_vectors(self, sources: Sequence[VectorStore]) -> int:
+        """Send the vectors that are not there yet; return how many passages have one."""
+        self._still_held()
+        vectors.place(self._cluster, self._index, sources)
+        return vectors.count(self._cluster, self._index)
+
+    def _refresh(self) -> None:
+        self._cluster.run_patiently(lambda: self._client.indices.refresh(index=self._index))
+
     @property
     def passage_count(self) -> int:
         """How many passages are there, those not committed included."""
-        self._cluster.run_patiently(lambda: self._client.indices.refresh(index=self._index))
+        self._refresh()
         return int(self._cluster.run_patiently(lambda: self._client.count(index=self._index))["count"])
 
     def _read_note(self) -> dict[str, Any]:
@@ -313,7 +331,7 @@ class ElasticsearchWriter:
             chunk_size=len(actions),
             max_chunk_bytes=self._settings.request_bytes,
             raise_on_error=False,
-            max_retries=_tries(self._settings.patience_s),
+            max_retries=pauses_within(self._settings.patience_s),
             initial_backoff=FIRST_PAUSE_S,
             max_backoff=LONGEST_PAUSE_S,
             retry_on_status=PASSING,
@@ -333,11 +351,6 @@ def _is_gone(error: BaseException | None) -> bool:
     if isinstance(error, ApiError):
         return error.status_code == UNAUTHORIZED
     return isinstance(error, TransportError)
-
-
-def _tries(patience_s: float) -> int:
-    """Return how many pauses, each twice the one before up to the longest, fit into so many seconds."""
-    return sum(1 for _ in takewhile(lambda spent: spent <= patience_s, accumulate(growing_pauses())))
 
 
 def _dead_letter(answer: dict[str, Any], sequence: int) -> DeadLetter:

@@ -3,7 +3,7 @@
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -12,11 +12,15 @@ from typing import Self
 import tantivy
 
 from indexer.analysis.pool import AnalysedTexts
+from indexer.encoders import VectorFingerprint
 from indexer.packing import GAP, PackedTokens
 from indexer.papers import Unit
 from indexer.schema import TERMS, StoredPassage, tantivy_schema
 from indexer.stored import holds, key_of, read_passage, read_stored
+from indexer.vectors.adding import copy_rows
+from indexer.vectors.store import VectorStore
 
+VECTORS = "vectors"  # beside the folder of the index
 # What tantivy makes anew by writing and renaming; everything else in an index is written once.
 CHANGING_FILES = ("meta.json", ".managed.json")
 # Less free space is a full disk: what a broken-off write took is given back by the time one asks.
@@ -123,6 +127,15 @@ class TantivyWriter:
     def stored(self) -> Iterator[StoredPassage]:
         """Yield every stored passage in corpus order."""
         return read_stored(self._searcher())
+
+    def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
+        """Yield every stored passage: vectors lie beside the index, and are written anew for each version."""
+        del fingerprint
+        return self.stored()
+
+    def place_vectors(self, sources: Sequence[VectorStore]) -> int:
+        """Write the matrix beside the index, in corpus order; return how many passages have a vector."""
+        return copy_rows(self.stored(), sources, self._folder.with_name(VECTORS))
 
     @property
     def passage_count(self) -> int:

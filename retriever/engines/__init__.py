@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from indexer.encoders.rounding import Stored
 from indexer.schema import StoredPassage
 from retriever.queries import Filters, Query
 
@@ -77,6 +78,17 @@ class Engine(Protocol):
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
         """Say what each token of a query adds to the score of one passage."""
+        ...
+
+    async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
+        """Return the exact cosine of a vector with that of each given passage; none where none is stored.
+
+        `vector` is rounded as those of the index are.
+        """
+        ...
+
+    async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
+        """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
         ...
 
     @property

@@ -7,12 +7,13 @@ from elasticsearch import NotFoundError
 
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document
+from indexer.encoders.rounding import Stored
 from indexer.errors import EngineRefused, IndexDamaged
 from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
 from retriever.engines import EngineHit, Explanation, TermScore
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, value_in
-from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, settled
+from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled
 from retriever.engines.requests import (
     compiled,
     count_body,
@@ -200,26 +201,29 @@ class ElasticsearchEngine:
         score = round(float(whole["hits"]["hits"][0]["_score"]), SCORE_DECIMALS)
         return Explanation(passage_id, score, in_order(terms or ()))
 
-    async def similarities(self, vector: Sequence[float], passage_ids: Sequence[str]) -> dict[str, float]:
+    async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the exact cosine of a vector with those of the given passages; none where none is stored."""
         asked = list(dict.fromkeys(passage_ids))
         if not asked:
             return {}
-        [answer] = await self._msearch([similarity_body(vector, asked, len(asked))])
+        [answer] = await self._msearch([similarity_body(vector.tolist(), asked, len(asked))])
         # The cluster's score of a cosine is (1 + cosine) / 2.
         return {
-            hit["fields"]["passage_id"][0]: 2 * float(hit["_score"]) - 1 for hit in answer["hits"]["hits"]
+            hit["fields"]["passage_id"][0]: rounded_cosine(2 * float(hit["_score"]) - 1)
+            for hit in answer["hits"]["hits"]
         }
 
-    async def nearest(self, vector: Sequence[float], k: int, *, filters: Filters) -> list[EngineHit]:
+    async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
         if k <= 0:
             return []
-        [answer] = await self._msearch([nearest_body(vector, filters, min(k, WINDOW))])
-        return [
-            EngineHit(hit["sort"][1], hit["fields"]["doc_id"][0], 2 * float(hit["sort"][0]) - 1)
+        [answer] = await self._msearch([nearest_body(vector.tolist(), filters, min(k, WINDOW))])
+        return by_score(
+            EngineHit(
+                hit["sort"][1], hit["fields"]["doc_id"][0], rounded_cosine(2 * float(hit["sort"][0]) - 1)
+            )
             for hit in answer["hits"]["hits"]
-        ]
+        )
 
     async def _msearch(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Send many searches in one request; each must succeed on all shards."""

@@ -1,14 +1,25 @@
 """Hits in the one order of all engines: by score, then passage_id."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from retriever.engines import EngineHit
 
 # Scores are single-precision sums whose order of addition the engine chooses; beyond four decimals they
 # say nothing, and ties are ties.
 SCORE_DECIMALS = 4
+COSINE_DECIMALS = 6  # the cluster's are single-precision, of (1 + cosine) / 2
 # Hits read beyond k at first, so that most ties and passages of one paper need no second look.
 MARGIN = 8
+
+
+def by_score(hits: Iterable[EngineHit]) -> list[EngineHit]:
+    """Return hits by score, then passage_id."""
+    return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))
+
+
+def rounded_cosine(cosine: float) -> float:
+    """Round a cosine to what both engines agree on."""
+    return round(cosine, COSINE_DECIMALS)
 
 
 def settled(read: Sequence[EngineHit], limit: int, k: int, *, collapse: bool) -> list[EngineHit] | None:
@@ -17,7 +28,7 @@ def settled(read: Sequence[EngineHit], limit: int, k: int, *, collapse: bool) ->
     Hits that tie with the last one read may have fallen outside: they are sure only behind a gap. With
     `collapse` a paper stands once, by its best passage.
     """
-    hits = sorted(read, key=lambda hit: (-hit.score, hit.passage_id))
+    hits = by_score(read)
     whole = len(read) < limit
     kept = best_of_each_paper(hits) if collapse else hits
     by_id = bool(hits) and hits[0].score == 0  # only filters: all tie, and were read by their ids

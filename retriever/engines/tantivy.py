@@ -5,16 +5,20 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import ENOENT
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tantivy
 
+from indexer.encoders.rounding import Stored
 from indexer.errors import IndexDamaged
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.stored import read_passage
+from indexer.vectors.store import VectorStore
 from retriever.engines import EngineHit, Explanation, TermScore
 from retriever.engines.explaining import contributions, in_order, value_in
+from retriever.engines.nearest import NearestPassages
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, best_of_each_paper, settled
 from retriever.engines.pruning import (
     WORTHWHILE,
@@ -27,7 +31,7 @@ from retriever.engines.pruning import (
 )
 from retriever.engines.tantivy_queries import SCHEMA, any_token, compiled, filtered, with_lookups
 from retriever.errors import UnknownPassage
-from retriever.queries import Filters, Phrase, Query, Term
+from retriever.queries import Exact, Filters, Phrase, Query, Term
 
 REMEMBERED_IDS = 200_000
 LONG_TIE = 200  # hits of one score; to read what so many are called takes as long as to search again
@@ -39,8 +43,13 @@ SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 class TantivyEngine:
     """One published version, open for reading; what is published later does not show."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open the index in `folder`. FileNotFoundError where it is gone, IndexDamaged where it is broken."""
+    def __init__(self, folder: Path, vectors: VectorStore | None = None) -> None:
+        """Open the index in `folder`, with its vectors if there are any, which are closed with it.
+
+        Raises:
+            FileNotFoundError: it is gone.
+            IndexDamaged: it is broken.
+        """
         if not (folder / "meta.json").exists():
             raise FileNotFoundError(ENOENT, "no such file", str(folder / "meta.json"))
         try:
@@ -57,6 +66,7 @@ class TantivyEngine:
                 "build it again (shrag index … --rebuild) or go back (shrag indexes rollback)"
             ) from error
         self._ids: dict[tuple[int, int], tuple[str, str]] = {}
+        self._vectors = NearestPassages(vectors) if vectors else None
 
     @property
     def passage_count(self) -> int:
@@ -102,8 +112,29 @@ class TantivyEngine:
         with _as_damage():
             return await asyncio.to_thread(self._explain, query, passage_id)
 
+    async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
+        """Return the exact cosine of a vector with that of each given passage; none where none is stored."""
+        if self._vectors is None:
+            return {}
+        return await asyncio.to_thread(self._vectors.similarities, vector, passage_ids)
+
+    async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
+        """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
+        if self._vectors is None or k <= 0:
+            return []
+        allowed = None if filters == Filters() else partial(self._satisfying, filters)
+        return await asyncio.to_thread(self._vectors.nearest, vector, k, allowed)
+
     def close(self) -> None:
-        """Nothing is held that is not let go with the engine."""
+        """Close the vectors; nothing else is held that is not let go with the engine."""
+        if self._vectors:
+            self._vectors.close()
+
+    def _satisfying(self, filters: Filters, passage_ids: Sequence[str]) -> set[str]:
+        """Return those of the passages that satisfy the filters."""
+        query = filtered(compiled(Exact("passage_id", tuple(passage_ids))), filters)
+        found = self._searcher.search(query, max(1, len(passage_ids)), count=False).hits
+        return {self._hit(score, address).passage_id for score, address in found}
 
     def _search_all(
         self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool

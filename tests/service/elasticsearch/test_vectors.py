@@ -4,11 +4,12 @@ import asyncio
 import math
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 from indexer.cluster import names
 from indexer.cluster.connection import Cluster
-from indexer.cluster.mapping import VectorField, index_body
+from indexer.cluster.mapping import VectorField, index_body, vector_field
 from retriever.engines.elasticsearch import ElasticsearchEngine
 from retriever.queries import Filters
 from tests.service.elasticsearch.own_prefix import own_prefix
@@ -18,21 +19,22 @@ ANGLES = {"P-0": 0, "P-30": 30, "P-90": 90, "P-180": 180, "P-none": None}
 
 
 def direction(angle):
-    return [math.cos(math.radians(angle)), math.sin(math.radians(angle))]
+    return np.array([math.cos(math.radians(angle)), math.sin(math.radians(angle))], np.float32)
 
 
-@pytest.fixture(params=["flat", "int8_hnsw"])
+@pytest.fixture(params=["flat", "hnsw"])
 def index(request, elasticsearch, tmp_path):
     with own_prefix(elasticsearch) as settings_for:
         settings = settings_for(tmp_path).elasticsearch
         index = names.index_of(settings.prefix, "vectors", 1)
         with Cluster(settings) as cluster:
-            body = index_body("english", "none", shards=1, meta={}, vectors=VectorField(2, request.param))
+            body = index_body("english", "none", shards=1, meta={})
+            body["mappings"]["properties"]["vector"] = vector_field(VectorField(2, request.param))
             cluster.run(cluster.client.indices.create(index=index, **body))
             for number, (name, angle) in enumerate(ANGLES.items()):
                 document = {"passage_id": name, "doc_id": name, "lang": "en", "sequence": number}
                 if angle is not None:
-                    document["vector"] = direction(angle)
+                    document["vector"] = direction(angle).tolist()
                 cluster.run(cluster.client.index(index=index, id=name, document=document))
             cluster.run(cluster.client.indices.refresh(index=index))
         yield settings, index

@@ -19,7 +19,7 @@ from eval.experiments.bench.generated import ANALYZER
 from indexer.cluster import names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.loading import merge
-from indexer.cluster.mapping import VectorField, index_body
+from indexer.cluster.mapping import VectorField, index_body, vector_field
 from indexer.requests import Progress
 from indexer.settings import IndexerSettings
 from retriever.engines.elasticsearch import ElasticsearchEngine
@@ -37,7 +37,8 @@ def measure_similarities(home: Path, count: int, progress: Progress) -> list[Fig
     with Cluster(settings.elasticsearch) as cluster:
         index = names.index_of(settings.elasticsearch.prefix, name, 1)
         if not cluster.run(cluster.client.indices.exists(index=index)):
-            body = index_body(ANALYZER, "discard", shards=1, meta={}, vectors=VectorField(DIMENSIONS))
+            body = index_body(ANALYZER, "discard", shards=1, meta={})
+            body["mappings"]["properties"]["vector"] = vector_field(VectorField(DIMENSIONS))
             cluster.run(cluster.client.indices.create(index=index, **body))
             options = client_options(settings.elasticsearch)
             with Elasticsearch(**options) as client:

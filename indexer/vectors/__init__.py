@@ -1,0 +1,1 @@
+"""Vectors of an index's passages: kept on disk, made while indexing, found again by id."""

@@ -1,0 +1,107 @@
+"""Vectors for the passages of a build: encoded once, kept over kills, then put where the engine wants them.
+
+What is encoded goes into a spool beside the build, a window of passages at a time, under the passage's id and
+a hash of its text. A build that is killed, or starts over, finds there what it had encoded. When the version
+is published the spool is removed.
+"""
+
+import hashlib
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from indexer.encoders import Encoder
+from indexer.encoders.rounding import Stored, rounded
+from indexer.requests import Progress
+from indexer.schema import StoredPassage
+from indexer.vectors.store import Row, VectorStore
+
+WINDOW = 1_024  # passages that are encoded, sorted by length among themselves, between two commits
+COPIED_AT_ONCE = 4_096
+
+
+def text_to_encode(passage: StoredPassage) -> str:
+    """Return what a passage's vector is made of: title and text, composed; empty where it has neither."""
+    return unicodedata.normalize("NFC", f"{passage.title}\n{passage.text}".strip())
+
+
+def row_of(passage: StoredPassage) -> Row:
+    """Return the row of a passage."""
+    text = text_to_encode(passage).encode("utf-8", "surrogatepass")
+    return Row(passage.passage_id, passage.doc_id, hashlib.blake2b(text, digest_size=16).digest())
+
+
+def encode_missing(
+    passages: Iterable[StoredPassage],
+    spool: VectorStore,
+    encoder: Encoder,
+    known: Sequence[VectorStore],
+    progress: Progress,
+    total: int,
+) -> int:
+    """Encode what neither the spool nor `known` holds of these passages, into the spool; return how many.
+
+    Raises:
+        EncoderUnusable: the encoder fails; what was encoded before stays in the spool.
+    """
+    encoded = done = 0
+    progress("encoding", 0, total)
+    for window in _windows((one for one in passages if text_to_encode(one)), WINDOW):
+        rows = [row_of(passage) for passage in window]
+        missing = _held_by_none(rows, [spool, *known])
+        if missing:
+            before = done
+            vectors = encoder.encode_passages(
+                [text_to_encode(window[place]) for place in missing],
+                lambda count, before=before: progress("encoding", before + count, total),  # type: ignore[misc]
+            )
+            spool.append([rows[place] for place in missing], rounded(vectors, spool.fingerprint.storage))
+            encoded += len(missing)
+        done += len(window)
+        progress("encoding", done, total)
+    return encoded
+
+
+def copy_rows(passages: Iterable[StoredPassage], sources: Sequence[VectorStore], target: Path) -> int:
+    """Write a set of vectors anew, in the order of the passages, from the first source that has each.
+
+    Return how many passages have one.
+    """
+    matrices = [source.matrix() for source in sources]
+    with VectorStore.writing(target, sources[0].fingerprint) as copied:
+        for window in _windows(passages, COPIED_AT_ONCE):
+            rows = [row_of(passage) for passage in window]
+            places = list(zip(*(source.known(rows) for source in sources), strict=True))
+            held = [number for number, found in enumerate(places) if any(one is not None for one in found)]
+            copied.append(
+                [rows[number] for number in held], _gathered(matrices, [places[one] for one in held])
+            )
+        return len(copied)
+
+
+def _gathered(matrices: Sequence[Stored], places: Sequence[tuple[int | None, ...]]) -> Stored:
+    """Return a row for each place: that of the first matrix which has one."""
+    gathered = np.empty((len(places), matrices[0].shape[1]), matrices[0].dtype)
+    left = list(range(len(places)))
+    for source, matrix in enumerate(matrices):
+        held = {number: row for number in left if (row := places[number][source]) is not None}
+        gathered[list(held)] = matrix[list(held.values())]
+        left = [number for number in left if number not in held]
+    return gathered
+
+
+def _held_by_none(rows: Sequence[Row], stores: Sequence[VectorStore]) -> list[int]:
+    left = list(range(len(rows)))
+    for store in stores:
+        found = store.known([rows[place] for place in left])
+        left = [place for place, row in zip(left, found, strict=True) if row is None]
+    return left
+
+
+def _windows(passages: Iterable[StoredPassage], size: int) -> Iterator[list[StoredPassage]]:
+    rest = iter(passages)
+    while window := list(islice(rest, size)):
+        yield window

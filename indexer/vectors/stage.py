@@ -1,0 +1,69 @@
+"""The stage of a build in which its passages get their vectors."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from indexer.encoders import Encoder
+from indexer.errors import InvalidCall
+from indexer.requests import Progress
+from indexer.vectors.adding import encode_missing
+from indexer.vectors.store import VectorStore
+from indexer.versions import IndexFolder, Manifest
+from indexer.writers import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStage:
+    """What a build needs to give its passages vectors, or to keep those of the version it started from."""
+
+    folder: IndexFolder
+    encoder: Encoder | None
+    base: Manifest | None
+    progress: Progress
+
+    def check(self, *, anew: bool = False) -> None:
+        """Raise InvalidCall where the settings' encoder is another than that of the version started from.
+
+        With `anew` all passages are encoded, if the engine can change what it holds.
+        """
+        built = self.base.vector_fingerprint if self.base else None
+        if self.encoder is None or built is None or built == self.encoder.fingerprint:
+            return
+        if anew and self.folder.engine == "tantivy":
+            return
+        now = self.encoder.fingerprint
+        changed = ", ".join(
+            f"{name}: {value!r}, now {now.as_record()[name]!r}"
+            for name, value in built.as_record().items()
+            if value != now.as_record()[name]
+        )
+        ways = [f"build it again (shrag index PATH --name {self.folder.name} --rebuild)"]
+        if self.folder.engine == "tantivy":
+            ways.append(f"encode all passages anew (shrag index --vectors-only --name {self.folder.name})")
+        raise InvalidCall(
+            f"index {self.folder.name!r} holds vectors of another encoder ({changed}); set SHRAG_ENCODER__… "
+            f"back, or {', or '.join(ways)}"
+        )
+
+    def run(self, draft: Manifest, writer: Writer) -> Manifest:
+        """Encode what has no vector yet and put all vectors in their place; return the manifest with them.
+
+        Without an encoder the passages of the version started from keep theirs, and new ones have none.
+        """
+        built = self.base.vector_fingerprint if self.base else None
+        with ExitStack() as opened:
+            sources: list[VectorStore] = []
+            if self.encoder:
+                spool = VectorStore.writing(self.folder.encoded, self.encoder.fingerprint)
+                sources.append(opened.enter_context(spool))
+            wanted = self.encoder.fingerprint if self.encoder else built
+            if wanted is None:
+                return replace(draft, vectors=None)
+            if self.base and built == wanted and (kept := self.folder.vectors(self.base)):
+                sources.append(opened.enter_context(kept))
+            if self.encoder:
+                missing = writer.without_vector(wanted)
+                encode_missing(
+                    missing, sources[0], self.encoder, sources[1:], self.progress, writer.passage_count
+                )
+            return draft.with_vectors(wanted, writer.place_vectors(sources))

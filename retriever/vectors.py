@@ -1,0 +1,88 @@
+"""A question's vector, comparable with those of the index that is asked, or the reason why it has none."""
+
+import asyncio
+import unicodedata
+from collections import OrderedDict
+from dataclasses import replace
+from threading import Lock
+
+from indexer.encoders import Encoder, VectorFingerprint, open_encoder
+from indexer.encoders.rounding import Stored, rounded
+from indexer.settings import EncoderSettings
+
+REMEMBERED = 1_000  # questions, so that one asked again by another method is not encoded again
+
+
+class QuestionVectors:
+    """Encodes questions for one index; the encoder is opened when the first question needs it."""
+
+    def __init__(self, fingerprint: VectorFingerprint | None, settings: EncoderSettings | None) -> None:
+        """Name what the index was encoded by, and what the settings name; nothing is opened yet."""
+        self._fingerprint = fingerprint
+        self._settings = settings
+        self._encoder: Encoder | None = None
+        self._known: OrderedDict[str, Stored] = OrderedDict()
+        self._lock = Lock()  # the encoder is one, and its callers are many
+        self.off = self._why_off()
+
+    def _why_off(self) -> str:
+        """Say why questions get no vector; nothing where the index has none, or none is asked for."""
+        if self._fingerprint and (self._settings is None or self._settings.provider == "none"):
+            return (
+                f"the index holds vectors of {self._fingerprint.model}, which are not used: no encoder is "
+                "configured (SHRAG_ENCODER__PROVIDER)"
+            )
+        return ""
+
+    @property
+    def usable(self) -> bool:
+        """Tell whether a question may get a vector."""
+        return self._fingerprint is not None and not self.off
+
+    async def of(self, question: str) -> Stored | None:
+        """Return the question's vector, rounded as the index's are; None where it has none: `off` says why.
+
+        Raises:
+            ModelsNotInstalled, EncoderUnusable: the encoder cannot be opened or fails.
+        """
+        if not self.usable:
+            return None
+        return await asyncio.to_thread(self._encoded, unicodedata.normalize("NFC", question))
+
+    def close(self) -> None:
+        """Let go of the encoder."""
+        if self._encoder:
+            self._encoder.close()
+
+    def _encoded(self, question: str) -> Stored | None:
+        with self._lock:
+            if question in self._known:
+                return self._known[question]
+            encoder = self._opened()
+            if encoder is None or self._fingerprint is None:
+                return None
+            vector: Stored = rounded(encoder.encode_queries([question]), self._fingerprint.storage)[0]
+            self._known[question] = vector
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+            return vector
+
+    def _opened(self) -> Encoder | None:
+        """Open the encoder once; None where it is another one than the index was encoded by."""
+        if self._encoder is None and not self.off and self._settings and self._fingerprint:
+            self._encoder = open_encoder(self._settings)
+            if self._encoder and (changed := _differing(self._fingerprint, self._encoder.fingerprint)):
+                self.off = (
+                    f"the index's vectors are not used: the encoder is another one ({changed}); set "
+                    "SHRAG_ENCODER__… back, or encode again (shrag index --vectors-only)"
+                )
+        return None if self.off else self._encoder
+
+
+def _differing(stored: VectorFingerprint, now: VectorFingerprint) -> str:
+    """Say what keeps a question's vector from being comparable; how the numbers are kept does not."""
+    one = stored.as_record()
+    other = replace(now, storage=stored.storage).as_record()
+    return ", ".join(
+        f"{name}: {one[name]!r}, now {other[name]!r}" for name in one if one[name] != other[name]
+    )

@@ -1,0 +1,44 @@
+"""The contract of vectors on the embedded engine, and what only it can do."""
+
+import pytest
+
+from indexer.errors import IndexDamaged
+from indexer.ingest import encode_passages
+from indexer.places import the_index
+from indexer.settings import IndexerSettings
+from tests.retriever.vector_contract import *  # noqa: F403
+from tests.retriever.vector_contract import PAPERS, build, found, ids, nearest, with_encoder
+
+
+@pytest.fixture(scope="session")
+def settings_for():
+    return lambda home: IndexerSettings(home=home, workers=1)
+
+
+def test_another_encoder_encodes_all_passages_anew(settings, server, tmp_path):
+    build(settings, PAPERS, tmp_path)
+    other = with_encoder(settings, server, model="other-counts")
+
+    manifest, encoded = encode_passages("papers", other)
+
+    assert (manifest.vectors["fingerprint"]["model"], encoded) == ("other-counts", 6)
+    assert nearest(other, "axolotl", 1) == [("AXOLOTL", 1.0)]
+
+
+def test_a_damaged_matrix_is_told_with_its_cure(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+    with the_index(settings, "papers") as folder:
+        matrix = folder.version_path(1) / "vectors" / "rows.bin"
+        matrix.write_bytes(matrix.read_bytes()[:-1])
+
+    with pytest.raises(IndexDamaged, match="the matrix is shorter than the list of passages"):
+        found(settings, "axolotl")
+
+
+def test_what_was_rolled_back_to_has_its_own_vectors(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+    build(settings, [{"id": "NEW", "title": "axolotl"}], tmp_path, "update")
+    with the_index(settings, "papers") as folder:
+        folder.rollback()
+
+    assert ids(found(settings, "axolotl"))[:2] == ["AXOLOTL", "BOTH"]

@@ -1,0 +1,284 @@
+"""What every engine promises of vectors: tests for whatever `settings_for` of a module sets.
+
+A module of tests imports all of this beside a fixture `settings_for`, which makes settings for a home.
+"""
+
+import asyncio
+import json
+from contextlib import contextmanager
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from indexer.encoders import open_encoder
+from indexer.encoders.rounding import rounded
+from indexer.errors import EncoderUnusable, InvalidCall
+from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
+from indexer.places import the_index
+from indexer.settings import EncoderSettings
+from retriever.errors import BadFilter
+from retriever.index import open_index
+from retriever.queries import Filters, Range
+from retriever.search import SearchRequest, search
+from tests.indexer.corpora import write_jsonl
+from tests.indexer.embedding_server import embedding_server
+
+PAPERS = [
+    {"id": "AXOLOTL", "title": "axolotl", "abstract": "axolotl", "year": 2020},
+    {"id": "BOTH", "title": "axolotl pangolin", "abstract": "A study.", "year": 2021},
+    {"id": "PANGOLIN", "title": "pangolin", "abstract": "pangolin", "year": 2022},
+    {"id": "TIE-1", "title": "quokka", "abstract": "One."},
+    {"id": "TIE-2", "title": "quokka", "abstract": "Two."},
+    {"id": "KOREAN", "title": "도롱뇽", "abstract": "도롱뇽 연구", "lang": "ko"},
+]
+
+
+@pytest.fixture
+def server():
+    with embedding_server() as running:
+        yield running
+
+
+@pytest.fixture
+def settings(settings_for, server, tmp_path):
+    return with_encoder(settings_for(tmp_path), server)
+
+
+def with_encoder(settings, server, **changed):
+    encoder = EncoderSettings.model_validate(server.settings(**changed))
+    return settings.model_copy(update={"encoder": encoder})
+
+
+def without_encoder(settings):
+    return settings.model_copy(update={"encoder": EncoderSettings()})
+
+
+def build(settings, papers, tmp_path, name="corpus", **options):
+    path = write_jsonl(tmp_path / f"{name}.jsonl", papers)
+    return build_index(IngestRequest("papers", [str(path)], **options), settings).manifest
+
+
+@contextmanager
+def opened(settings):
+    with open_index(settings, "papers") as index:
+        yield index
+
+
+def question(settings, text, storage="float32"):
+    encoder = open_encoder(settings.encoder)
+    assert encoder
+    return rounded(encoder.encode_queries([text]), storage)[0]
+
+
+def cosines(settings, text, ids, **options):
+    with opened(settings) as index:
+        return asyncio.run(index.engine.similarities(question(settings, text, **options), ids))
+
+
+def nearest(settings, text, k, **filters):
+    with opened(settings) as index:
+        found = index.engine.nearest(question(settings, text), k, filters=Filters(**filters))
+        return [(hit.passage_id, hit.score) for hit in asyncio.run(found)]
+
+
+def found(settings, text, method="dense", k=10):
+    with opened(settings) as index:
+        return asyncio.run(search(index, SearchRequest(text, method=method, k=k)))
+
+
+def ids(result):
+    return [hit.passage_id for hit in result.hits]
+
+
+def test_passages_get_their_vectors_while_they_are_indexed(settings, tmp_path):
+    manifest = build(settings, PAPERS, tmp_path)
+
+    assert manifest.vector_count == 6
+    assert manifest.vector_fingerprint.model == "word-counts"
+    assert cosines(settings, "axolotl", ["BOTH", "AXOLOTL", "PANGOLIN", "NONE"]) == {
+        "AXOLOTL": 1.0,
+        "BOTH": pytest.approx(1 / sqrt(2), abs=1e-6),
+        "PANGOLIN": 0.0,
+    }
+
+
+def test_the_nearest_come_by_cosine_then_passage_id(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+
+    assert nearest(settings, "quokka axolotl", 3) == [
+        ("AXOLOTL", pytest.approx(1 / sqrt(2), abs=1e-6)),
+        ("TIE-1", pytest.approx(1 / sqrt(2), abs=1e-6)),
+        ("TIE-2", pytest.approx(1 / sqrt(2), abs=1e-6)),
+    ]
+
+
+def test_the_nearest_satisfy_the_filters(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+
+    years = Range(2021, 2022, "year")
+    assert [name for name, _ in nearest(settings, "axolotl", 2, years=years)] == ["BOTH", "PANGOLIN"]
+    assert [name for name, _ in nearest(settings, "axolotl", 5, lang="ko")] == ["KOREAN"]
+
+
+def test_whole_numbers_are_compared_as_they_are_kept(settings_for, server, tmp_path):
+    settings = with_encoder(settings_for(tmp_path), server, storage="int8")
+    build(settings, PAPERS, tmp_path)
+
+    # Of (1, 1) / sqrt 2 times 127 is 90; (127, 0) with (90, 90) is 1 / sqrt 2.
+    assert cosines(settings, "axolotl", ["AXOLOTL", "BOTH"], storage="int8") == {
+        "AXOLOTL": 1.0,
+        "BOTH": pytest.approx(1 / sqrt(2), abs=1e-6),
+    }
+    assert ids(found(settings, "pangolin"))[:2] == ["PANGOLIN", "BOTH"]
+
+
+def test_an_update_encodes_what_is_new_and_keeps_the_rest(settings, server, tmp_path):
+    build(settings, PAPERS, tmp_path)
+    server.texts.clear()
+
+    changed = [{"id": "BOTH", "title": "rice", "abstract": "rice"}, {"id": "NEW", "title": "methane"}]
+    manifest = build(settings, changed, tmp_path, "update")
+
+    assert sorted(text for text in server.texts if "learn" not in text) == ["methane", "rice\nrice"]
+    assert manifest.vector_count == 7
+    assert cosines(settings, "rice", ["BOTH", "AXOLOTL", "NEW"]) == {"BOTH": 1.0, "AXOLOTL": 0.0, "NEW": 0.0}
+    assert nearest(settings, "axolotl", 1) == [("AXOLOTL", 1.0)]
+
+
+def test_an_update_without_an_encoder_leaves_new_passages_without_vectors(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+
+    manifest = build(without_encoder(settings), [{"id": "NEW", "title": "rice"}], tmp_path, "update")
+
+    assert (manifest.passages, manifest.vector_count) == (7, 6)
+    assert cosines(settings, "rice", ["NEW", "AXOLOTL"]) == {"AXOLOTL": 0.0}
+    assert "NEW" not in [name for name, _ in nearest(settings, "rice", 10)]
+
+
+def test_a_removed_record_is_no_longer_near(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+
+    manifest, _ = remove_records("papers", ["AXOLOTL"], without_encoder(settings))
+
+    assert manifest.vector_count == 5
+    assert nearest(settings, "axolotl", 1) == [("BOTH", pytest.approx(1 / sqrt(2), abs=1e-6))]
+
+
+def test_vectors_are_added_to_an_index_that_has_none(settings, server, tmp_path):
+    build(without_encoder(settings), PAPERS, tmp_path)
+    before = found(settings, "axolotl", method="or")
+
+    manifest, encoded = encode_passages("papers", settings)
+
+    assert (manifest.version, manifest.vector_count, encoded) == (2, 6, 6)
+    assert ids(found(settings, "axolotl")) == ["AXOLOTL", "BOTH", "KOREAN", "PANGOLIN", "TIE-1", "TIE-2"]
+    after = found(settings, "axolotl", method="or")
+    assert [(hit.passage_id, hit.score) for hit in after.hits] == [
+        (hit.passage_id, hit.score) for hit in before.hits
+    ]
+    server.texts.clear()
+    assert encode_passages("papers", settings) == (manifest, 0)
+    assert [text for text in server.texts if "learn" not in text] == []
+
+
+def test_an_encoder_that_fails_loses_nothing_that_was_encoded(settings, server, tmp_path, monkeypatch):
+    monkeypatch.setattr("indexer.vectors.adding.WINDOW", 2)
+    build(without_encoder(settings), PAPERS[:1], tmp_path)
+    server.left = 4  # one to learn the dimensions from, and a window
+
+    with pytest.raises(EncoderUnusable):
+        build(settings, PAPERS, tmp_path, "all", rebuild=True)
+    assert ids(found(without_encoder(settings), "axolotl", method="or")) == ["AXOLOTL"]
+    server.left, tried = float("inf"), len(server.texts)
+    manifest = build(settings, PAPERS, tmp_path, "all", rebuild=True)
+
+    assert manifest.vector_count == 6
+    assert len([text for text in server.texts[tried:] if "learn" not in text]) == 4
+    with the_index(settings, "papers") as folder:
+        assert not folder.encoded.exists()
+
+
+def test_an_update_by_another_encoder_is_refused(settings, server, tmp_path):
+    build(settings, PAPERS, tmp_path)
+
+    other = with_encoder(settings, server, model="other-counts")
+    with pytest.raises(
+        InvalidCall, match=r"holds vectors of another encoder \(model: 'word-counts', now 'oth"
+    ):
+        build(other, PAPERS[:1], tmp_path, "update")
+
+
+def test_a_question_by_another_encoder_is_ranked_without_vectors_and_says_so(settings, server, tmp_path):
+    build(settings, PAPERS, tmp_path)
+    other = with_encoder(settings, server, model="other-counts")
+
+    result = found(other, "axolotl", method="shrag")
+
+    assert set(ids(result)) == {"AXOLOTL", "BOTH"}
+    assert "the encoder is another one (model: 'word-counts', now 'other-counts')" in result.notes[0]
+    with pytest.raises(BadFilter, match="--method dense needs vectors: the index's vectors are not used"):
+        found(other, "axolotl")
+
+
+def test_without_an_encoder_the_question_is_ranked_without_vectors_and_says_so(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+
+    result = found(without_encoder(settings), "axolotl", method="shrag")
+
+    assert set(ids(result)) == {"AXOLOTL", "BOTH"}
+    assert "no encoder is configured" in result.notes[0]
+
+
+def test_an_encoder_that_has_gone_leaves_the_lexical_order_and_says_so(settings, server, tmp_path):
+    build(settings, PAPERS, tmp_path)
+    server.left = 0
+
+    result = found(settings, "axolotl", method="shrag")
+
+    assert set(ids(result)) == {"AXOLOTL", "BOTH"}
+    assert result.notes[0].startswith("ranked without vectors, the encoder failed: ")
+
+
+def test_the_paper_orders_its_union_by_cosine(settings, tmp_path):
+    papers = [
+        {"id": "FAR", "title": "salamander salamander", "abstract": "quokka quokka quokka"},
+        {"id": "NEAR", "title": "A longer title about nothing much", "abstract": "One salamander, says it."},
+        {"id": "NEARER", "title": "On a salamander", "abstract": "And salamander and salamander again."},
+    ]
+    build(settings, papers, tmp_path)
+
+    result = found(settings, "salamander", method="paper")
+
+    # NEAR's one word is written with a comma, which the server takes for another word.
+    assert [(hit.passage_id, hit.score) for hit in result.hits] == [
+        ("NEARER", 1.0),
+        ("FAR", round(2 / sqrt(13), 4)),
+        ("NEAR", 0.0),
+    ]
+    assert (
+        result.order
+        == "cosine of the question's and the passages' vectors, of the progressive queries' union"
+    )
+
+
+def test_a_passage_with_none_of_the_words_is_found_by_its_vector(settings, tmp_path):
+    papers = [*PAPERS, {"id": "OTHER", "title": "methane", "abstract": "methane"}]
+    build(settings, papers, tmp_path)
+
+    result = found(settings, "methane rice", method="shrag")
+
+    assert ids(result)[0] == "OTHER"
+    assert len(result.hits) == 7  # the nearest hundred are candidates too
+    assert result.queries[-1].query == "(the passages nearest to the question's vector)"
+    assert json.dumps(result.as_record())
+
+
+def test_a_text_without_words_has_no_vector(settings, tmp_path):
+    papers = [*PAPERS, {"id": "EMPTY", "title": ""}]
+
+    manifest = build(settings, papers, tmp_path)
+
+    assert (manifest.passages, manifest.vector_count) == (7, 6)
+    assert cosines(settings, "axolotl", ["EMPTY"]) == {}
+    assert np.all(question(settings, "axolotl")[:1] == 1)
