@@ -45,7 +45,9 @@ def make_model(folder: Path) -> Path:
     from tokenizers import Tokenizer, pre_tokenizers, processors
     from tokenizers.models import WordLevel
     from transformers import GteConfig, GteModel, PreTrainedTokenizerFast
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()
     words = [*MARKS.values(), *(f"w{number}" for number in range(WORDS))]
     tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, MARKS["unk_token"]))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
