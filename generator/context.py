@@ -30,6 +30,7 @@ class Fitted:
     context_tokens: int | None  # None where nobody says: then nothing is cut
     said_by: str
     count: Count | None
+    step: int = 0  # how many sentences are left out
 
     def as_record(self) -> dict[str, Any]:
         """Return it as JSON, for a trace."""
@@ -131,14 +132,14 @@ async def fit(
         if tokens is not None and tokens != refused.prompt.context_tokens:
             room = tokens - model.settings.max_tokens
         else:  # the size was known, and the count too low
-            before = refused.prompt.count or await counter.count(refused.prompt.messages)
-            room = int(LESS * before.tokens)
+            room = int(LESS * (await counter.count(refused.prompt.messages)).tokens)
 
     async def counted(step: int) -> Count:
         return await counter.count(prompt(evidence.texts(step)))
 
-    low, high, best = 0, evidence.shortest, await counted(evidence.shortest)
-    if best.tokens > room:
+    low, high = refused.prompt.step + 1 if refused else 0, evidence.shortest
+    best = await counted(high)
+    if best.tokens > room or low > high:
         size = f"{tokens:,}" if tokens else "fewer than the server was sent"
         raise ContextTooSmall(
             f"the shortest prompt has {best.tokens:,} tokens (counted by {best.counted_by}), and there is "
@@ -152,4 +153,4 @@ async def fit(
             high, best = middle, count
         else:
             low = middle + 1
-    return Fitted(prompt(evidence.texts(high)), evidence.cuts(high), tokens, said_by, best)
+    return Fitted(prompt(evidence.texts(high)), evidence.cuts(high), tokens, said_by, best, high)

@@ -26,6 +26,7 @@ Outcome: TypeAlias = dict[str, Any]
 Asking: TypeAlias = Callable[[], Awaitable[Outcome]]
 
 SHOWN_OF_A_REQUEST = 80  # characters
+DETAILS = ("status", "text", "context_tokens")  # of a failure, beside its message
 FAILURES: dict[str, type[ModelFailed]] = {
     one.__name__: one
     for one in (
@@ -68,10 +69,11 @@ class Call:
         return hashlib.sha256(self.written.encode()).hexdigest()
 
     def __str__(self) -> str:
-        messages = self.request.get("messages") or [{}]
-        said = " ".join(str(messages[-1].get("content", "")).split())
-        end = shown(said[-SHOWN_OF_A_REQUEST:])
-        return f"{self.kind} {self.name!r} of {self.model} ({self.key[:12]}), which ends in “{end}”"
+        told = f"{self.kind} {self.name!r} of {self.model} ({self.key[:12]})"
+        if not self.request.get("messages"):
+            return told
+        said = " ".join(str(self.request["messages"][-1]["content"]).split())
+        return f"{told}, which ends in “{shown(said[-SHOWN_OF_A_REQUEST:])}”"
 
 
 class Recording:
@@ -147,7 +149,7 @@ class Recording:
 
 
 def _failure(error: ModelFailed) -> Outcome:
-    kept = {name: getattr(error, name) for name in ("status", "text") if hasattr(error, name)}
+    kept = {name: getattr(error, name) for name in DETAILS if hasattr(error, name)}
     return {"error": type(error).__name__, "message": str(error), **kept}
 
 
@@ -155,5 +157,5 @@ def _given_back(outcome: Outcome) -> Outcome:
     """Return an outcome, or raise the failure that it was."""
     if "error" not in outcome:
         return outcome
-    kept = {name: outcome[name] for name in ("status", "text") if name in outcome}
+    kept = {name: outcome[name] for name in DETAILS if name in outcome}
     raise FAILURES[outcome["error"]](outcome["message"], **kept)

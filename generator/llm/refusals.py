@@ -37,9 +37,11 @@ NEXT_STEP_OF_CONTEXT = "Lower SHRAG_LLM__MAX_TOKENS, or let the server take long
 
 # vLLM and OpenAI; llama.cpp; others. No standard names this error.
 CONTEXT_WORDS = re.compile(
-    r"context[ _](?:length|window|size)|context_length_exceeded|exceed_context_size", re.IGNORECASE
+    r"context[ _](?:length|window|size)|exceed_context_size|max_model_len", re.IGNORECASE
 )
-CONTEXT_SIZE = re.compile(r"context (?:length|window|size)(?: is| of)?:? \(?(\d{2,8})\b", re.IGNORECASE)
+CONTEXT_SIZE = re.compile(
+    r"(?:context (?:length|window|size)(?: is| of)?:? \(?|max_model_len=)(\d{2,8})\b", re.IGNORECASE
+)
 
 
 class Refusals:

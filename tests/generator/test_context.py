@@ -9,6 +9,7 @@ import pytest
 from generator.context import Evidence
 from generator.errors import ContextTooSmall, ModelRefusedCall, TokenizerUnusable
 from generator.llm import LanguageModel, at_most
+from generator.settings import CacheSettings
 from generator.written import written_answer
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import passage
@@ -219,6 +220,10 @@ def test_a_server_that_finds_the_prompt_too_long_is_asked_once_more_with_less(sa
     overflow = httpx.Response(400, json=OVERFLOW)
     script, done = written(sample, overflow, says(ANSWER), beside={"tokenize": tokenize}, max_tokens=64)
     assert len(script.requests) == 2
+    assert passages_sent(script, 1) == [
+        "The first river is long. The second river is longer.",  # although it would fit by its count
+        "Rivers are wet. Lakes too.",
+    ]
     assert done.fitted.as_record()["said_by"] == "refusal"
     assert done.fitted.context_tokens == 900
 
@@ -236,6 +241,38 @@ def test_a_server_that_finds_the_smaller_one_too_long_as_well_is_not_asked_again
     overflow = httpx.Response(400, json=OVERFLOW)
     with pytest.raises(ModelRefusedCall, match="the prompt is longer than the model's context"):
         written(sample, overflow, overflow, beside={"tokenize": tokenize}, max_tokens=64)
+
+
+def test_an_answer_from_less_is_replayed_without_the_server(sample, tmp_path):
+    overflow = httpx.Response(400, json=OVERFLOW)
+    script = Scripted([overflow, says(ANSWER)], {"tokenize": tokenize})
+
+    async def ask(mode, transport):
+        given = settings(max_tokens=64)
+        cache = CacheSettings(mode=mode, file=tmp_path / "calls.sqlite")
+        async with LanguageModel(given, transport=transport, cache=cache) as model:
+            return await written_answer("Which river is long?", (LONG, SHORT), model, sample)
+
+    recorded = asyncio.run(ask("record", script.transport))
+    replayed = asyncio.run(ask("replay", Scripted([]).transport))
+    assert replayed.fitted == recorded.fitted
+    assert replayed.answer == recorded.answer
+
+
+def test_a_prompt_that_cannot_be_shortened_is_not_sent_again(sample):
+    overflow = httpx.Response(400, json=OVERFLOW)
+    one = [passage("ONE", "One sentence.")]
+    with pytest.raises(ContextTooSmall):
+        written(sample, overflow, beside={"tokenize": tokenize}, evidence=one, max_tokens=64)
+
+
+def test_more_tokens_of_an_answer_than_the_context_has_are_told_as_such(sample):
+    too_many = (
+        "max_tokens=2048 cannot be greater than max_model_len=1024. Please request fewer output tokens."
+    )
+    overflow = httpx.Response(400, json={"error": {"message": too_many, "code": 400}})
+    with pytest.raises(ContextTooSmall, match=r"the context holds 1,024, and 2,048 are kept for the answer"):
+        written(sample, overflow, beside={"tokenize": tokenize})
 
 
 def test_a_server_that_tells_nonsense_of_its_models_is_as_one_that_tells_nothing(sample):

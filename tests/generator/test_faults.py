@@ -1,0 +1,66 @@
+"""Whatever goes wrong with the answer, the question is answered, labelled, and the note says why."""
+
+import asyncio
+
+import httpx
+import pytest
+
+from generator.pipeline import answer_question
+from tests.generator.language_model import Scripted, events, piece, says, settings, streams
+from tests.generator.sample_index import KOREAN, settings_of
+from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+DIED = {"error": {"message": "EngineCore died", "code": 500}}
+FAULTS: dict[str, tuple[list[httpx.Response | Exception], str]] = {
+    "half a JSON": ([streams(*events('{"title": "회복'))] * 2, "gave no valid 'answer' answer, asked twice"),
+    "an empty answer": ([streams(*events(""))] * 2, "the answer is empty"),
+    "prose": ([says("I would say that it depends.")] * 2, "there is no JSON object in it"),
+    "a refusal": ([says(None, refusal="No.")], "declined: No. Ask in other words"),
+    "a stream that breaks off": ([streams(*events(ANSWER)[:9])], "the stream ended behind 8 pieces"),
+    "an error in a stream": ([streams(piece("{"), DIED)], "EngineCore died"),
+    "500": ([httpx.Response(500, text="CUDA error")], "answered 500"),
+    "503": ([httpx.Response(503, text="starting")], "answered 503"),
+    "429 for long": (
+        [httpx.Response(429, headers={"Retry-After": "3600"})],
+        "It asks for a pause of 3.6e+03 s, longer than what is left of 240 s (SHRAG_LLM__ANSWER_S).",
+    ),
+    "no connection": ([httpx.ConnectError("refused")], "cannot reach"),
+    "another protocol": ([httpx.RemoteProtocolError("no HTTP")], "no HTTP"),
+    "a page": ([httpx.Response(200, html="<h1>Welcome</h1>")], "not with a chat completion"),
+    "too long twice": (
+        [httpx.Response(400, json={"error": {"message": "context_length_exceeded"}})] * 2,
+        "the prompt is longer than the model's context",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_answer_leaves_a_quoted_one_and_one_note(sample, fault):
+    answers, said = FAULTS[fault]
+    script = Scripted([says(KEYWORDS), *answers])
+    retries = 1 if "429" in fault else 0
+    given = settings_of(UNUSED, llm=settings(retries=retries))
+    one = asyncio.run(answer_question(sample, KOREAN, given, transport=script.transport))
+    assert one.answer.written_by == "extractive"
+    assert one.answer.sentences
+    (note,) = one.result.notes
+    assert note.startswith("extractive answer, the model failed: ")
+    assert said in note
+    assert "\n" not in note
+    assert len(script.requests) == 1 + len(answers)
+
+
+def test_thoughts_and_prose_around_an_answer_do_no_harm(sample):
+    written = '<think>{"title": "no"}</think>Here it is:\n```json\n' + says_json(ANSWER) + "\n```"
+    script = Scripted([streams(*events(KEYWORDS)), streams(*events(written))])
+    given = settings_of(UNUSED, llm=settings())
+    one = asyncio.run(answer_question(sample, KOREAN, given, transport=script.transport))
+    assert one.answer.title == "회복탄력성과 이직"
+    assert one.result.notes == ()
+
+
+def says_json(content):
+    message = says(content).json()["choices"][0]["message"]
+    return message["content"]
