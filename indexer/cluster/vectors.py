@@ -62,7 +62,7 @@ def count(cluster: Cluster, index: str) -> int:
 
 
 def _lacking(cluster: Cluster, index: str) -> Iterator[list[str]]:
-    """Yield the ids of the passages without a vector, a page at a time; what is written meanwhile shows not."""
+    """Yield the ids of the passages without a vector, a page at a time, as they were when it began."""
     cluster.run_patiently(lambda: cluster.client.indices.refresh(index=index))
     order, after = [{"sequence": "asc"}, {"passage_id": "asc"}], None
     ask = partial(page_of, cluster.client, index, query=WITHOUT, sort=order, source=False)
@@ -100,6 +100,6 @@ async def _sent(
         if not taken and answer["status"] != NOT_FOUND:
             raise EngineRefused(
                 f"Elasticsearch at {settings.url} takes no vector of passage {answer['_id']!r} "
-                f"({answer['status']}: {(answer.get('error') or {}).get('reason', '')}); nothing was published, "
-                "and what was encoded is kept: mend the cause and give the same command again"
+                f"({answer['status']}: {(answer.get('error') or {}).get('reason', '')}); nothing was "
+                "published, and what was encoded is kept: mend the cause and give the same command again"
             )

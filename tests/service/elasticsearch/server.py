@@ -28,7 +28,7 @@ from tests.service.elasticsearch.build import installed_server
 from tests.service.elasticsearch.errors import ServerFailed, ServerUnavailable
 from tests.service.elasticsearch.jdk import find_jdk
 
-START_SECONDS = 120
+START_SECONDS = 300  # a machine that runs other tests beside it takes minutes
 STOP_SECONDS = 30
 LOG_LINES = 40
 
