@@ -27,7 +27,16 @@ from retriever.question import (
 from retriever.settings import RetrieverSettings
 from retriever.state import Ranked, SearchRequest, SearchState
 
-__all__ = ["METHODS", "SearchRequest", "feature_table", "prepare_query", "question_signs", "rank", "search"]
+__all__ = [
+    "METHODS",
+    "SearchRequest",
+    "cosine_table",
+    "feature_table",
+    "prepare_query",
+    "question_signs",
+    "rank",
+    "search",
+]
 
 LONGEST_QUESTION = 20_000
 EVIDENCE = 5  # passages that an answer rests on (SHRAG, section 3.5)
@@ -183,6 +192,16 @@ async def feature_table(
     """Return the candidates of a question with their features, as the lexical order sees them."""
     table, _ = await candidate_table(_begun(index, request, settings))
     return table
+
+
+async def cosine_table(
+    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None = None
+) -> list[tuple[EngineHit, Features, float | None]]:
+    """Return the candidates with features and cosine, as the order by both sees them."""
+    state = _begun(index, request, settings)
+    table, _ = await candidate_table(state)
+    await state.find_cosines([hit.passage_id for hit, _ in table])
+    return [(hit, row, state.cosines.get(hit.passage_id)) for hit, row in table]
 
 
 async def question_signs(

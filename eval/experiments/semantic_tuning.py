@@ -1,0 +1,151 @@
+"""Find the weights of the order by features and cosine, on the training questions of tydi's English alone.
+
+    python -m eval.experiments.semantic_tuning --home DIR [--step N]
+
+The encoder is the one of the settings, and the index that of `eval.experiments.vectors` in the same home. For
+each of the three sets of candidates the features and cosines of every question are computed once. Then the
+weights are changed one by one, round after round, as long as the mean of nDCG@10 over the three sets grows
+by a ten-thousandth; the cosine weighs 1, and of equals the smaller weight wins. Nothing of dev or scifact is
+used.
+"""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from math import log2
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import click
+import numpy as np
+
+from eval.experiments.engines import PREFIX
+from eval.experiments.ranking import COLLECTIONS, DATA, Bench, questions
+from eval.experiments.vectors import settings_of
+from eval.progress import question_bar
+from indexer.ingest import Progress
+from retriever.features import FEATURES
+from retriever.index import SearchIndex
+from retriever.reranker import BASE_WEIGHT, SEMANTIC_WEIGHTS
+from retriever.search import SearchRequest, cosine_table
+from retriever.settings import Candidates, RetrieverSettings
+
+COLLECTION = "tydi-en"
+FIRST = 10
+LEAST_GAIN = 1e-4
+STEPS: Mapping[str, Sequence[float]] = {
+    "base": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0),
+    "feedback": (0.0, 0.1, 0.2, 0.3, 0.5),
+    "coverage": (0.0, 0.1, 0.2, 0.3),
+    "window": (0.0, 0.1, 0.2),
+    "title": (0.0, 0.05, 0.1, 0.2),
+    "brevity": (0.0, 0.05, 0.1),
+    "lead": (0.0, 0.05, 0.1),
+    "numbers": (0.0, 0.05, 0.1),
+}
+
+
+class Tables(NamedTuple):
+    """The candidates of all questions, padded to the longest list."""
+
+    values: np.ndarray  # questions, candidates, features; the base as a share of the best one's
+    cosines: np.ndarray  # questions, candidates: stretched over 0 to 1
+    grades: np.ndarray  # questions, candidates; minus infinity for padding
+    ideal: np.ndarray  # questions: the highest DCG@10 there could be
+
+
+async def collect(
+    index: SearchIndex,
+    topics: Mapping[str, str],
+    qrels: Mapping[str, Mapping[str, int]],
+    candidates: Candidates,
+    progress: Progress,
+) -> Tables:
+    """Compute features and cosines of the candidates of each question, in the order of their score."""
+    settings = RetrieverSettings().model_copy(update={"candidates": candidates})
+    found = []
+    for done, question in enumerate(topics.values()):
+        progress("questions", done, len(topics))
+        found.append(await cosine_table(index, SearchRequest(question, collapse=False), settings))
+    longest = max(map(len, found))
+    values = np.zeros((len(found), longest, len(FEATURES)))
+    cosines = np.zeros((len(found), longest))
+    grades = np.full((len(found), longest), -np.inf)
+    for place, (query_id, table) in enumerate(zip(topics, found, strict=True)):
+        if not table:
+            continue
+        held = len(table)
+        values[place, :held] = [row.values() for _, row, _ in table]
+        values[place, :held, 0] /= values[place, :held, 0].max() or 1.0
+        known = np.array([np.nan if cosine is None else cosine for *_, cosine in table])
+        low, high = np.nanmin(known), np.nanmax(known)
+        cosines[place, :held] = np.nan_to_num((known - low) / ((high - low) or 1.0))
+        judged = qrels.get(query_id, {})
+        grades[place, :held] = [judged.get(hit.passage_id, 0) for hit, *_ in table]
+    ideal = np.array([_gain(sorted(qrels.get(one, {}).values(), reverse=True)) for one in topics])
+    return Tables(values, cosines, grades, ideal)
+
+
+def _gain(grades: Sequence[int]) -> float:
+    return sum(grade / log2(rank + 1) for rank, grade in enumerate(grades[:FIRST], 1))
+
+
+def mean_ndcg(tables: Tables, weights: Mapping[str, float]) -> float:
+    """Return the mean nDCG@10 of the order by the weights and the cosine."""
+    scores = tables.values @ np.array([weights.get(name, 0.0) for name in FEATURES]) + tables.cosines
+    scores = np.where(np.isfinite(tables.grades), scores, -np.inf)
+    first = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST]
+    grades = np.maximum(np.take_along_axis(tables.grades, first, axis=1), 0)
+    gains = (grades / np.log2(np.arange(2, grades.shape[1] + 2))).sum(axis=1)
+    asked = tables.ideal > 0
+    return float((gains[asked] / tables.ideal[asked]).mean())
+
+
+def improve(sets: Sequence[Tables], weights: Mapping[str, float]) -> tuple[float, dict[str, float]]:
+    """Change one weight after the other as long as that helps; return the mean and the weights."""
+    best = dict(weights)
+    reached = _mean(sets, best)
+    while True:
+        before = reached
+        for name, steps in STEPS.items():
+            tried = [(_mean(sets, best | {name: step}), -step) for step in steps]
+            value, step = max(tried)
+            if value > reached + LEAST_GAIN:
+                reached, best = value, best | {name: -step}
+        if reached == before:
+            return reached, {name: weight for name, weight in best.items() if weight}
+
+
+def _mean(sets: Sequence[Tables], weights: Mapping[str, float]) -> float:
+    return float(np.mean([mean_ndcg(tables, weights) for tables in sets]))
+
+
+@click.command()
+@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
+@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
+def main(home: Path, data: Path, step: int) -> None:
+    """Search for the weights on the training questions."""
+    if not data.is_dir():
+        click.echo(f"{data} is not there: the shared evaluation data lie beside the checkout", err=True)
+        sys.exit(2)
+    [collection] = [one for one in COLLECTIONS if one.name == COLLECTION]
+    topics, qrels = questions(data, collection, "train")
+    topics = dict(list(topics.items())[::step])
+    sets = {}
+    with (
+        question_bar() as progress,
+        Bench(home, data, progress, settings_of(home, "tantivy", PREFIX)).open(collection, "alone") as index,
+    ):
+        for candidates in get_args(Candidates):
+            sets[candidates] = asyncio.run(collect(index, topics, qrels, candidates, progress))
+    in_use = {"base": BASE_WEIGHT, **SEMANTIC_WEIGHTS}
+    _, found = improve(list(sets.values()), {"base": 0.3})
+    for name, weights in (("in use", in_use), ("found", found)):
+        means = ", ".join(f"{one} {mean_ndcg(tables, weights):.4f}" for one, tables in sets.items())
+        written = ", ".join(f"{feature} {weight:g}" for feature, weight in weights.items())
+        click.echo(f"{name}: {written}\n  nDCG@10 of {len(topics):,} questions: {means}")
+
+
+if __name__ == "__main__":
+    main()
