@@ -15,8 +15,8 @@ class ChatMessage(BaseModel):
 
     content: str | None = None
     refusal: str | None = None
-    reasoning: str | None = None
-    reasoning_content: str | None = None  # what `reasoning` was called before
+    reasoning: Any = None
+    reasoning_content: Any = None  # what `reasoning` was called before
 
 
 class Choice(BaseModel):

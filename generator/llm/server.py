@@ -12,7 +12,7 @@ from generator.errors import ModelFailed
 from generator.llm.chat import Message, template_kwargs
 from generator.llm.counting import TokenCounter, load_tokenizer
 from generator.llm.endpoint import Endpoint
-from generator.llm.limits import Limit
+from generator.llm.limits import Limit, now
 from generator.llm.recording import Call, Outcome, Recording
 from generator.settings import LanguageModelSettings
 
@@ -40,26 +40,30 @@ class Server:
         self._settings = settings
         self._endpoint = endpoint
         self._context: Context | None = None
+        self._unknown_until = 0.0
         self._one_at_a_time = asyncio.Lock()
         self._tokenizer: Tokenizer | None = None
 
     async def open(self) -> None:
         """Read the local tokenizer, where a setting names one; TokenizerUnusable where that fails."""
-        self._one_at_a_time = asyncio.Lock()
+        self._one_at_a_time, self._unknown_until = asyncio.Lock(), 0.0  # another loop has another clock
         if self._settings.tokenizer and not self._tokenizer:
             self._tokenizer = await asyncio.to_thread(load_tokenizer, self._settings.tokenizer)
 
     async def context(self, recording: Recording, limit: Limit) -> Context:
-        """Return the size of the model's context; asked once, and again where the server could not say."""
+        """Return the size of the model's context; asked once, and after a while where that failed."""
         if self._settings.context_tokens is not None:
             return Context(self._settings.context_tokens, "setting")
         async with self._one_at_a_time:
+            if self._context is None and now() < self._unknown_until:
+                return NOBODY  # all who waited for a server that said nothing, go on without
             if self._context is None:
                 try:
                     outcome, _ = await recording.outcome(
                         self._call("context", {}), lambda: self._models(limit)
                     )
                 except ModelFailed:
+                    self._unknown_until = now() + self._settings.circuit_open_s
                     return NOBODY
                 tokens = outcome["max_model_len"]
                 self._context = NOBODY if tokens is None else Context(tokens, "server")

@@ -275,6 +275,21 @@ def test_more_tokens_of_an_answer_than_the_context_has_are_told_as_such(sample):
         written(sample, overflow, beside={"tokenize": tokenize})
 
 
+def test_a_server_that_fails_to_say_its_context_is_not_asked_by_each_question_in_turn(sample):
+    def refuse(request):
+        raise httpx.ReadError("reset")
+
+    script = Scripted([says(ANSWER)] * 3, {"models": refuse})
+
+    async def ask_thrice():
+        async with LanguageModel(settings(), transport=script.transport) as model:
+            asked = [written_answer("Which river is long?", (LONG, SHORT), model, sample) for _ in range(3)]
+            return await asyncio.gather(*asked)
+
+    assert {done.fitted.said_by for done in asyncio.run(ask_thrice())} == {"nobody"}
+    assert [request.url.path for request in script.asked_beside] == ["/v1/models"]
+
+
 def test_a_server_that_tells_nonsense_of_its_models_is_as_one_that_tells_nothing(sample):
     for nonsense in (
         '{"data": [7]}',

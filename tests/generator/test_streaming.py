@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from typing import Any
 
@@ -145,7 +146,7 @@ def test_whoever_listens_sees_the_answer_grow():
 
 
 def test_a_thought_is_counted_and_is_no_part_of_the_answer():
-    thought = [piece(None, reasoning="The Han?"), piece(None, reasoning_content="No.")]
+    thought = [piece(None, reasoning="The Han?"), piece(None, reasoning_content={"text": "No."})]
     seen: list[Growth] = []
     _, reply = ask(streams(*thought, *events(RIVER)), on_text=seen.append)
     assert [(growth.text, growth.pieces) for growth in seen[:2]] == [("", 1), ("", 2)]
@@ -258,14 +259,15 @@ def test_a_stream_that_stops_is_told_from_one_that_is_slow():
     stalls = streams_out(*events(RIVER)[:4], *[KEEP_ALIVE] * 200, pause_s=0.01)
     with served(stalls) as server, pytest.raises(ModelTooSlow) as caught:
         ask_server(server, between_tokens_s=0.3, retries=0)
-    assert "gave no further token behind 3 within 0.3 s (SHRAG_LLM__BETWEEN_TOKENS_S)" in str(caught.value)
+    told = r"gave no further token behind [123] within 0\.3 s \(SHRAG_LLM__BETWEEN_TOKENS_S\)"
+    assert re.search(told, str(caught.value))
 
 
 def test_a_stream_that_goes_on_and_on_ends_with_the_request():
-    endless = streams_out(*[piece("{")] * 500, pause_s=0.01)
+    endless = streams_out(*[piece("{")] * 1000, pause_s=0.01)
     with served(endless) as server, pytest.raises(ModelTooSlow) as caught:
-        ask_server(server, timeout_s=0.4, retries=0)
-    assert "pieces of one, within 0.4 s (SHRAG_LLM__TIMEOUT_S)" in str(caught.value)
+        ask_server(server, timeout_s=1.5, retries=0)
+    assert "pieces of one, within 1.5 s (SHRAG_LLM__TIMEOUT_S)" in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "setting"), [("keywords", "KEYWORDS_S"), ("answer", "ANSWER_S")])
