@@ -17,8 +17,8 @@ from indexer.settings import EngineName, IndexerSettings
 from indexer.versions import ENGINE, IndexFolder, Manifest, check_analysis
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
+from retriever.models import QuestionVectors, Rereader
 from retriever.synonyms import Synonyms, read_synonyms
-from retriever.vectors import QuestionVectors
 
 REMEMBERED_PASSAGES = 2_000
 
@@ -34,6 +34,7 @@ class SearchIndex:
         glossary: Glossary,
         synonyms: Synonyms | None = None,
         vectors: QuestionVectors | None = None,
+        rereader: Rereader | None = None,
     ) -> None:
         """Hold what `open_index` opened."""
         self.manifest = manifest
@@ -42,6 +43,7 @@ class SearchIndex:
         self.glossary = glossary
         self.synonyms = synonyms or Synonyms()
         self.vectors = vectors or QuestionVectors(None, None)
+        self.rereader = rereader or Rereader(None)
         self._tokens: OrderedDict[str, tuple[list[Token], list[Token]]] = OrderedDict()
 
     def tokens_of(self, passage: StoredPassage) -> tuple[list[Token], list[Token]]:
@@ -63,9 +65,10 @@ class SearchIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the glossary, the encoder and the engine."""
+        """Close the glossary, the models and the engine."""
         self.glossary.close()
         self.vectors.close()
+        self.rereader.close()
         self.engine.close()
 
 
@@ -100,7 +103,8 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
                     f"or go back (shrag indexes rollback {name})"
                 ) from error
             vectors = QuestionVectors(manifest.vector_fingerprint, settings.encoder)
-            return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors)
+            rereader = Rereader(settings.reranker)
+            return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors, rereader)
 
 
 def _checked_dictionary(folder: IndexFolder, manifest: Manifest) -> UserDictionary | None:

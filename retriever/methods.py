@@ -30,7 +30,10 @@ class Method:
 
     def told(self, state: SearchState) -> str:
         """Say in words how the hits of a search were ordered."""
-        return self.order_by_vectors if self.order_by_vectors and state.vector is not None else self.order
+        order = self.order_by_vectors if self.order_by_vectors and state.vector is not None else self.order
+        if state.reranked_by:
+            return f"{order}; the first {state.settings.rerank_depth} by {state.reranked_by}"
+        return order
 
 
 async def _by_or(state: SearchState) -> Ranked:

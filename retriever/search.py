@@ -24,6 +24,7 @@ from retriever.question import (
     plain_or,
     question_terms,
 )
+from retriever.rereading import reread
 from retriever.settings import RetrieverSettings
 from retriever.state import Ranked, SearchRequest, SearchState
 
@@ -139,7 +140,7 @@ async def _ranked(
     index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None
 ) -> tuple[SearchState, Ranked]:
     state = _begun(index, request, settings)
-    ranked = await BY_NAME[request.method].rank(state)
+    ranked = await reread(state, await BY_NAME[request.method].rank(state))
     return state, ranked[: request.k]
 
 

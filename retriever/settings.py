@@ -28,6 +28,9 @@ class RetrieverSettings(BaseSettings):
         description="what `shrag` orders: the progressive queries' union, that and the whole question's "
         "hundred, or both and the hundred nearest passages",
     )
+    rerank_depth: int = Field(
+        default=30, ge=1, le=1000, description="hits that a cross-encoder reads again (SHRAG_RERANKER__…)"
+    )
     ranking: Ranking = Field(default="tf-idf", description="importance of keywords: tf-idf or entropy")
     synonyms: Path | None = Field(default=None, description="a file of synonyms for questions")
     drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")

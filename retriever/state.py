@@ -59,6 +59,7 @@ class SearchState:
     features: dict[str, Features] | None = None  # by passage_id; none where the method has none
     vector: Stored | None = None  # the question's
     cosines: dict[str, float] = field(default_factory=dict)  # with it, by passage_id
+    reranked_by: str = ""  # the cross-encoder that ordered the first hits
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:

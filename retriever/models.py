@@ -1,4 +1,4 @@
-"""A question's vector, comparable with those of the index that is asked, or the reason why it has none."""
+"""The models that a question may need, opened when the first one does: an encoder and a cross-encoder."""
 
 import asyncio
 import unicodedata
@@ -6,15 +6,15 @@ from collections import OrderedDict
 from dataclasses import replace
 from threading import Lock
 
-from indexer.encoders import Encoder, VectorFingerprint, open_encoder
+from indexer.encoders import Encoder, Reranker, VectorFingerprint, open_encoder, open_reranker
 from indexer.encoders.rounding import Stored, rounded
-from indexer.settings import EncoderSettings
+from indexer.settings import EncoderSettings, RerankerSettings
 
 REMEMBERED = 1_000  # questions, so that one asked again by another method is not encoded again
 
 
 class QuestionVectors:
-    """Encodes questions for one index; the encoder is opened when the first question needs it."""
+    """Gives a question a vector that is comparable with those of one index, or says why it has none."""
 
     def __init__(self, fingerprint: VectorFingerprint | None, settings: EncoderSettings | None) -> None:
         """Name what the index was encoded by, and what the settings name; nothing is opened yet."""
@@ -77,6 +77,42 @@ class QuestionVectors:
                     "SHRAG_ENCODER__… back, or encode again (shrag index --vectors-only)"
                 )
         return None if self.off else self._encoder
+
+
+class Rereader:
+    """The cross-encoder of the settings, opened when the first question needs it."""
+
+    def __init__(self, settings: RerankerSettings | None) -> None:
+        """Name it; nothing is opened yet."""
+        self._settings = settings
+        self._reranker: Reranker | None = None
+        self._lock = Lock()
+
+    @property
+    def configured(self) -> bool:
+        """Tell whether there is one."""
+        return self._settings is not None and self._settings.provider != "none"
+
+    async def scores(self, question: str, texts: list[str]) -> tuple[str, list[float]]:
+        """Return the model's name and one score a text, higher for a better one.
+
+        Raises:
+            ModelsNotInstalled, EncoderUnusable: the model cannot be opened or fails.
+        """
+        return await asyncio.to_thread(self._scores, question, texts)
+
+    def close(self) -> None:
+        """Let go of the model."""
+        if self._reranker:
+            self._reranker.close()
+
+    def _scores(self, question: str, texts: list[str]) -> tuple[str, list[float]]:
+        with self._lock:
+            if self._reranker is None and self._settings:
+                self._reranker = open_reranker(self._settings)
+            if self._reranker is None:
+                return "", [0.0] * len(texts)
+            return self._reranker.model, self._reranker.scores(question, texts).tolist()
 
 
 def _differing(stored: VectorFingerprint, now: VectorFingerprint) -> str:
