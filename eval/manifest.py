@@ -49,7 +49,17 @@ def manifest_path(run_path: Path) -> Path:
 
 def index_record(manifest: Manifest) -> dict[str, Any]:
     """Return what of an index a run depends on."""
-    names = ("name", "version", "engine", "analyzer", "decompound", "papers", "passages", "fingerprint")
+    names = (
+        "name",
+        "version",
+        "engine",
+        "analyzer",
+        "decompound",
+        "papers",
+        "passages",
+        "fingerprint",
+        "vectors",
+    )
     return {name: getattr(manifest, name) for name in names}
 
 
