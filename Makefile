@@ -36,7 +36,8 @@ demo:
 
 test: check  ## run the checks, then the tests, those with servers of their own last
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) --ignore=tests/service
-	$(BIN)/python -m pytest $(SERVICE_FLAGS) tests/service
+	$(BIN)/python -m pytest $(SERVICE_FLAGS) --ignore=tests/service/vllm tests/service
+	$(BIN)/python -m pytest tests/service/vllm
 
 check: install-dev  ## formatting, lint, types, import rule, the stack's files
 	$(BIN)/ruff format --check .

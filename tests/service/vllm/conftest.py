@@ -1,0 +1,97 @@
+"""The vLLM servers of a test run, on tiny random models.
+
+Where the machine lacks what they need the tests are skipped, or failed if `SHRAG_REQUIRE_SERVICES=1`.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from generator.settings import LanguageModelSettings
+from tests.service.vllm.errors import ServerUnavailable
+from tests.service.vllm.proxy import Proxy, proxy_before
+from tests.service.vllm.server import MODEL, START_SECONDS, Running, Server, running_server
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+# Both are read before the settings of the user are hidden.
+REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"
+GIVEN = os.environ.get("SHRAG_TEST_VLLM_URL", "").rstrip("/")
+
+
+# The first test of a run waits for a start, and one after a kill.
+START = pytest.mark.timeout(START_SECONDS + 300)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test of this folder the time of a start."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(START)
+
+
+@pytest.fixture(scope="session")
+def _chat_server() -> Iterator[Running]:
+    if GIVEN:
+        yield Running(GIVEN)
+        return
+    with _available(), running_server("chat") as server:
+        yield server
+
+
+@pytest.fixture
+def vllm(_chat_server: Running) -> Running:
+    """Return the server that all tests of a run share; running and idle when the test begins."""
+    if isinstance(_chat_server, Server):
+        _chat_server.resume()
+        if not _chat_server.healthy():
+            _chat_server.restart()
+    _chat_server.wait_for_metric("vllm:num_requests_running", 0)
+    return _chat_server
+
+
+@pytest.fixture
+def own_vllm(vllm: Running) -> Server:
+    """Return the same server to a test that kills or pauses it; the next test gets it restarted."""
+    if not isinstance(vllm, Server):
+        pytest.skip("SHRAG_TEST_VLLM_URL is set, and the tests do not break a server that is not theirs")
+    return vllm
+
+
+@pytest.fixture
+def proxy(vllm: Running) -> Iterator[Proxy]:
+    """Return a server before vLLM that spoils what passes."""
+    with proxy_before(vllm.url) as before:
+        yield before
+
+
+@pytest.fixture
+def settings(vllm: Running) -> LanguageModelSettings:
+    """Return settings that point at vLLM."""
+    return settings_for(f"{vllm.url}/v1")
+
+
+@pytest.fixture(scope="session")
+def encoder_vllm() -> Iterator[Server]:
+    """Return a server that encodes texts."""
+    with _available(), running_server("encoder") as server:
+        yield server
+
+
+def settings_for(base_url: str, **changed: object) -> LanguageModelSettings:
+    """Return settings of the tiny model at an address, with short answers and short pauses."""
+    given = {"base_url": base_url, "model": MODEL, "max_tokens": 600, "backoff_s": 0.05} | changed
+    return LanguageModelSettings.model_validate(given)
+
+
+@contextmanager
+def _available() -> Iterator[None]:
+    try:
+        yield
+    except ServerUnavailable as missing:
+        if REQUIRED:
+            pytest.fail(f"{missing} (SHRAG_REQUIRE_SERVICES=1)")
+        pytest.skip(str(missing))

@@ -1,0 +1,121 @@
+"""A server between client and vLLM that spoils what passes, as an overloaded or broken one would."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+
+CALLS = "/chat/completions"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a call meets: an answer of the proxy's own where there is a `status`, else vLLM's, spoilt."""
+
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    wait_s: float = 0  # before anything happens
+    pace_s: float = 0  # between two pieces of the answer
+    cut_after: int | None = None  # bytes of the answer, then the connection breaks
+    hold_after: int | None = None  # bytes of the answer, then nothing comes any more
+
+
+NONE = Fault()
+HELD = Fault(hold_after=0)
+
+
+@dataclass
+class Proxy:
+    """Passes everything on; calls of the model meet the next of `faults`, and none when these are used up."""
+
+    behind: str
+    url: str = ""
+    faults: list[Fault] = field(default_factory=list)
+    calls: list[dict[str, Any]] = field(default_factory=list)  # their bodies
+
+    @property
+    def base_url(self) -> str:
+        """Return where the API begins."""
+        return f"{self.url}/v1"
+
+    def meet(self, *faults: Fault) -> None:
+        """Forget what was asked, and let the next calls meet these."""
+        self.calls.clear()
+        self.faults[:] = faults
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        fault = NONE
+        if request.path.endswith(CALLS):
+            self.calls.append(json.loads(body))
+            fault = self.faults.pop(0) if self.faults else NONE
+        await asyncio.sleep(fault.wait_s)
+        if fault.status is not None:
+            said = {"error": {"message": "spoilt by the test", "code": fault.status}}
+            return web.json_response(said, status=fault.status, headers=fault.headers)
+        unlimited = aiohttp.ClientTimeout(total=None)
+        async with (
+            aiohttp.ClientSession(timeout=unlimited, trust_env=False) as session,
+            session.request(
+                request.method,
+                self.behind + request.raw_path,
+                data=body,
+                headers={"Content-Type": request.headers.get("Content-Type", "application/json")},
+            ) as answered,
+        ):
+            return await self._pass_on(request, answered, fault)
+
+    async def _pass_on(
+        self, request: web.Request, answered: aiohttp.ClientResponse, fault: Fault
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(
+            status=answered.status, headers={"Content-Type": answered.headers.get("Content-Type", "")}
+        )
+        await response.prepare(request)
+        left = min((one for one in (fault.cut_after, fault.hold_after) if one is not None), default=None)
+        async for piece in answered.content.iter_any():
+            await response.write(piece if left is None else piece[:left])
+            await asyncio.sleep(fault.pace_s)
+            if left is None:
+                continue
+            left -= len(piece)
+            if left <= 0 and fault.hold_after is not None:
+                await asyncio.Event().wait()  # until the client goes
+            if left <= 0 and request.transport:
+                request.transport.abort()
+                break
+        return response
+
+
+@contextmanager
+def proxy_before(url: str) -> Iterator[Proxy]:
+    """Run a proxy before the server at `url`, in a thread."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    proxy = Proxy(url)
+    app = web.Application(client_max_size=100_000_000)
+    # A handler is cancelled when its client goes, and lets go of vLLM too.
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1)
+
+    async def begin() -> int:
+        app.router.add_route("*", "/{path:.*}", proxy.handle)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        return int(runner.addresses[0][1])
+
+    try:
+        proxy.url = f"http://127.0.0.1:{asyncio.run_coroutine_threadsafe(begin(), loop).result()}"
+        yield proxy
+    finally:
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -1,0 +1,274 @@
+"""vLLM servers on the processor for the tests, to be killed, paused and started again.
+
+    python -m tests.service.vllm.server [--kind chat|encoder] [--context 16384]
+
+starts one by hand with a tiny model, prints the variables that point `shrag` at it, and ends it with Ctrl-C.
+"""
+
+import atexit
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import httpx
+
+from tests.service.elasticsearch.server import free_ports, states_of_group
+from tests.service.vllm.build import installed_environment
+from tests.service.vllm.errors import ServerFailed
+from tests.service.vllm.models import CONTEXT, write_chat_model, write_encoder
+
+START_SECONDS = 600  # where others keep the cores busy
+STOP_SECONDS = 20
+LOG_LINES = 40
+MODEL = "tiny-random"
+
+MODELS: Mapping[str, Callable[[Path], Path]] = {"chat": write_chat_model, "encoder": write_encoder}
+RUNNERS = {"chat": "generate", "encoder": "pooling"}
+
+# All that the server sees of the environment, beside what its folder and the PATH are.
+ENVIRONMENT: Mapping[str, str] = {
+    "LC_ALL": "C.UTF-8",
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_DO_NOT_TRACK": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    # Two servers would bind themselves to the same core.
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_NUM_THREADS": "1",
+    # The process that schedules computes too: one process less to start. (Of vLLM 0.32; without it, slower.)
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What is run: a model, how, and where it listens and keeps its files."""
+
+    kind: str
+    model: Path
+    port: int
+    folder: Path
+    python: Path
+    context: int = CONTEXT
+
+    @property
+    def url(self) -> str:
+        """Return where it listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def command(self) -> list[str]:
+        """Return the command line.
+
+        Linux kills the process when the thread that started it ends, however that comes.
+        """
+        setpriv = shutil.which("setpriv")
+        options = {
+            "model": self.model,
+            "served-model-name": MODEL,
+            "runner": RUNNERS[self.kind],
+            "host": "127.0.0.1",
+            "port": self.port,
+            "dtype": "float32",
+            "seed": 0,
+            **({"max-model-len": self.context} if self.kind == "chat" else {}),
+        }
+        return [
+            *([setpriv, "--pdeathsig=KILL"] if setpriv else []),
+            *(str(self.python), "-m", "vllm.entrypoints.openai.api_server", "--enforce-eager"),
+            *(f"--{name}={value}" for name, value in options.items()),
+        ]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return all that it sees of the environment; what it works out about models is kept beside it."""
+        return {
+            **ENVIRONMENT,
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "VLLM_CACHE_ROOT": str(self.python.parents[1] / "state"),
+        }
+
+
+class Running:
+    """A server that answers somewhere: what it counts can be asked."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def healthy(self) -> bool:
+        """Tell whether it answers now."""
+        with suppress(httpx.TransportError):
+            return httpx.get(f"{self.url}/health", timeout=5, trust_env=False).is_success
+        return False
+
+    def metric(self, name: str) -> float:
+        """Return a number that the server counts, summed over its labels: `vllm:num_requests_running`."""
+        counted = httpx.get(f"{self.url}/metrics", timeout=30, trust_env=False).raise_for_status().text
+        lines = re.findall(rf"^{re.escape(name)}(?:\{{.*\}})? (\S+)$", counted, re.MULTILINE)
+        if not lines:
+            raise ServerFailed(f"vLLM counts no {name}")
+        return sum(map(float, lines))
+
+    def wait_for_metric(self, name: str, value: float, seconds: float = 60) -> None:
+        """Wait until a number has that value.
+
+        Raises:
+            ServerFailed: the time is up.
+        """
+        deadline = time.monotonic() + seconds
+        while (counted := self.metric(name)) != value:
+            if time.monotonic() > deadline:
+                raise ServerFailed(f"{name} is {counted:g} and not {value:g} after {seconds:g} s")
+            time.sleep(0.05)
+
+
+class Server(Running):
+    """The processes of one server of ours: one that listens, and one that computes."""
+
+    def __init__(self, served: Served) -> None:
+        super().__init__(served.url)
+        self.served = served
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Tell whether any of its processes lives, be it paused."""
+        if self._process is None:
+            return False
+        return self._process.poll() is None or bool(states_of_group(self._process.pid))
+
+    def launch(self) -> None:
+        """Start it and do not wait until it answers."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.served.command,
+                env=self.served.environment,
+                cwd=self.served.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                process_group=0,
+            )
+
+    def wait_until_ready(self) -> None:
+        """Wait until it answers.
+
+        Raises:
+            ServerFailed: it ended, or the time is up.
+        """
+        deadline = time.monotonic() + START_SECONDS
+        while not self.healthy():
+            if self._process is None or self._process.poll() is not None:
+                raise ServerFailed(f"vLLM ended while it started\n{self.log_tail()}")
+            if time.monotonic() > deadline:
+                raise ServerFailed(f"vLLM is not ready after {START_SECONDS} s\n{self.log_tail()}")
+            time.sleep(0.2)
+
+    def kill(self) -> None:
+        """End it as a power cut would, at once."""
+        self._signal(signal.SIGKILL)
+        self._wait_until_gone(STOP_SECONDS)
+
+    def stop(self) -> None:
+        """Let it end by itself; kill it when that takes too long."""
+        self._signal(signal.SIGCONT)
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+        if not self._wait_until_gone(STOP_SECONDS):
+            self.kill()
+
+    def restart(self) -> None:
+        """Start it again on the same port, after ending it where it still runs, and wait."""
+        self.kill()
+        self.launch()
+        self.wait_until_ready()
+
+    def pause(self) -> None:
+        """Let it hang, from now on: connections are accepted and nothing is answered."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on after a pause."""
+        self._signal(signal.SIGCONT)
+
+    def log_tail(self) -> str:
+        """Return the end of what it wrote."""
+        if not self._log.exists():
+            return ""
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(lines[-LOG_LINES:])
+
+    @property
+    def _log(self) -> Path:
+        return self.served.folder / "output.log"
+
+    def _signal(self, number: int) -> None:
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
+
+    def _wait_until_gone(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while self.running:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+        return True
+
+
+@contextmanager
+def running_server(kind: str = "chat", *, context: int = CONTEXT, wait: bool = True) -> Iterator[Server]:
+    """Make a tiny model, start a server on it, and end it and remove its folder however this ends.
+
+    Without `wait` it may still be starting: call `wait_until_ready`.
+
+    Raises:
+        ServerUnavailable: what is needed to run it is missing.
+        BuildFailed: its environment could not be made.
+        ServerFailed: it did not start.
+    """
+    python = installed_environment() / "bin" / "python"
+    with ExitStack() as stack:
+        atexit.register(stack.close)  # for a generator that nobody closes
+        stack.callback(atexit.unregister, stack.close)
+        folder = Path(tempfile.mkdtemp(prefix="shrag-vllm-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        model = MODELS[kind](folder / "model")
+        server = Server(Served(kind, model, free_ports(1)[0], folder, python, context))
+        stack.callback(server.kill)
+        server.launch()
+        if wait:
+            server.wait_until_ready()
+        yield server
+
+
+VARIABLES = {
+    "chat": "SHRAG_LLM__BASE_URL={url}/v1 SHRAG_LLM__MODEL={model}",
+    "encoder": "{url}/v1/embeddings answers for {model}",
+}
+
+
+@click.command()
+@click.option("--kind", type=click.Choice(list(MODELS)), default="chat", show_default=True)
+@click.option("--context", default=CONTEXT, show_default=True, help="Tokens of a prompt and its answer.")
+def main(kind: str, context: int) -> None:
+    """Run vLLM with a tiny random model until Ctrl-C."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with running_server(kind, context=context) as server, suppress(KeyboardInterrupt):
+        click.echo(VARIABLES[kind].format(url=server.url, model=MODEL))
+        signal.pause()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""The whole way of a question with a real server whose model says nonsense: all is labelled."""
+
+import asyncio
+import contextlib
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from generator.pipeline import answer_question
+from generator.trace import Trace, differences
+from retriever.index import SearchIndex
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
+from tests.service.vllm.conftest import settings_for
+from tests.service.vllm.server import MODEL, Running
+
+RUNNING = "vllm:num_requests_running"
+CHECKS = {"supported", "unsupported", "not checkable"}
+
+
+def answered(index: SearchIndex, home: Path, llm, question: str = KOREAN):
+    return asyncio.run(answer_question(index, question, settings_of(home, llm=llm)))
+
+
+@pytest.mark.parametrize("question", [KOREAN, ENGLISH], ids=["Korean", "English"])
+def test_nonsense_in_valid_json_is_an_answer_with_its_writer_and_its_checks(
+    question: str, sample, sample_home, settings
+):
+    record = answered(sample, sample_home, settings, question).as_record()
+
+    answer, evidence = record["answer"], {one["passage_id"] for one in record["evidence"]}
+    assert answer["written_by"] == MODEL
+    assert len(evidence) == 5
+    assert {one["check"] for one in answer["sentences"]} <= CHECKS
+    for sentence in answer["sentences"]:
+        assert set(sentence["citations"]) <= evidence
+        assert sentence["citations"] or sentence["check"] == "unsupported"
+
+
+def test_the_trace_holds_what_each_call_took(sample, sample_home, settings):
+    trace = answered(sample, sample_home, settings).trace.record
+
+    for stage in ("keywords", "answer"):
+        call = trace["model_calls"][stage]
+        assert call["model"] == MODEL
+        assert call["prompt_tokens"] > 20
+        assert 0 < call["completion_tokens"] <= 600
+        assert trace["milliseconds"][f"{stage} (model)"] > 0
+    assert json.loads(trace["model_calls"]["answer"]["text"])
+
+
+def test_two_traces_of_a_question_tell_the_same(sample, sample_home, settings):
+    one, other = (answered(sample, sample_home, settings).trace for _ in range(2))
+    assert [line for line in differences(one, other) if "milliseconds" not in line] == []
+
+
+def test_answers_that_are_cut_off_give_way_to_statistics_and_quotations(sample, sample_home, settings):
+    few = settings.model_copy(update={"max_tokens": 16})
+
+    found = answered(sample, sample_home, few)
+
+    assert found.answer.written_by == "extractive"
+    assert found.answer.sentences
+    assert [note.partition(",")[0] for note in found.result.notes if "model failed" in note] == [
+        "keywords from statistics",
+        "extractive answer",
+    ]
+    assert all("cut off at 16 tokens" in note for note in found.result.notes if "model failed" in note)
+
+
+def test_a_question_that_is_given_up_stops_the_server_too(vllm: Running, sample, sample_home, settings):
+    async def ask_and_give_up() -> None:
+        task = asyncio.create_task(answer_question(sample, KOREAN, settings_of(sample_home, llm=settings)))
+        await asyncio.to_thread(vllm.wait_for_metric, RUNNING, 1)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    asyncio.run(ask_and_give_up())
+
+    vllm.wait_for_metric(RUNNING, 0)
+
+
+def test_five_questions_at_once_get_the_answers_they_get_one_by_one(sample, sample_home, settings):
+    async def at_once(questions):
+        asked = [answer_question(sample, one, settings_of(sample_home, llm=settings)) for one in questions]
+        return await asyncio.gather(*asked)
+
+    questions = [KOREAN, ENGLISH, KOREAN, ENGLISH, KOREAN]
+    together = asyncio.run(at_once(questions))
+
+    assert [one.result.question for one in together] == questions
+    assert {one.answer.written_by for one in together} == {MODEL}
+    assert len({one.result.hits[0].passage_id for one in together[::2]}) == 1
+
+
+def test_a_time_limit_ends_the_question(vllm: Running, sample, sample_home):
+    hurried = settings_for(f"{vllm.url}/v1", deadline_s=0.05)
+    started = time.monotonic()
+
+    found = answered(sample, sample_home, hurried)
+
+    assert found.answer.written_by == "extractive"
+    assert time.monotonic() - started < 30
+    vllm.wait_for_metric(RUNNING, 0)
+
+
+def test_the_command_asks_the_server_that_two_variables_name(vllm: Running, sample_home, tmp_path):
+    trace = tmp_path / "trace.json"
+    done = shrag(
+        *("ask", KOREAN, "--name", NAME, "--json", "--trace", trace),
+        home=sample_home,
+        llm__base_url=f"{vllm.url}/v1",
+        llm__model=MODEL,
+        llm__max_tokens="600",
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["answer"]["written_by"] == MODEL
+    assert set(Trace.load(trace).record["model_calls"]) == {"keywords", "answer"}
+
+
+def test_without_a_setting_no_model_is_called(vllm: Running, sample_home):
+    before = vllm.metric("vllm:prompt_tokens_total")
+    done = shrag("ask", KOREAN, "--name", NAME, "--json", home=sample_home)
+
+    assert json.loads(done.stdout)["answer"]["written_by"] == "extractive"
+    assert vllm.metric("vllm:prompt_tokens_total") == before
+
+
+def test_an_evaluation_run_takes_its_keywords_from_the_model(vllm: Running, sample_home, tmp_path):
+    topics, run = tmp_path / "topics.tsv", tmp_path / "run.txt"
+    topics.write_text(f"S1\t{KOREAN}\nS2\t{ENGLISH}\n", encoding="utf-8")
+    done = shrag(
+        *("eval", "run", topics, "--name", NAME, "--keywords", "model", "--out", run, "-k", "5"),
+        home=sample_home,
+        llm__base_url=f"{vllm.url}/v1",
+        llm__model=MODEL,
+        llm__max_tokens="600",
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert {line.split()[0] for line in run.read_text().splitlines()} == {"S1", "S2"}

@@ -1,0 +1,55 @@
+"""A question that was recorded with a real server is answered again without any, to the byte."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from generator.errors import CallNotRecorded
+from generator.pipeline import answer_question
+from generator.settings import LanguageModelSettings
+from generator.trace import differences
+from tests.generator.sample_index import ENGLISH, KOREAN, settings_of
+from tests.service.elasticsearch.server import free_ports
+from tests.service.vllm.server import MODEL
+
+
+def asked(sample, home: Path, llm: LanguageModelSettings, mode: str, file: Path, question: str = KOREAN):
+    settings = settings_of(home, llm=llm, cache={"mode": mode, "file": file})
+    return asyncio.run(answer_question(sample, question, settings))
+
+
+@pytest.fixture
+def nowhere(settings: LanguageModelSettings) -> LanguageModelSettings:
+    """Return the settings with an address at which nothing listens."""
+    return settings.model_copy(update={"base_url": f"http://127.0.0.1:{free_ports(1)[0]}/v1"})
+
+
+def test_a_replay_needs_no_server_and_differs_in_times_alone(
+    sample, sample_home, settings, nowhere, tmp_path: Path
+):
+    file = tmp_path / "calls.sqlite"
+    recorded = asked(sample, sample_home, settings, "record", file)
+    replayed = asked(sample, sample_home, nowhere, "replay", file)
+
+    assert replayed.answer == recorded.answer
+    assert replayed.answer.written_by == MODEL
+    assert [one for one in differences(recorded.trace, replayed.trace) if "cache" not in one] == []
+
+
+def test_a_failure_is_replayed_too(sample, sample_home, settings, nowhere, tmp_path: Path):
+    file = tmp_path / "calls.sqlite"
+    few = {"max_tokens": 16}
+    recorded = asked(sample, sample_home, settings.model_copy(update=few), "record", file)
+    replayed = asked(sample, sample_home, nowhere.model_copy(update=few), "replay", file)
+
+    assert replayed.answer == recorded.answer
+    assert replayed.answer.written_by == "extractive"
+
+
+def test_what_was_not_recorded_is_told(sample, sample_home, settings, nowhere, tmp_path: Path):
+    file = tmp_path / "calls.sqlite"
+    asked(sample, sample_home, settings, "record", file)
+
+    with pytest.raises(CallNotRecorded, match="keywords"):
+        asked(sample, sample_home, nowhere, "replay", file, ENGLISH)
