@@ -44,7 +44,7 @@ class Endpoint:
             timeout=httpx.Timeout(None, connect=min(CONNECT_S, self._settings.timeout_s)),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=self._settings.concurrency),
             trust_env=False,
-            # Redirects are not followed, so http stays http, and reading certificates takes as long as a search.
+            # Redirects are not followed, so http stays http; reading certificates takes longer than a search.
             verify=self.url.startswith("https:"),
         )
 
