@@ -84,12 +84,15 @@ def main() -> None:
 
 def _settings_below(name: str) -> list[str]:
     """Return the variables of a group of settings."""
-    from generator.settings import LanguageModelSettings
-    from indexer.settings import ElasticsearchSettings
+    from generator.settings import CacheSettings, LanguageModelSettings
+    from indexer.settings import ElasticsearchSettings, EncoderSettings, RerankerSettings
 
     groups: dict[str, type[BaseModel]] = {
         "llm": LanguageModelSettings,
+        "cache": CacheSettings,
         "elasticsearch": ElasticsearchSettings,
+        "encoder": EncoderSettings,
+        "reranker": RerankerSettings,
     }
     fields = groups[name].model_fields if name in groups else ()
     return [f"SHRAG_{name.upper()}__{field.upper()}" for field in fields]

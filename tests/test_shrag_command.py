@@ -71,7 +71,11 @@ def test_version(tmp_path):
         (["search", "river", "--name", "x", "--method", "magic"], "'magic' is not one of"),
         (["search", "river", "--name", "x", "-k", "0"], "0 is not in the range"),
         (["ask", "--name", "x"], "Missing argument 'QUESTION'"),
-        (["index", "--name", "x"], "Missing argument"),
+        (["index", "--name", "x"], "name a PATH to index, or --vectors-only without one"),
+        (
+            ["index", "a", "--vectors-only", "--name", "x"],
+            "name a PATH to index, or --vectors-only without one",
+        ),
         (["search", "river", "--name", "nowhere"], "UnknownIndex: "),
         (["index", "/nowhere/at/all.jsonl", "--name", "x"], "UnknownPath: "),
         (["explain", "river", "P1", "--name", "nowhere"], "UnknownIndex: "),
