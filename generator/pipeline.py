@@ -139,6 +139,7 @@ def _trace(
                 "version": manifest.version,
                 "engine": manifest.engine,
                 "fingerprint": manifest.fingerprint,
+                "vectors": manifest.vectors,
             },
             "settings": {
                 **settings.retriever.model_dump(mode="json"),
