@@ -21,7 +21,7 @@ from stack.bundle.manifest import (
     write_whole,
 )
 from stack.bundle.models import OTHER_FORMS, ModelSource, collect_model
-from stack.bundle.source import CHECKOUT, collect_source
+from stack.bundle.source import CHECKOUT, collect_source, has_changes
 from stack.bundle.wheels import LOCKS, collect_wheels, python_version
 from stack.errors import BundleBusy, BundleCallError, BundleIncomplete
 
@@ -85,7 +85,7 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
 def _collected(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:
     _begin(request, partial)
     tell("source")
-    collect_source(partial / SOURCE, request.checkout)
+    commit = collect_source(partial / SOURCE, request.checkout)
     lock = LOCKS[request.extra]
     tell(f"wheels of {lock}")
     complaint = collect_wheels(partial / SOURCE / "requirements" / lock, partial / WHEELS, request.platforms)
@@ -100,6 +100,10 @@ def _collected(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:
         for image in request.images
         if (reason := why_not_here(image))
     ]
+    if has_changes(request.checkout):
+        left_out.append(
+            LeftOut("changes that are not committed", "the source is the commit's", asked_for=False)
+        )
     for image in request.images:
         if not any(one.what == f"image {image}" for one in left_out):
             tell(f"image {image}")
@@ -108,6 +112,7 @@ def _collected(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:
     manifest = Manifest(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         shrag=version("shrag"),
+        commit=commit,
         python=python_version(),
         platforms=request.platforms,
         lock=lock,

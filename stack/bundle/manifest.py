@@ -45,6 +45,7 @@ class Manifest:
 
     made: str
     shrag: str
+    commit: str  # of the source
     python: str  # the wheels are for this one, like 3.11
     platforms: tuple[str, ...]
     lock: str

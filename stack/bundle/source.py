@@ -1,35 +1,44 @@
-"""The checkout itself: code, locks, compose file, documentation and sample, as git knows them."""
+"""The checkout itself, as it was committed: code, locks, compose file, documentation and sample."""
 
+import io
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 from stack.bundle.manifest import sha256_of, unfinished_of
 from stack.errors import BundleCallError
 
 CHECKOUT = Path(__file__).parents[2]
-NEEDED = ("pyproject.toml", "requirements/base.txt", "docker-compose.yml", "docs/offline.md")
 
 
-def collect_source(target: Path, checkout: Path = CHECKOUT) -> None:
-    """Copy the files that git tracks, as they are now.
+def collect_source(target: Path, checkout: Path = CHECKOUT) -> str:
+    """Write the files of the last commit to `target`, and return its id.
 
     Raises:
-        BundleCallError: SHRAG does not run from a checkout.
+        BundleCallError: SHRAG does not run from a clone.
     """
-    missing = [name for name in NEEDED if not (checkout / name).is_file()]
-    git = shutil.which("git")
-    if missing or git is None or not (checkout / ".git").exists():
+    if shutil.which("git") is None or not (checkout / ".git").exists():
         raise BundleCallError(
-            f"{checkout} is no checkout of SHRAG with its git folder, and git is needed to list its files: "
-            "run shrag bundle from a clone"
+            f"{checkout} is no git clone, or git is not installed: run shrag bundle in a clone"
         )
-    listed = subprocess.run(  # noqa: S603 - git, by its path
-        [git, "-C", str(checkout), "ls-files", "-z"], capture_output=True, check=True
-    )
-    for name in listed.stdout.decode().split("\0"):
-        if name and (checkout / name).is_file():
-            copy_whole(checkout / name, target / name)
+    commit = _git(checkout, "rev-parse", "HEAD").decode().strip()
+    with tarfile.open(fileobj=io.BytesIO(_git(checkout, "archive", "--format=tar", commit))) as archive:
+        archive.extractall(target, filter="data")
+    return commit
+
+
+def has_changes(checkout: Path = CHECKOUT) -> bool:
+    """Tell whether files differ from the last commit, or are not in it."""
+    return bool(_git(checkout, "status", "--porcelain"))
+
+
+def _git(checkout: Path, *words: str) -> bytes:
+    command = ["git", "-C", str(checkout), *words]
+    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - git with fixed words
+    if done.returncode != 0:
+        raise BundleCallError(f"git {words[0]} in {checkout}: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout
 
 
 def copy_whole(source: Path, target: Path) -> None:

@@ -30,7 +30,7 @@ def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Checked:
     folder = folder.absolute()
     manifest = read_manifest(folder)
     tell(f"{len(manifest.files):,} files")
-    faults = list(_file_faults(folder, manifest))
+    faults = list(file_faults(folder, manifest))
     tell("wheels")
     faults += _wheel_faults(folder, manifest)
     for model in manifest.models:
@@ -39,7 +39,8 @@ def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Checked:
     return Checked(manifest, tuple(faults), tuple(_commands(folder, manifest)))
 
 
-def _file_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
+def file_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Tell which files are missing, of another size, damaged or not of the bundle."""
     there = set(files_below(folder))
     for one in manifest.files:
         path = folder / one.path

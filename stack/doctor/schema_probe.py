@@ -1,9 +1,9 @@
 """A request that a server which ignores its JSON schema answers wrongly, and the judgement of the answer."""
 
 import json
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from generator.llm.chat import chat_request
 from generator.settings import LanguageModelSettings
@@ -25,7 +25,7 @@ class ProbeAnswer(BaseModel):
 
     season: Literal["spring", "summer", "autumn", "winter"]
     waves: Literal["calm", "rough"]
-    lines: list[Literal["salt", "wind", "snow"]]
+    lines: Annotated[list[Literal["salt", "wind", "snow"]], Field(min_length=1, max_length=3)]
 
 
 def probe_request(settings: LanguageModelSettings) -> dict[str, Any]:

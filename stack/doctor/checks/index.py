@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from indexer.errors import IndexerError, UnknownIndex
 from indexer.places import index_names
+from indexer.settings import EncoderSettings
+from indexer.versions import Manifest
 from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding
 
@@ -43,3 +45,33 @@ def _opened(examined: Examined, name: str) -> Iterator[Finding]:
         f"fingerprint {manifest.fingerprint['tokens']} as today's",
         configured=f"{manifest.engine}, {manifest.analyzer}",
     )
+    yield _vectors(manifest, name, examined.settings.indexer.encoder)
+
+
+def _vectors(manifest: Manifest, name: str, encoder: EncoderSettings) -> Finding:
+    """Compare the vectors of an index with the encoder of the settings, without loading it."""
+    subject, mark = f"{name}, vectors", manifest.vector_fingerprint
+    again = f"shrag index --vectors-only --name {name} makes them anew"
+    if mark is None:
+        return Finding(
+            "index", subject, "not configured", "none", mend="" if encoder.provider == "none" else again
+        )
+    held = f"{manifest.vector_count:,} of {manifest.passages:,} passages, {mark.dimensions} dimensions"
+    made_by = f"{mark.model}{'@' + mark.revision if mark.revision else ''}"
+    if encoder.provider == "none":
+        mend = f"set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL={mark.model}"
+        found = f"{held}, by {made_by}; unused, as no encoder is configured"
+        return Finding("index", subject, "warning", found, mend=mend)
+    wanted = {"model": encoder.model, "storage": encoder.storage}
+    wanted |= {"revision": encoder.revision} if encoder.revision else {}
+    other = [
+        f"{key} {getattr(mark, key)}, not {value}"
+        for key, value in wanted.items()
+        if getattr(mark, key) != value
+    ]
+    if other:
+        found = f"{held}; made otherwise: {'; '.join(other)}"
+        return Finding("index", subject, "warning", found, configured=encoder.model, mend=again)
+    if manifest.vector_count < manifest.passages:
+        return Finding("index", subject, "warning", held, configured=encoder.model, mend=again)
+    return Finding("index", subject, "ok", held, configured=encoder.model)

@@ -10,7 +10,7 @@ from pathlib import Path
 from stack.doctor.findings import Examined, Finding
 
 LOCKS = Path(__file__).parents[3] / "requirements"
-PINNED = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+)(?P<rest>[^\\]*)", re.MULTILINE)
+PINNED = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+)", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 EXTRA = re.compile(r"extra\s*==\s*['\"](?P<extra>[^'\"]+)['\"]")
 SHOWN_EXTRAS = {"elasticsearch": "make install-elasticsearch", "models": "make install-models"}

@@ -1,0 +1,76 @@
+"""A server of a language model as vLLM answers it: models, version, and one chat answer for all questions."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+KEPT = {"content": json.dumps({"season": "winter", "waves": "rough", "lines": ["salt", "wind"]})}
+
+
+@dataclass
+class ModelServer:
+    """Where it is, and what it was sent."""
+
+    base_url: str
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    keys: set[str | None] = field(default_factory=set)
+
+
+@contextmanager
+def model_server(
+    *,
+    message: dict[str, Any] | None = None,
+    finish_reason: str = "stop",
+    status: int = 200,
+    max_model_len: int = 16_384,
+    version: str | None = "0.32.0",
+    key: str | None = None,
+) -> Iterator[ModelServer]:
+    """Run a server on a free port of this machine; with `key` it wants that one."""
+    gets: dict[str, Any] = {"/v1/models": {"data": [{"id": "tiny-writer", "max_model_len": max_model_len}]}}
+    if version:
+        gets["/version"] = {"version": version}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant"} | (message or KEPT),
+        "finish_reason": finish_reason,
+    }
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            model.keys.add(self.headers["Authorization"])
+            refused = key and self.path.startswith("/v1") and self.headers["Authorization"] != f"Bearer {key}"
+            if refused:
+                self._answer(401, {"error": "Unauthorized"})
+            else:
+                self._answer(200 if self.path in gets else 404, gets.get(self.path, {}))
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            model.bodies.append(asked)
+            self._answer(status, {"model": asked["model"], "choices": [choice]})
+
+        def _answer(self, code: int, body: dict[str, Any]) -> None:
+            content = json.dumps(body).encode()
+            self.send_response(code)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            """Keep the output of tests clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    model = ModelServer(f"http://127.0.0.1:{server.server_address[1]}/v1")
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

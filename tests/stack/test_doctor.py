@@ -1,0 +1,209 @@
+"""What `shrag doctor` finds: in folders, at a local server of a model, and with nothing configured."""
+
+import json
+import shutil
+
+import pytest
+
+from stack.doctor.checks.disk import space_status
+from stack.doctor.checks.libraries import check_libraries, pinned_versions
+from stack.doctor.findings import Examined, Finding
+from tests.generator.sample_index import settings_of, shrag
+from tests.stack.model_server import model_server
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
+
+
+def doctor(home, *options, **environment):
+    """Run `shrag doctor --json`, and return its exit code and findings by check and subject."""
+    done = shrag("doctor", "--json", *options, home=home, **environment)
+    record = json.loads(done.stdout)
+    assert record["well"] is (done.returncode == 0)
+    found = {(one["check"], one["subject"]): one for one in record["findings"]}
+    return done.returncode, found
+
+
+def of_model(found):
+    return {subject: one["status"] for (check, subject), one in found.items() if check == "language model"}
+
+
+def with_model(server, **settings):
+    return {"llm__base_url": server, "llm__model": "tiny-writer", **settings}
+
+
+def test_with_nothing_configured_all_is_well_and_what_is_not_there_is_told(tmp_path):
+    code, found = doctor(tmp_path)
+    assert code == 0
+    not_there = {key for key, one in found.items() if one["status"] == "not configured"}
+    assert {("index", "list"), ("encoder", "provider"), ("language model", "endpoint")} <= not_there
+    assert found["engine", "home"]["status"] == "ok"
+    assert found["language model", "endpoint"]["mend"].startswith("set SHRAG_LLM__BASE_URL")
+
+
+def test_an_index_that_opens_is_told_with_its_size(sample_home):
+    code, found = doctor(sample_home)
+    assert (code, found["index", "sample"]["status"]) == (0, "ok")
+    assert "120 papers" in found["index", "sample"]["found"]
+    assert found["index", "sample, vectors"]["status"] == "not configured"
+
+
+def test_an_index_of_another_analysis_is_wrong(sample_home, tmp_path):
+    shutil.copytree(sample_home, tmp_path / "home")
+    manifest = next((tmp_path / "home" / "sample" / "versions").glob("*/manifest.json"))
+    record = json.loads(manifest.read_text("utf-8"))
+    record["fingerprint"]["tokens"] = "0123456789abcdef"
+    manifest.chmod(0o644)
+    manifest.write_text(json.dumps(record), "utf-8")
+    code, found = doctor(tmp_path / "home")
+    assert (code, found["index", "sample"]["status"]) == (1, "wrong")
+    assert "IndexMismatch" in found["index", "sample"]["found"]
+    assert found["index", "sample"]["mend"] == "shrag index PATH --name sample --rebuild"
+
+
+def test_an_index_that_is_not_there_is_wrong_when_it_is_named(tmp_path):
+    code, found = doctor(tmp_path, "--name", "papers")
+    assert (code, found["index", "papers"]["status"]) == (1, "wrong")
+
+
+def test_a_home_that_cannot_be_written_is_wrong(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    code, found = doctor(tmp_path / "file" / "home")
+    assert (code, found["engine", "home"]["status"]) == (1, "wrong")
+    assert "SHRAG_HOME" in found["engine", "home"]["mend"]
+
+
+def test_a_table_is_for_a_person_with_the_remedies_below(tmp_path):
+    done = shrag("doctor", home=tmp_path)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["check", "status", "found", "configured"]
+    assert "encoder, provider: SHRAG_ENCODER__PROVIDER=local" in done.stdout
+    assert "\x1b[" not in done.stdout  # colours for a terminal only
+
+
+def test_a_cluster_that_does_not_answer_is_wrong(tmp_path):
+    code, found = doctor(
+        tmp_path, engine="elasticsearch", elasticsearch__url="http://127.0.0.1:9", elasticsearch__timeout_s=5
+    )
+    assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
+    assert found["index", "list"]["status"] == "wrong"
+
+
+def test_a_model_that_keeps_to_the_schema_is_well(tmp_path):
+    with model_server() as server:
+        code, found = doctor(tmp_path, **with_model(server.base_url, llm__api_key="secret"))
+    assert code == 0
+    assert of_model(found) == dict.fromkeys(["reachable", "version", "model", "context", "JSON schema"], "ok")
+    assert found["language model", "version"]["found"] == "vLLM 0.32.0"
+    assert found["language model", "context"]["found"] == "16,384 tokens"
+    assert server.keys == {"Bearer secret"}
+    asked = server.bodies[0]
+    assert asked["response_format"]["type"] == "json_schema"
+    assert asked["temperature"] == 0
+    assert "poem" in asked["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        (
+            {"content": "Grey swell, grey sky,\nthe gulls are gone."},
+            "asked for verse under a schema, it answered",
+        ),
+        ({"content": '{"season": "winter"}'}, "asked for verse under a schema, it answered"),
+        (
+            {"content": '```json\n{"season": "winter", "waves": "calm", "lines": ["salt"]}\n```'},
+            "it answered",
+        ),
+        ({"content": None, "reasoning_content": "The user wants"}, "among the model's thoughts"),
+        ({"content": "", "reasoning": "The user wants"}, "among the model's thoughts"),
+    ],
+    ids=["verse", "half of it", "fenced", "thoughts", "thoughts, as they are called now"],
+)
+def test_a_server_that_breaks_the_schema_is_refused(tmp_path, message, told):
+    with model_server(message=message) as server:
+        code, found = doctor(tmp_path, **with_model(server.base_url))
+    assert (code, found["language model", "JSON schema"]["status"]) == (1, "wrong")
+    assert told in found["language model", "JSON schema"]["found"]
+    assert "--reasoning-parser" in found["language model", "JSON schema"]["mend"]
+
+
+def test_a_server_that_knows_no_schema_is_refused(tmp_path):
+    with model_server(status=400) as server:
+        code, found = doctor(tmp_path, **with_model(server.base_url))
+    assert (code, of_model(found)["JSON schema"]) == (1, "wrong")
+
+
+def test_blanks_without_end_are_a_warning(tmp_path):
+    with model_server(message={"content": "{  \n\n    "}, finish_reason="length") as server:
+        code, found = doctor(tmp_path, **with_model(server.base_url))
+    assert (code, of_model(found)["JSON schema"]) == (0, "warning")
+
+
+def test_a_model_that_is_not_served_is_wrong_and_those_that_are_are_listed(tmp_path):
+    with model_server() as server:
+        code, found = doctor(tmp_path, **with_model(server.base_url) | {"llm__model": "Qwen/Qwen3-4B"})
+    assert (code, found["language model", "model"]["status"]) == (1, "wrong")
+    assert found["language model", "model"]["found"] == "is not served; there are: tiny-writer"
+    assert ("language model", "JSON schema") not in found
+
+
+def test_a_short_context_is_a_warning(tmp_path):
+    with model_server(max_model_len=4096) as server:
+        code, found = doctor(tmp_path, **with_model(server.base_url))
+    assert (code, of_model(found)["context"]) == (0, "warning")
+
+
+def test_a_server_that_is_not_vllm_is_well_too(tmp_path):
+    with model_server(version=None) as server:
+        code, found = doctor(tmp_path, **with_model(server.base_url))
+    assert (code, found["language model", "version"]["found"]) == (0, "not told; the server is not vLLM")
+
+
+def test_a_key_that_is_not_accepted_is_wrong(tmp_path):
+    with model_server(key="another") as server:
+        code, found = doctor(tmp_path, **with_model(server.base_url, llm__api_key="secret"))
+    assert (code, found["language model", "reachable"]["status"]) == (1, "wrong")
+    assert "SHRAG_LLM__API_KEY" in found["language model", "reachable"]["mend"]
+    assert "secret" not in json.dumps(list(found.values()))
+
+
+def test_a_server_that_is_not_there_is_wrong(tmp_path):
+    code, found = doctor(tmp_path, **with_model(NOWHERE))
+    assert (code, of_model(found)) == (1, {"reachable": "wrong"})
+
+
+def test_an_encoder_that_cannot_be_had_is_wrong(tmp_path):
+    code, found = doctor(
+        tmp_path, encoder__provider="endpoint", encoder__base_url=NOWHERE, encoder__timeout_s=2
+    )
+    assert (code, found["encoder", "endpoint"]["status"]) == (1, "wrong")
+
+
+def test_a_setting_that_does_not_fit_ends_the_command_as_everywhere(tmp_path):
+    assert shrag("doctor", home=tmp_path, llm__base_url="localhost").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("free", "status"), [(499_999_999, "wrong"), (500_000_000, "warning"), (5_000_000_000, "ok")]
+)
+def test_free_space_is_judged_by_bounds(free, status):
+    assert space_status(free) == status
+
+
+def test_a_lock_s_versions_are_read_with_the_ones_that_a_marker_chooses():
+    lock = 'Torch==2.13.0 ; x == "y" \\\n    --hash=sha256:00\ntorch==2.12.0 ; x\nrich==15.0.0 \\\n'
+    assert pinned_versions(lock) == {"torch": {"2.13.0", "2.12.0"}, "rich": {"15.0.0"}}
+
+
+def test_a_library_that_is_not_the_lock_s_is_a_warning(tmp_path, monkeypatch):
+    for name in ("base.txt", "elasticsearch.txt", "models.txt"):
+        (tmp_path / name).write_text("click==1.0\n")
+    monkeypatch.setattr("stack.doctor.checks.libraries.LOCKS", tmp_path)
+    needed: Finding = next(
+        one for one in check_libraries(Examined(settings_of(tmp_path))) if one.subject == "needed"
+    )
+    assert needed.status == "warning"
+    assert "(locked: 1.0)" in needed.found

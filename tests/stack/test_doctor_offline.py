@@ -1,0 +1,107 @@
+"""`shrag doctor --offline`: the pipeline with all other addresses refused, and proof that it would tell."""
+
+import json
+import socket
+
+import pytest
+
+from generator.pipeline import Settings, answer_question, run
+from indexer.ingest import IngestRequest, build_index
+from retriever.index import open_index
+from stack.doctor.findings import Examined, Finding
+from stack.doctor.rehearsal import addresses, examine_offline
+from stack.guard import AddressRefused, only
+from tests.generator.sample_index import ENGLISH, KOREAN, settings_of, shrag
+from tests.indexer.corpora import ROOT
+from tests.stack.model_server import model_server
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+OUTSIDE = "192.0.2.1"
+
+
+def offline(home, *options, **environment):
+    """Run the command, and return its exit code and findings."""
+    done = shrag("doctor", "--offline", "--json", *options, home=home, **environment)
+    return done.returncode, json.loads(done.stdout)["findings"]
+
+
+def of_offline(findings):
+    return {one["subject"]: one["status"] for one in findings if one["check"] == "offline"}
+
+
+def test_records_are_indexed_and_a_question_is_answered_with_every_address_refused(tmp_path):
+    code, findings = offline(tmp_path)
+    assert (code, of_offline(findings)) == (0, {"a question": "ok", "addresses": "ok"})
+    question = next(one for one in findings if one["subject"] == "a question")
+    assert question["found"].endswith("answer extractive")
+    assert list(tmp_path.iterdir()) == []  # nothing is left in the home
+
+
+def test_an_index_that_is_named_is_asked(sample_home):
+    code, findings = offline(sample_home, "--name", "sample")
+    assert (code, of_offline(findings)) == (0, {"a question": "ok", "addresses": "ok"})
+    assert next(one for one in findings if one["subject"] == "a question")["configured"] == "sample"
+
+
+def test_the_model_of_the_settings_may_be_asked_and_no_other(tmp_path):
+    with model_server() as server:
+        code, findings = offline(
+            tmp_path, llm__base_url=server.base_url, llm__model="tiny-writer", llm__retries=0
+        )
+    assert (code, of_offline(findings)["addresses"]) == (0, "ok")
+    assert len(server.bodies) > 1  # beside the probe, the question's
+
+
+def test_an_attempt_to_leave_is_wrong_and_told_with_its_stack(tmp_path, monkeypatch):
+    def phones_home(examined):
+        with socket.socket() as sock:
+            sock.connect((OUTSIDE, 443))
+        yield Finding("phones home", "", "ok", "")
+
+    monkeypatch.setitem(
+        __import__("stack.doctor.checks", fromlist=["CHECKS"]).CHECKS, "phones home", phones_home
+    )
+    findings = examine_offline(Examined(settings_of(tmp_path)))
+    told = next(one for one in findings if one.subject == f"{OUTSIDE}:443")
+    assert told.status == "wrong"
+    assert "in phones_home" in told.found
+    assert any(one.check == "phones home" and "AddressRefused" in one.found for one in findings)
+
+
+@pytest.mark.parametrize("question", [KOREAN, ENGLISH])
+def test_indexing_searching_and_answering_open_no_connection(tmp_path, question):
+    settings = settings_of(tmp_path)
+    with only([]) as watch:
+        build_index(
+            IngestRequest(name="sample", paths=(str(ROOT / "sample" / "papers.jsonl"),)), settings.indexer
+        )
+        with open_index(settings.indexer, "sample") as index:
+            answered = run(answer_question(index, question, settings))
+    assert len(answered.evidence) == 5
+    assert watch.attempts == []
+
+
+def test_a_model_elsewhere_is_refused_and_the_answer_quoted(sample_home):
+    settings = settings_of(sample_home, llm={"base_url": f"http://{OUTSIDE}/v1", "model": "m", "retries": 0})
+    with only([]) as watch, open_index(settings.indexer, "sample") as index:
+        answered = run(answer_question(index, KOREAN, settings))
+    assert answered.answer.written_by == "extractive"
+    assert {one.target for one in watch.attempts} == {f"{OUTSIDE}:80"}
+
+
+def test_the_addresses_are_those_of_the_settings_that_are_in_use(monkeypatch):
+    monkeypatch.setenv("SHRAG_LLM__BASE_URL", "http://model:8000/v1")
+    monkeypatch.setenv("SHRAG_LLM__MODEL", "m")
+    monkeypatch.setenv("SHRAG_ELASTICSEARCH__URL", "http://one:9200, http://two:9200")
+    assert addresses(Settings.from_environment()) == ["http://model:8000/v1"]
+    monkeypatch.setenv("SHRAG_ENGINE", "elasticsearch")
+    assert addresses(Settings.from_environment()) == [
+        "http://one:9200",
+        "http://two:9200",
+        "http://model:8000/v1",
+    ]
+
+
+def test_what_is_refused_is_an_error_of_connecting():
+    assert issubclass(AddressRefused, ConnectionRefusedError)
