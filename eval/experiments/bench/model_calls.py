@@ -13,7 +13,7 @@ COUNT = re.compile(rb'"completion_tokens":\s*(\d+)')
 
 @dataclass(slots=True)
 class Call:
-    """One chat call; seconds of a clock that never goes back."""
+    """One request; seconds of a clock that never goes back."""
 
     url: str
     body: bytes
@@ -24,13 +24,18 @@ class Call:
     pieces: list[bytes] = field(default_factory=list)
 
     @property
+    def chat(self) -> bool:
+        """Tell whether the model was asked, and not only its server: for tokens, for its models."""
+        return self.url.endswith(CHAT)
+
+    @property
     def seconds(self) -> float:
         """The time from sending to the last byte of the answer: the model's own, and its server's."""
         return self.ended - self.began
 
 
 class Recording(httpx.AsyncBaseTransport):
-    """The network, with the chat calls that pass kept in `calls`; what else is asked passes unseen."""
+    """The network, with what passes kept in `calls`."""
 
     def __init__(self) -> None:
         unlimited = httpx.Limits(max_connections=None, max_keepalive_connections=None)
@@ -39,8 +44,6 @@ class Recording(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request, and keep its answer while it comes."""
-        if not request.url.path.endswith(CHAT):
-            return await self._network.handle_async_request(request)
         call = Call(str(request.url), await request.aread(), time.perf_counter())
         self.calls.append(call)
         response = await self._network.handle_async_request(request)
@@ -55,20 +58,18 @@ class Recording(httpx.AsyncBaseTransport):
 
 
 class Again(httpx.AsyncBaseTransport):
-    """A server that gives recorded answers at once, by the body of the call; nothing else is there (404)."""
+    """A server that gives recorded answers at once, by address and body."""
 
     def __init__(self, calls: Iterable[Call]) -> None:
-        self._answers = {call.body: call for call in calls}
+        self._answers = {(call.url, call.body): call for call in calls}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Answer a call as it was answered, without any waiting.
+        """Answer a request as it was answered, without any waiting.
 
         Raises:
             KeyError: it was never recorded.
         """
-        if not request.url.path.endswith(CHAT):
-            return httpx.Response(404)
-        call = self._answers[await request.aread()]
+        call = self._answers[str(request.url), await request.aread()]
         return httpx.Response(call.status, headers=call.headers, stream=_Given(call.pieces))
 
 

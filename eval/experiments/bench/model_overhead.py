@@ -16,8 +16,8 @@ BAR_MS = 60.0
 
 async def measure_overhead(
     index: SearchIndex, questions: Sequence[str], settings: Settings, rounds: int, progress: Progress
-) -> tuple[list[Figure], list[Call]]:
-    """Ask one question after the other; return the figures, and the calls of the last round.
+) -> list[Figure]:
+    """Ask one question after the other.
 
     What is left of a question's time without its chat calls, from sending to the last byte, is the
     pipeline's: what it does while the model still writes costs nobody time. Then the same questions with
@@ -28,20 +28,22 @@ async def measure_overhead(
     async with LanguageModel(settings.generator.llm, transport=recording) as model:
         await answer_question(index, questions[0], settings, model=model)
         for number in range(rounds):
-            kept = len(recording.calls)
             for place, question in enumerate(questions):
                 own.append(await _left(index, question, settings, model, recording))
                 progress("overhead", number * len(questions) + place + 1, rounds * len(questions))
-    calls = recording.calls[kept:]
-    whole = await _given_at_once(index, questions, settings, rounds, calls)
+    calls = [call for call in recording.calls if call.chat]
+    processor = time.process_time()
+    whole = await _given_at_once(index, questions, settings, rounds, recording.calls)
+    processor = time.process_time() - processor
     return [
         Figure(PART, "own time of a question, p50", median(own), "ms", BAR_MS),
         Figure(PART, "own time of a question, p95", percentile(own, 0.95), "ms"),
         Figure(PART, "answers given at once, p50", median(whole), "ms"),
         Figure(PART, "answers given at once, p95", percentile(whole, 0.95), "ms"),
-        Figure(PART, "the model's time of a question, mean", _total(calls) / len(questions), "ms"),
+        Figure(PART, "processor time of that, mean", 1000 * processor / (len(whole) + 1), "ms"),
+        Figure(PART, "the model's time of a question, mean", _total(calls) / (len(own) + 1), "ms"),
         Figure(PART, "pieces that an answer comes in, mean", _pieces(calls) / len(calls)),
-    ], calls
+    ]
 
 
 async def _left(
@@ -50,7 +52,7 @@ async def _left(
     before, started = len(recording.calls), time.perf_counter()
     await answer_question(index, question, settings, model=model)
     spent = time.perf_counter() - started
-    return 1000 * (spent - sum(call.seconds for call in recording.calls[before:]))
+    return 1000 * (spent - sum(call.seconds for call in recording.calls[before:] if call.chat))
 
 
 async def _given_at_once(

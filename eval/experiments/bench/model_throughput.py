@@ -76,8 +76,9 @@ async def through_the_pipeline(
         started = time.perf_counter()
         await asyncio.gather(*(answer_question(index, one, settings, model=model) for one in questions))
         seconds = time.perf_counter() - started
-    tokens = sum(tokens_of(b"".join(call.pieces)) for call in recording.calls)
-    return Round(len(recording.calls), tokens, seconds), recording.calls
+    calls = [call for call in recording.calls if call.chat]
+    tokens = sum(tokens_of(b"".join(call.pieces)) for call in calls)
+    return Round(len(calls), tokens, seconds), calls
 
 
 async def bare(calls: Sequence[Call], at_once: int, settings: Settings) -> Round:

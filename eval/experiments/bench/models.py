@@ -89,7 +89,7 @@ async def measure(
     index: SearchIndex, questions: list[str], settings: Settings, rounds: int, progress: Progress
 ) -> list[Figure]:
     """Measure one question after the other, then all at once."""
-    figures, _ = await measure_overhead(index, questions, settings, rounds, progress)
+    figures = await measure_overhead(index, questions, settings, rounds, progress)
     return figures + await measure_throughput(index, questions, settings, rounds, progress)
 
 

@@ -13,7 +13,8 @@ import pytest
 from generator.settings import LanguageModelSettings
 from tests.service.vllm.errors import ServerUnavailable
 from tests.service.vllm.proxy import Proxy, proxy_before
-from tests.service.vllm.server import MODEL, START_SECONDS, Running, Server, running_server
+from tests.service.vllm.running import Running
+from tests.service.vllm.server import MODEL, START_SECONDS, Server, running_server
 
 pytest_plugins = ["tests.generator.sample_index"]
 

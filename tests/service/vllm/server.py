@@ -7,7 +7,6 @@ starts one by hand with a tiny model, prints the variables that point `shrag` at
 
 import atexit
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -19,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import httpx
 
 from tests.service.elasticsearch.server import free_ports, states_of_group
 from tests.service.vllm.build import installed_environment
 from tests.service.vllm.errors import ServerFailed
 from tests.service.vllm.models import CONTEXT, write_chat_model, write_encoder
+from tests.service.vllm.running import Running
 
 START_SECONDS = 600  # where others keep the cores busy
 STOP_SECONDS = 20
@@ -98,39 +97,6 @@ class Served:
             "HOME": str(self.folder),
             "VLLM_CACHE_ROOT": str(self.python.parents[1] / "state"),
         }
-
-
-class Running:
-    """A server that answers somewhere: what it counts can be asked."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def healthy(self) -> bool:
-        """Tell whether it answers now."""
-        with suppress(httpx.TransportError):
-            return httpx.get(f"{self.url}/health", timeout=5, trust_env=False).is_success
-        return False
-
-    def metric(self, name: str) -> float:
-        """Return a number that the server counts, summed over its labels: `vllm:num_requests_running`."""
-        counted = httpx.get(f"{self.url}/metrics", timeout=30, trust_env=False).raise_for_status().text
-        lines = re.findall(rf"^{re.escape(name)}(?:\{{.*\}})? (\S+)$", counted, re.MULTILINE)
-        if not lines:
-            raise ServerFailed(f"vLLM counts no {name}")
-        return sum(map(float, lines))
-
-    def wait_for_metric(self, name: str, value: float, seconds: float = 60) -> None:
-        """Wait until a number has that value.
-
-        Raises:
-            ServerFailed: the time is up.
-        """
-        deadline = time.monotonic() + seconds
-        while (counted := self.metric(name)) != value:
-            if time.monotonic() > deadline:
-                raise ServerFailed(f"{name} is {counted:g} and not {value:g} after {seconds:g} s")
-            time.sleep(0.05)
 
 
 class Server(Running):

@@ -13,7 +13,8 @@ from generator.errors import GeneratorError, ModelAnswerInvalid, ModelRefusedCal
 from generator.llm import Growth, LanguageModel
 from generator.settings import LanguageModelSettings
 from tests.service.vllm.conftest import settings_for
-from tests.service.vllm.server import MODEL, Running
+from tests.service.vllm.running import Running
+from tests.service.vllm.server import MODEL
 
 RUNNING = "vllm:num_requests_running"
 WRITTEN = "vllm:generation_tokens_total"

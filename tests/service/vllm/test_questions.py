@@ -13,7 +13,8 @@ from generator.trace import Trace, differences
 from retriever.index import SearchIndex
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
 from tests.service.vllm.conftest import settings_for
-from tests.service.vllm.server import MODEL, Running
+from tests.service.vllm.running import Running
+from tests.service.vllm.server import MODEL
 
 RUNNING = "vllm:num_requests_running"
 CHECKS = {"supported", "unsupported", "not checkable"}
