@@ -399,4 +399,5 @@ TOLD = {
 
 
 def _told_counts(counts: dict[str, int]) -> list[str]:
-    return [f"{counted(counts[key], 'record')} {words}" for key, words in TOLD.items() if counts.get(key)]
+    told = [f"{counted(counts[key], 'record')} {words}" for key, words in TOLD.items() if counts.get(key)]
+    return told + ([f"{counted(encoded, 'passage')} encoded"] if (encoded := counts.get("encoded")) else [])

@@ -73,6 +73,8 @@ def build_index(
             folder.discard_building()
             raise
         folder.publish(manifest.version, keep=settings.keep_versions)
+        if encoder:
+            folder.forget_encoded()
     return IngestReport(
         manifest,
         time.perf_counter() - started,
@@ -116,12 +118,14 @@ def encode_passages(
                 writer.finish()
         if draft.vector_count == held:
             folder.discard_building()
+            folder.forget_encoded()
             return base, 0
         shutil.copyfile(folder.glossary_path(base), folder.building / GLOSSARY)
         added = draft.vector_count - held
         manifest = replace(draft, counts={"encoded": added}, published=now())
         manifest.write(folder.building)
         folder.publish(manifest.version, keep=settings.keep_versions)
+        folder.forget_encoded()
     return manifest, added
 
 

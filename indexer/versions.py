@@ -356,7 +356,6 @@ class IndexFolder:
         self.point_to(version)
         (target / PLAN).unlink(missing_ok=True)
         self._finish_clearing()
-        shutil.rmtree(self.encoded, ignore_errors=True)
 
     def _plan_clearing(self, version: int, before: int, keep: int) -> None:
         """Note what is to be cleared away once `version` answers, should this process be killed before."""
@@ -401,9 +400,12 @@ class IndexFolder:
     def discard_building(self) -> None:
         """Remove the unfinished build, and the folder with it where nothing was ever published."""
         shutil.rmtree(self.building, ignore_errors=True)
-        shutil.rmtree(self.encoded, ignore_errors=True)
-        if self.current() is None and not self._numbered():
+        if self.current() is None and not self._numbered() and not self.encoded.exists():
             shutil.rmtree(self.path, ignore_errors=True)
+
+    def forget_encoded(self) -> None:
+        """Remove what was encoded for a version that is published now."""
+        shutil.rmtree(self.encoded, ignore_errors=True)
 
     def point_to(self, version: int) -> None:
         """Let `version` answer from now on."""

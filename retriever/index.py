@@ -66,10 +66,9 @@ class SearchIndex:
 
     def __exit__(self, *_: object) -> None:
         """Close the glossary, the models and the engine."""
-        self.glossary.close()
-        self.vectors.close()
-        self.rereader.close()
-        self.engine.close()
+        with ExitStack() as closing:
+            for one in (self.engine, self.rereader, self.vectors, self.glossary):
+                closing.callback(one.close)
 
 
 def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = None) -> SearchIndex:
@@ -122,7 +121,13 @@ def _checked_dictionary(folder: IndexFolder, manifest: Manifest) -> UserDictiona
 
 def _open_embedded(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:
     del settings
-    return TantivyEngine(folder.version_path(manifest.version) / ENGINE, folder.vectors(manifest))
+    vectors = folder.vectors(manifest)
+    try:
+        return TantivyEngine(folder.version_path(manifest.version) / ENGINE, vectors)
+    except (OSError, IndexDamaged):
+        if vectors:
+            vectors.close()
+        raise
 
 
 def _open_cluster(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:

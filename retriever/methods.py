@@ -30,7 +30,7 @@ class Method:
 
     def told(self, state: SearchState) -> str:
         """Say in words how the hits of a search were ordered."""
-        order = self.order_by_vectors if self.order_by_vectors and state.vector is not None else self.order
+        order = self.order_by_vectors if state.by_vectors else self.order
         if state.reranked_by:
             return f"{order}; the first {state.settings.rerank_depth} by {state.reranked_by}"
         return order
@@ -75,7 +75,8 @@ async def _by_paper(state: SearchState) -> Ranked:
         fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranking] for ranking in found])
     await state.find_cosines(list(hits))
     with state.timed("order"):
-        ordered = cosine_order(fused, state.cosines) if state.vector is not None else fused
+        state.by_vectors = bool(state.cosines)
+        ordered = cosine_order(fused, state.cosines) if state.by_vectors else fused
         return _first_of_each([(hits[one.item], one.score) for one in ordered], state)
 
 
@@ -83,14 +84,14 @@ async def _by_features(state: SearchState) -> Ranked:
     """Rank as tuned: the candidates of keywords, question and vector, by lexical features and cosine."""
     table, by_question = await candidate_table(state)
     state.features = {hit.passage_id: row for hit, row in table}
+    if not table and await state.find_vector() is not None:
+        return await _nearest(state)  # a question of no word that the analysis keeps
     await state.find_cosines([hit.passage_id for hit, _ in table])
     with state.timed("order"):
         rows = [row for _, row in table]
-        places = (
-            semantic_order(rows, [state.cosines.get(hit.passage_id) for hit, _ in table])
-            if state.cosines
-            else lexical_order(rows)
-        )
+        cosines = [state.cosines.get(hit.passage_id) for hit, _ in table]
+        state.by_vectors = any(one is not None for one in cosines)
+        places = semantic_order(rows, cosines) if state.by_vectors else lexical_order(rows)
         ordered = [(table[place][0], score) for place, score in places]
     taken = {hit.passage_id for hit, _ in ordered}
     rest = [hit for hit in by_question if hit.passage_id not in taken]
@@ -112,8 +113,15 @@ async def _by_vector(state: SearchState) -> Ranked:
     """Rank all passages by cosine alone."""
     vector = await state.find_vector()
     if vector is None:
+        if state.vector_failure:
+            raise state.vector_failure
         raise BadFilter(f"--method dense needs vectors: {_why_none(state)}")
     await question_terms(state)  # for the snippets
+    return await _nearest(state)
+
+
+async def _nearest(state: SearchState) -> Ranked:
+    state.by_vectors = True
     return _first_of_each([(hit, hit.score) for hit in await state.nearest(state.request.k)], state)
 
 

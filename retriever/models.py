@@ -1,6 +1,7 @@
 """The models that a question may need, opened when the first one does: an encoder and a cross-encoder."""
 
 import asyncio
+import time
 import unicodedata
 from collections import OrderedDict
 from dataclasses import replace
@@ -8,8 +9,10 @@ from threading import Lock
 
 from indexer.encoders import Encoder, Reranker, VectorFingerprint, open_encoder, open_reranker
 from indexer.encoders.rounding import Stored, rounded
+from indexer.errors import IndexerError
 from indexer.settings import EncoderSettings, RerankerSettings
 
+REST_S = 20.0  # after a failure
 REMEMBERED = 1_000  # questions, so that one asked again by another method is not encoded again
 
 
@@ -23,6 +26,8 @@ class QuestionVectors:
         self._encoder: Encoder | None = None
         self._known: OrderedDict[str, Stored] = OrderedDict()
         self._lock = Lock()  # the encoder is one, and its callers are many
+        self._failure: IndexerError | None = None
+        self._tried_again_from = 0.0
         self.off = self._why_off()
 
     def _why_off(self) -> str:
@@ -58,14 +63,29 @@ class QuestionVectors:
         with self._lock:
             if question in self._known:
                 return self._known[question]
-            encoder = self._opened()
+            if time.monotonic() < self._tried_again_from and self._failure:
+                raise self._failure
+            try:
+                encoder = self._opened()
+            except IndexerError as error:
+                self._failed(error)
+                raise
             if encoder is None or self._fingerprint is None:
                 return None
-            vector: Stored = rounded(encoder.encode_queries([question]), self._fingerprint.storage)[0]
+            try:
+                encoded = encoder.encode_queries([question])
+            except IndexerError as error:
+                self._failed(error)
+                raise
+            vector: Stored = rounded(encoded, self._fingerprint.storage)[0]
             self._known[question] = vector
             if len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
             return vector
+
+    def _failed(self, error: IndexerError) -> None:
+        """Let the next questions be answered at once without an encoder that has just failed."""
+        self._failure, self._tried_again_from = error, time.monotonic() + REST_S
 
     def _opened(self) -> Encoder | None:
         """Open the encoder once; None where it is another one than the index was encoded by."""
@@ -74,8 +94,10 @@ class QuestionVectors:
             if self._encoder and (changed := _differing(self._fingerprint, self._encoder.fingerprint)):
                 self.off = (
                     f"the index's vectors are not used: the encoder is another one ({changed}); set "
-                    "SHRAG_ENCODER__… back, or encode again (shrag index --vectors-only)"
+                    "SHRAG_ENCODER__… back, or encode again (shrag index --vectors-only, or --rebuild in a "
+                    "cluster)"
                 )
+                self._encoder.close()
         return None if self.off else self._encoder
 
 

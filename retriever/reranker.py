@@ -21,9 +21,9 @@ TAIL_WEIGHTS: Mapping[str, float] = {
     "feedback": 1.0,
     "lead": 0.1,
 }
-# Beside the cosine; found on tydi's English training questions (python -m eval.experiments.vectors --fit).
-SEMANTIC_WEIGHTS: Mapping[str, float] = {"feedback": 0.1}
-BASE_WEIGHT = 0.3
+# Beside the cosine; found on tydi's English training questions (python -m eval.experiments.semantic_tuning).
+SEMANTIC_WEIGHTS: Mapping[str, float] = {"coverage": 0.1, "window": 0.2}
+BASE_WEIGHT = 0.2
 COSINE_WEIGHT = 1.0
 
 

@@ -59,6 +59,9 @@ class SearchState:
     features: dict[str, Features] | None = None  # by passage_id; none where the method has none
     vector: Stored | None = None  # the question's
     cosines: dict[str, float] = field(default_factory=dict)  # with it, by passage_id
+    vector_failure: IndexerError | None = None  # why the encoder gave none
+    by_vectors: bool = False  # whether the order is by cosines too
+    _asked_for_vector: bool = False
     reranked_by: str = ""  # the cross-encoder that ordered the first hits
 
     @contextmanager
@@ -88,12 +91,14 @@ class SearchState:
     async def find_vector(self) -> Stored | None:
         """Encode the question once; where that fails or cannot be, the notes say so and there is none."""
         vectors = self.index.vectors
-        if self.vector is not None or not (vectors.usable or vectors.off):
+        if self._asked_for_vector or not (vectors.usable or vectors.off):
             return self.vector
+        self._asked_for_vector = True
         with self.timed("vector"):
             try:
                 self.vector = await vectors.of(self.request.question)
             except IndexerError as error:
+                self.vector_failure = error
                 self.note(f"ranked without vectors, the encoder failed: {error}")
         if vectors.off:
             self.note(vectors.off)

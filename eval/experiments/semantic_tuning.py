@@ -24,6 +24,7 @@ from eval.experiments.ranking import COLLECTIONS, DATA, Bench, questions
 from eval.experiments.vectors import settings_of
 from eval.progress import question_bar
 from indexer.ingest import Progress
+from indexer.settings import IndexerSettings
 from retriever.features import FEATURES
 from retriever.index import SearchIndex
 from retriever.reranker import BASE_WEIGHT, SEMANTIC_WEIGHTS
@@ -129,6 +130,9 @@ def main(home: Path, data: Path, step: int) -> None:
     if not data.is_dir():
         click.echo(f"{data} is not there: the shared evaluation data lie beside the checkout", err=True)
         sys.exit(2)
+    if IndexerSettings().encoder.provider == "none":
+        click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
+        sys.exit(2)
     [collection] = [one for one in COLLECTIONS if one.name == COLLECTION]
     topics, qrels = questions(data, collection, "train")
     topics = dict(list(topics.items())[::step])
@@ -140,7 +144,7 @@ def main(home: Path, data: Path, step: int) -> None:
         for candidates in get_args(Candidates):
             sets[candidates] = asyncio.run(collect(index, topics, qrels, candidates, progress))
     in_use = {"base": BASE_WEIGHT, **SEMANTIC_WEIGHTS}
-    _, found = improve(list(sets.values()), {"base": 0.3})
+    _, found = improve(list(sets.values()), {"base": STEPS["base"][0]})
     for name, weights in (("in use", in_use), ("found", found)):
         means = ", ".join(f"{one} {mean_ndcg(tables, weights):.4f}" for one, tables in sets.items())
         written = ", ".join(f"{feature} {weight:g}" for feature, weight in weights.items())

@@ -4,7 +4,7 @@ A version that starts from another is a clone of it, and holds its vectors alrea
 updates of the documents, which keep what else a document holds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,12 +19,13 @@ from indexer.cluster.connection import (
     Cluster,
     pauses_within,
 )
-from indexer.cluster.documents import document_id
+from indexer.cluster.documents import document_id, from_document
 from indexer.cluster.mapping import VectorField, vector_field
 from indexer.cluster.reading import PAGE, page_of
 from indexer.encoders import VectorFingerprint
 from indexer.errors import EngineRefused
-from indexer.vectors.store import VectorStore
+from indexer.vectors.adding import row_of
+from indexer.vectors.store import Row, VectorStore
 
 FIELD = "vector"
 WITHOUT = {"bool": {"must_not": [{"exists": {"field": FIELD}}]}}
@@ -37,21 +38,27 @@ def prepare(cluster: Cluster, index: str, fingerprint: VectorFingerprint) -> Non
     cluster.run_patiently(lambda: cluster.client.indices.put_mapping(index=index, properties=properties))
 
 
-def place(cluster: Cluster, index: str, sources: Sequence[VectorStore]) -> None:
-    """Send the vectors of all passages that have none there, from the first source that has each."""
+def place(
+    cluster: Cluster, index: str, sources: Sequence[VectorStore], still_held: Callable[[], None]
+) -> None:
+    """Send the vectors of all passages that have none there, from the first source that has each.
+
+    `still_held` raises where this process may no longer write.
+    """
     if not sources:
         return
-    for page in _lacking(cluster, index):
-        left = page
+    for left in _lacking(cluster, index):
         for source in sources:
-            rows = source.rows_of(left)
-            vectors = source.matrix()[list(rows.values())]
+            still_held()
+            held = source.known(left)
+            vectors = source.matrix()
             updates = [
-                (document_id(passage_id), vector.tolist())
-                for passage_id, vector in zip(rows, vectors, strict=True)
+                (document_id(row.passage_id), vectors[place].tolist())
+                for row, place in zip(left, held, strict=True)
+                if place is not None
             ]
             cluster.run_patiently(partial(_sent, cluster.client, index, updates, cluster))
-            left = [passage_id for passage_id in left if passage_id not in rows]
+            left = [row for row, place in zip(left, held, strict=True) if place is None]  # noqa: PLW2901
 
 
 def count(cluster: Cluster, index: str) -> int:
@@ -61,13 +68,13 @@ def count(cluster: Cluster, index: str) -> int:
     return int(cluster.run_patiently(lambda: cluster.client.count(index=index, query=query))["count"])
 
 
-def _lacking(cluster: Cluster, index: str) -> Iterator[list[str]]:
-    """Yield the ids of the passages without a vector, a page at a time, as they were when it began."""
+def _lacking(cluster: Cluster, index: str) -> Iterator[list[Row]]:
+    """Yield the passages without a vector, a page at a time, as they were when it began."""
     cluster.run_patiently(lambda: cluster.client.indices.refresh(index=index))
     order, after = [{"sequence": "asc"}, {"passage_id": "asc"}], None
-    ask = partial(page_of, cluster.client, index, query=WITHOUT, sort=order, source=False)
+    ask = partial(page_of, cluster.client, index, query=WITHOUT, sort=order)
     while hits := cluster.run_patiently(partial(ask, after=after)):
-        yield [hit["sort"][1] for hit in hits]
+        yield [row_of(from_document(hit["_source"])) for hit in hits]
         after = hits[-1]["sort"]
 
 

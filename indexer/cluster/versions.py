@@ -263,7 +263,6 @@ class ClusterIndex(IndexFolder):
         self.point_to(version)
         shutil.rmtree(self.building, ignore_errors=True)
         self._finish_clearing()
-        shutil.rmtree(self.encoded, ignore_errors=True)
 
     def point_to(self, version: int) -> None:
         """Let `version` answer from now on."""

@@ -6,6 +6,7 @@ is published the spool is removed.
 """
 
 import hashlib
+import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -15,6 +16,7 @@ import numpy as np
 
 from indexer.encoders import Encoder
 from indexer.encoders.rounding import Stored, rounded
+from indexer.errors import EncoderUnusable
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.vectors.store import Row, VectorStore
@@ -54,10 +56,17 @@ def encode_missing(
         missing = _held_by_none(rows, [spool, *known])
         if missing:
             before = done
-            vectors = encoder.encode_passages(
-                [text_to_encode(window[place]) for place in missing],
-                lambda count, before=before: progress("encoding", before + count, total),  # type: ignore[misc]
-            )
+            try:
+                vectors = encoder.encode_passages(
+                    [text_to_encode(window[place]) for place in missing],
+                    lambda count, before=before: progress("encoding", before + count, total),  # type: ignore[misc]
+                )
+            except EncoderUnusable as error:
+                first, last = (rows[missing[place]].passage_id for place in (0, -1))
+                raise EncoderUnusable(
+                    f"{error} (while {len(missing):,} passages from {first!r} to {last!r} were encoded). What "
+                    "was encoded before is kept: mend the cause and give the same command again"
+                ) from error
             spool.append([rows[place] for place in missing], rounded(vectors, spool.fingerprint.storage))
             encoded += len(missing)
         done += len(window)
@@ -70,6 +79,7 @@ def copy_rows(passages: Iterable[StoredPassage], sources: Sequence[VectorStore],
 
     Return how many passages have one.
     """
+    shutil.rmtree(target, ignore_errors=True)  # what a killed build had copied
     matrices = [source.matrix() for source in sources]
     with VectorStore.writing(target, sources[0].fingerprint) as copied:
         for window in _windows(passages, COPIED_AT_ONCE):

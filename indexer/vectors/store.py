@@ -16,7 +16,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 
@@ -31,6 +31,7 @@ CREATE TABLE passages (
     row INTEGER PRIMARY KEY, passage_id TEXT NOT NULL UNIQUE, doc_id TEXT NOT NULL, text_hash BLOB NOT NULL
 )
 """
+CURE = "build the index again (shrag index … --rebuild) or go back (shrag indexes rollback)"
 ASKED_AT_ONCE = 500  # ids in one statement; SQLite allows a thousand variables at least
 
 
@@ -62,11 +63,16 @@ class VectorStore:
             self._passages = sqlite3.connect(address, uri=True, check_same_thread=False)
         except sqlite3.Error as error:
             raise self._damaged(error) from error
-        [(self._end,)] = self._select("SELECT coalesce(max(row) + 1, 0) FROM passages")
-        self._rows = (folder / ROWS).open("r+b") if writable else None
-        if (folder / ROWS).stat().st_size < self._end * self._row_bytes:
+        self._rows: BinaryIO | None = None
+        try:
+            [(self._end,)] = self._select("SELECT coalesce(max(row) + 1, 0) FROM passages")
+            if (folder / ROWS).stat().st_size < self._end * self._row_bytes:
+                raise self._damaged("the matrix is shorter than the list of passages")
+            if writable:
+                self._rows = (folder / ROWS).open("r+b")
+        except (IndexDamaged, OSError):
             self.close()
-            raise self._damaged("the matrix is shorter than the list of passages")
+            raise
 
     @classmethod
     def writing(cls, folder: Path, fingerprint: VectorFingerprint) -> Self:
@@ -171,10 +177,7 @@ class VectorStore:
             raise self._damaged(error) from error
 
     def _damaged(self, reason: object) -> IndexDamaged:
-        return IndexDamaged(
-            f"the vectors in {self.folder} cannot be read ({reason}); encode them again: "
-            "shrag index --vectors-only --name NAME"
-        )
+        return IndexDamaged(f"the vectors in {self.folder} cannot be read ({reason}); {CURE}")
 
 
 def _read_fingerprint(folder: Path) -> VectorFingerprint:
@@ -182,4 +185,4 @@ def _read_fingerprint(folder: Path) -> VectorFingerprint:
     try:
         return VectorFingerprint(**json.loads(text))
     except (ValueError, TypeError) as error:
-        raise IndexDamaged(f"{folder / FINGERPRINT} cannot be read ({error})") from error
+        raise IndexDamaged(f"{folder / FINGERPRINT} cannot be read ({error}); {CURE}") from error

@@ -232,8 +232,7 @@ class ElasticsearchWriter:
 
     def place_vectors(self, sources: Sequence[VectorStore]) -> int:
         """Send the vectors that are not there yet; return how many passages have one."""
-        self._still_held()
-        vectors.place(self._cluster, self._index, sources)
+        vectors.place(self._cluster, self._index, sources, self._still_held)
         return vectors.count(self._cluster, self._index)
 
     def _refresh(self) -> None:

@@ -13,7 +13,7 @@ from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
 from retriever.engines import EngineHit, Explanation, TermScore
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, value_in
-from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled
+from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled, surely_first
 from retriever.engines.requests import (
     compiled,
     count_body,
@@ -214,16 +214,17 @@ class ElasticsearchEngine:
         }
 
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
-        """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
-        if k <= 0:
-            return []
-        [answer] = await self._msearch([nearest_body(vector.tolist(), filters, min(k, WINDOW))])
-        return by_score(
-            EngineHit(
-                hit["sort"][1], hit["fields"]["doc_id"][0], rounded_cosine(2 * float(hit["sort"][0]) - 1)
-            )
-            for hit in answer["hits"]["hits"]
-        )
+        """Return the k nearest passages with their cosines, by cosine, then passage_id; 10,000 at most."""
+        limit = k + MARGIN
+        while k > 0:
+            limit = min(limit, WINDOW)
+            [answer] = await self._msearch([nearest_body(vector.tolist(), filters, limit)])
+            hits = [_near(one) for one in answer["hits"]["hits"]]
+            first = surely_first(hits, whole=len(hits) < limit)
+            if len(first) >= k or len(hits) < limit or limit == WINDOW:
+                return (first if len(first) >= k else by_score(hits))[:k]
+            limit *= 4
+        return []
 
     async def _msearch(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Send many searches in one request; each must succeed on all shards."""
@@ -273,6 +274,11 @@ class ElasticsearchEngine:
 def _hit(raw: dict[str, Any]) -> EngineHit:
     score, passage_id = raw["sort"]
     return EngineHit(passage_id, raw["fields"]["doc_id"][0], round(float(score), SCORE_DECIMALS))
+
+
+def _near(raw: dict[str, Any]) -> EngineHit:
+    score, passage_id = raw["sort"]
+    return EngineHit(passage_id, raw["fields"]["doc_id"][0], rounded_cosine(2 * float(score) - 1))
 
 
 def _asked_of(part: Leaf | Range | Exact) -> list[tuple[str, dict[str, Any]]]:

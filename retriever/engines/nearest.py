@@ -1,6 +1,7 @@
 """Vectors beside the embedded index, mapped into memory: exact cosines, and the nearest of all rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,11 +9,21 @@ from numpy.typing import NDArray
 from indexer.encoders.rounding import Stored, cosines
 from indexer.vectors.store import VectorStore
 from retriever.engines import EngineHit
-from retriever.engines.ordering import MARGIN, by_score, rounded_cosine
+from retriever.engines.ordering import MARGIN, by_score, rounded_cosine, surely_first
 
 READ_AT_ONCE = 64_000_000  # bytes of the matrix that are compared in one step
 
-Allowed = Callable[[Sequence[str]], set[str]]
+
+class Allowed(Protocol):
+    """What filters let through."""
+
+    def among(self, passage_ids: Sequence[str]) -> set[str]:
+        """Return those of the passages that satisfy the filters."""
+        ...
+
+    def all_if_few(self) -> list[str] | None:
+        """Return all passages that satisfy the filters; None where to list them would take long."""
+        ...
 
 
 class NearestPassages:
@@ -37,16 +48,18 @@ class NearestPassages:
 
     def nearest(self, vector: Stored, k: int, allowed: Allowed | None) -> list[EngineHit]:
         """Return the k nearest of the passages that `allowed` lets through, by cosine, then passage_id."""
+        if allowed and (few := allowed.all_if_few()) is not None:
+            rows = np.array(list(self._store.rows_of(few).values()), np.int64)
+            return self._hits(rows, cosines(self._matrix[rows], vector))[:k] if len(rows) else []
         values = self._all_cosines(vector)
         limit = k + MARGIN
         while True:
             rows = _highest(values, limit)
             whole = len(rows) == len(values)
-            hits = self._hits(rows, values)
-            # Passages that were not read may tie with the last one that was.
-            sure = hits if whole else [hit for hit in hits if hit.score > hits[-1].score]
-            wanted = allowed([hit.passage_id for hit in sure]) if allowed else None
-            kept = [hit for hit in sure if wanted is None or hit.passage_id in wanted]
+            kept = surely_first(self._hits(rows, values[rows]), whole=whole)
+            if allowed:
+                wanted = allowed.among([hit.passage_id for hit in kept])
+                kept = [hit for hit in kept if hit.passage_id in wanted]
             if whole or len(kept) >= k:
                 return kept[:k]
             limit *= 4
@@ -60,7 +73,7 @@ class NearestPassages:
 
     def _hits(self, rows: NDArray[np.int64], values: NDArray[np.float32]) -> list[EngineHit]:
         named = self._store.named(rows.tolist())
-        scores = map(rounded_cosine, values[rows].tolist())
+        scores = map(rounded_cosine, values.tolist())
         return by_score([EngineHit(*names, score) for names, score in zip(named, scores, strict=True)])
 
 

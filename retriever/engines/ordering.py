@@ -22,6 +22,12 @@ def rounded_cosine(cosine: float) -> float:
     return round(cosine, COSINE_DECIMALS)
 
 
+def surely_first(read: Sequence[EngineHit], *, whole: bool) -> list[EngineHit]:
+    """Return in order those of the nearest passages read that no unread one can tie with."""
+    hits = by_score(read)
+    return hits if whole else [hit for hit in hits if hit.score > hits[-1].score]
+
+
 def settled(read: Sequence[EngineHit], limit: int, k: int, *, collapse: bool) -> list[EngineHit] | None:
     """Return the first k of the hits read, or None where more must be read to be sure of them.
 

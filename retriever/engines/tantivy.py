@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import ENOENT
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from retriever.errors import UnknownPassage
 from retriever.queries import Exact, Filters, Phrase, Query, Term
 
 REMEMBERED_IDS = 200_000
+FEW = 5_000  # passages that filters let through, which are listed; of more the nearest are looked for
 LONG_TIE = 200  # hits of one score; to read what so many are called takes as long as to search again
 
 Found = tuple[float, tantivy.DocAddress]  # a hit with its score, not yet known by name
@@ -122,19 +122,13 @@ class TantivyEngine:
         """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
         if self._vectors is None or k <= 0:
             return []
-        allowed = None if filters == Filters() else partial(self._satisfying, filters)
+        allowed = None if filters == Filters() else _Satisfying(self._searcher, filters)
         return await asyncio.to_thread(self._vectors.nearest, vector, k, allowed)
 
     def close(self) -> None:
         """Close the vectors; nothing else is held that is not let go with the engine."""
         if self._vectors:
             self._vectors.close()
-
-    def _satisfying(self, filters: Filters, passage_ids: Sequence[str]) -> set[str]:
-        """Return those of the passages that satisfy the filters."""
-        query = filtered(compiled(Exact("passage_id", tuple(passage_ids))), filters)
-        found = self._searcher.search(query, max(1, len(passage_ids)), count=False).hits
-        return {self._hit(score, address).passage_id for score, address in found}
 
     def _search_all(
         self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool
@@ -335,6 +329,30 @@ class TantivyEngine:
                 return None
             raise
         return explanation
+
+
+class _Satisfying:
+    """The passages that satisfy filters."""
+
+    def __init__(self, searcher: tantivy.Searcher, filters: Filters) -> None:
+        self._searcher = searcher
+        self._filters = filters
+
+    def among(self, passage_ids: Sequence[str]) -> set[str]:
+        """Return those of the passages that satisfy the filters."""
+        return set(self._ids(compiled(Exact("passage_id", tuple(passage_ids))), len(passage_ids)))
+
+    def all_if_few(self) -> list[str] | None:
+        """Return all passages that satisfy the filters; None where to list them would take long."""
+        found = self._ids(tantivy.Query.all_query(), FEW + 1)
+        return found if len(found) <= FEW else None
+
+    def _ids(self, query: tantivy.Query, most: int) -> list[str]:
+        narrowed = filtered(query, self._filters)
+        found = self._searcher.search(
+            narrowed, max(1, most), count=False, order_by_field="passage_id", order=tantivy.Order.Asc
+        ).hits
+        return [passage_id for passage_id, _ in found]
 
 
 @contextmanager

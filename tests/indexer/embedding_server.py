@@ -21,6 +21,7 @@ class Embeddings:
     base_url: str
     texts: list[str] = field(default_factory=list)
     left: float = float("inf")
+    refused: int = 0
 
     def settings(self, **changed: object) -> dict[str, object]:
         """Return the settings of an encoder that asks this server."""
@@ -43,6 +44,7 @@ def embedding_server() -> Iterator[Embeddings]:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             texts = [asked["input"]] if isinstance(asked["input"], str) else asked["input"]
             if len(texts) > server.left:
+                server.refused += 1
                 self._answer(400, {"error": {"message": "no more"}})
                 return
             server.left -= len(texts)

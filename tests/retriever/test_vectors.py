@@ -1,11 +1,14 @@
 """The contract of vectors on the embedded engine, and what only it can do."""
 
+import sys
+
 import pytest
 
 from indexer.errors import IndexDamaged
 from indexer.ingest import encode_passages
 from indexer.places import the_index
 from indexer.settings import IndexerSettings
+from retriever.queries import Range
 from tests.retriever.vector_contract import *  # noqa: F403
 from tests.retriever.vector_contract import PAPERS, build, found, ids, nearest, with_encoder
 
@@ -35,6 +38,31 @@ def test_a_damaged_matrix_is_told_with_its_cure(settings, tmp_path):
 
     with pytest.raises(IndexDamaged, match="the matrix is shorter than the list of passages"):
         found(settings, "axolotl")
+
+
+def test_a_build_killed_behind_its_vectors_ends_as_if_nothing_had_been(settings, tmp_path, monkeypatch):
+    with monkeypatch.context() as killed:
+        killed.setattr("indexer.building.finish", lambda *_: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            build(settings, PAPERS, tmp_path)
+    manifest = build(settings, PAPERS, tmp_path)
+
+    assert manifest.vector_count == 6
+    with the_index(settings, "papers") as folder:
+        rows = folder.version_path(1) / "vectors" / "rows.bin"
+        assert rows.stat().st_size == 6 * 8 * 4
+    assert nearest(settings, "pangolin", 2)[0] == ("PANGOLIN", 1.0)
+
+
+@pytest.mark.parametrize("few", [1, 5_000])
+def test_filters_are_satisfied_whether_they_let_few_or_many_through(settings, tmp_path, monkeypatch, few):
+    monkeypatch.setattr("retriever.engines.tantivy.FEW", few)
+    years = [{"id": f"Y{number:03}", "title": "rice", "year": 2000 + number % 2} for number in range(100)]
+    build(settings, [*years, *PAPERS], tmp_path)
+
+    found = nearest(settings, "axolotl", 3, years=Range(2000, 2021, "year"))
+
+    assert [name for name, _ in found] == ["AXOLOTL", "BOTH", "Y000"]
 
 
 def test_what_was_rolled_back_to_has_its_own_vectors(settings, tmp_path):

@@ -5,10 +5,9 @@ A module of tests imports all of this beside a fixture `settings_for`, which mak
 
 import asyncio
 import json
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from math import sqrt
 
-import numpy as np
 import pytest
 
 from indexer.encoders import open_encoder
@@ -66,9 +65,10 @@ def opened(settings):
 
 
 def question(settings, text, storage="float32"):
-    encoder = open_encoder(settings.encoder)
-    assert encoder
-    return rounded(encoder.encode_queries([text]), storage)[0]
+    opened = open_encoder(settings.encoder)
+    assert opened
+    with closing(opened) as encoder:
+        return rounded(encoder.encode_queries([text]), storage)[0]
 
 
 def cosines(settings, text, ids, **options):
@@ -111,6 +111,12 @@ def test_the_nearest_come_by_cosine_then_passage_id(settings, tmp_path):
         ("TIE-1", pytest.approx(1 / sqrt(2), abs=1e-6)),
         ("TIE-2", pytest.approx(1 / sqrt(2), abs=1e-6)),
     ]
+
+
+def test_a_tie_at_the_cut_goes_by_passage_id_too(settings, tmp_path):
+    build(settings, [{"id": f"T{number:02}", "title": "quokka"} for number in range(30, 0, -1)], tmp_path)
+
+    assert [name for name, _ in nearest(settings, "quokka", 2)] == ["T01", "T02"]
 
 
 def test_the_nearest_satisfy_the_filters(settings, tmp_path):
@@ -240,6 +246,26 @@ def test_an_encoder_that_has_gone_leaves_the_lexical_order_and_says_so(settings,
     assert result.notes[0].startswith("ranked without vectors, the encoder failed: ")
 
 
+def test_an_encoder_that_has_gone_is_asked_once_a_question_and_then_left_alone(settings, server, tmp_path):
+    build(settings, PAPERS, tmp_path)
+    with opened(settings) as index:
+        server.refused = 0
+        server.left = 0
+        for method in ("shrag", "paper", "shrag"):
+            asyncio.run(search(index, SearchRequest("axolotl", method=method)))
+
+    assert server.refused == 1
+
+
+def test_a_question_of_stopwords_alone_is_ranked_by_its_vector(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+
+    result = found(settings, "the of", method="shrag", k=2)
+
+    assert len(result.hits) == 2
+    assert result.order.startswith("weighted lexical features and cosine")
+
+
 def test_the_paper_orders_its_union_by_cosine(settings, tmp_path):
     papers = [
         {"id": "FAR", "title": "salamander salamander", "abstract": "quokka quokka quokka"},
@@ -281,4 +307,3 @@ def test_a_text_without_words_has_no_vector(settings, tmp_path):
 
     assert (manifest.passages, manifest.vector_count) == (7, 6)
     assert cosines(settings, "axolotl", ["EMPTY"]) == {}
-    assert np.all(question(settings, "axolotl")[:1] == 1)

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def fingerprint(**changed):
-    given = {
+    given: dict[str, Any] = {
         "model": "m",
         "revision": "",
         "query_prefix": "",
@@ -104,6 +105,7 @@ def test_a_killed_process_loses_nothing_that_it_appended(folder):
 import os, signal, sys
 import numpy as np
 from pathlib import Path
+from typing import Any
 from tests.indexer.vectors.test_store import fingerprint, rows
 from indexer.vectors.store import VectorStore
 store = VectorStore.writing(Path(sys.argv[1]), fingerprint())
