@@ -27,7 +27,7 @@ Item = TypeVar("Item", bound=Sized)  # a text as the model reads it; its length 
 Started = Callable[[], Vectors]  # a batch under way: called, it waits for the rows
 
 ALIKE = 0.9  # of the longest's tokens: shorter texts wait for the next batch
-ENOUGH = 1 / 8  # of the tokens of a batch: fewer are not left alone for the sake of padding
+ENOUGH = 1 / 16  # of the tokens of a batch: fewer are not left alone for the sake of padding
 WINDOW = 4096  # texts that are sorted together, and whose tokens are held
 
 

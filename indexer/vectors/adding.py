@@ -64,8 +64,8 @@ def encode_missing(
             except EncoderUnusable as error:
                 first, last = (rows[missing[place]].passage_id for place in (0, -1))
                 raise EncoderUnusable(
-                    f"{error} (while {len(missing):,} passages from {first!r} to {last!r} were encoded). What "
-                    "was encoded before is kept: mend the cause and give the same command again"
+                    f"{error} (while {len(missing):,} passages from {first!r} to {last!r} were encoded). "
+                    "What was encoded before is kept: mend the cause and give the same command again"
                 ) from error
             spool.append([rows[place] for place in missing], rounded(vectors, spool.fingerprint.storage))
             encoded += len(missing)

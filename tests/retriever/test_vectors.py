@@ -10,12 +10,21 @@ from indexer.places import the_index
 from indexer.settings import IndexerSettings
 from retriever.queries import Range
 from tests.retriever.vector_contract import *  # noqa: F403
-from tests.retriever.vector_contract import PAPERS, build, found, ids, nearest, with_encoder
+from tests.retriever.vector_contract import PAPERS, build, found, ids, nearest, with_encoder, without_encoder
 
 
 @pytest.fixture(scope="session")
 def settings_for():
     return lambda home: IndexerSettings(home=home, workers=1)
+
+
+def test_vectors_added_later_leave_the_scores_of_words_as_they_were(settings, tmp_path):
+    build(without_encoder(settings), PAPERS, tmp_path)
+    before = found(settings, "axolotl", method="or").hits
+    encode_passages("papers", settings)
+    after = found(settings, "axolotl", method="or").hits
+
+    assert [(hit.passage_id, hit.score) for hit in after] == [(hit.passage_id, hit.score) for hit in before]
 
 
 def test_another_encoder_encodes_all_passages_anew(settings, server, tmp_path):

@@ -173,16 +173,11 @@ def test_a_removed_record_is_no_longer_near(settings, tmp_path):
 
 def test_vectors_are_added_to_an_index_that_has_none(settings, server, tmp_path):
     build(without_encoder(settings), PAPERS, tmp_path)
-    before = found(settings, "axolotl", method="or")
 
     manifest, encoded = encode_passages("papers", settings)
 
     assert (manifest.version, manifest.vector_count, encoded) == (2, 6, 6)
     assert ids(found(settings, "axolotl")) == ["AXOLOTL", "BOTH", "KOREAN", "PANGOLIN", "TIE-1", "TIE-2"]
-    after = found(settings, "axolotl", method="or")
-    assert [(hit.passage_id, hit.score) for hit in after.hits] == [
-        (hit.passage_id, hit.score) for hit in before.hits
-    ]
     server.texts.clear()
     assert encode_passages("papers", settings) == (manifest, 0)
     assert [text for text in server.texts if "learn" not in text] == []

@@ -52,6 +52,8 @@ def _vectors(manifest: Manifest, name: str, encoder: EncoderSettings) -> Finding
     """Compare the vectors of an index with the encoder of the settings, without loading it."""
     subject, mark = f"{name}, vectors", manifest.vector_fingerprint
     again = f"shrag index --vectors-only --name {name} makes them anew"
+    if mark and manifest.engine == "elasticsearch":
+        again = f"shrag index PATH --name {name} --rebuild makes them anew"
     if mark is None:
         return Finding(
             "index", subject, "not configured", "none", mend="" if encoder.provider == "none" else again

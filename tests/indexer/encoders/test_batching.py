@@ -33,7 +33,7 @@ def test_the_longest_come_first_and_padding_counts():
 
 
 def test_a_text_much_shorter_waits_for_the_next_batch_where_this_one_is_large_enough():
-    # Two of 50 make an eighth of 800, three of 44 more; 44 is less than nine tenths of 50.
+    # Two of 50 are more than a sixteenth of 800, three of 44 too; 44 is less than nine tenths of 50.
     assert list(cut_into_batches([50, 50, 45, 44, 44, 44, 1], 800)) == [[0, 1, 2], [3, 4, 5], [6]]
 
 
@@ -92,7 +92,7 @@ def test_a_batch_without_room_is_halved_until_it_fits():
     model = Lengths(room=6)
 
     assert rows(model.queue(batch_tokens=100), ["aa", "b", "ccc", "dd", "e"]) == [2, 1, 3, 2, 1]
-    assert model.batches == [["ccc", "aa"], ["dd", "b", "e"]]
+    assert model.batches == [["ccc"], ["aa", "dd"], ["b", "e"]]
 
 
 def test_a_text_without_room_alone_is_named_by_its_position():
