@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_TEXTS = 32  # of a request: TEI takes no more unless told to
 BYTES_A_TOKEN = 4  # roughly; only the size of requests hangs on it
-ATTEMPTS_FOR_A_QUESTION, ATTEMPTS_FOR_PASSAGES = 2, 6  # somebody waits for the one, a build for the other
+ATTEMPTS_FOR_A_QUESTION, ATTEMPTS_FOR_PASSAGES = 2, 8  # somebody waits for the one, a build for the other
 PROBE = "a text to learn the number of dimensions from"
 OK, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_MANY = 200, 400, 401, 403, 404, 429
 
@@ -136,23 +136,22 @@ class EndpointEncoder:
             raise EncoderUnusable(f"{self._url}: {error}") from error
 
     def _dimensions(self) -> int:
-        given = self._ask([PROBE], ATTEMPTS_FOR_A_QUESTION).shape[1]
-        asked = self._settings.dimensions or given
-        if given < asked:
+        self._given = self._ask([PROBE], ATTEMPTS_FOR_A_QUESTION).shape[1]
+        asked = self._settings.dimensions or self._given
+        if self._given < asked:
             raise EncoderUnusable(
-                f"{self._url} gives {given} dimensions, and {asked} are asked for: lower "
+                f"{self._url} gives {self._given} dimensions, and {asked} are asked for: lower "
                 "SHRAG_ENCODER__DIMENSIONS"
             )
         return asked  # the first ones, where the server passed over the number
 
     def _of_width(self, rows: Vectors) -> Vectors:
-        width = self.fingerprint.dimensions
-        if rows.shape[1] < width:
+        if rows.shape[1] != self._given:
             raise EncoderUnusable(
-                f"{self._url} gave {rows.shape[1]} dimensions where it gave {width} before: another model "
-                "runs there; start again"
+                f"{self._url} gave {rows.shape[1]} dimensions where it gave {self._given} before: another "
+                "model runs there; start again"
             )
-        return rows[:, :width]
+        return rows[:, : self.fingerprint.dimensions]
 
     def _ask(self, texts: Sequence[str], attempts: int) -> Vectors:
         """Send one request until it succeeds, is refused, or has been tried so often."""
@@ -181,7 +180,7 @@ class EndpointEncoder:
             raise _Passing(
                 f"no server answers at {self._url} ({error}): start it, or set SHRAG_ENCODER__BASE_URL"
             ) from error
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:  # broken off, or packed so that it cannot be read
             raise _Passing(f"{self._url} broke off its answer ({error or type(error).__name__})") from error
         if answer.status_code != OK:
             raise self._refusal(answer)
