@@ -111,13 +111,17 @@ def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
     with served(streams_out(*[piece("{")] * 2000, pause_s=0.01)) as model:
         given = {"llm__base_url": model.base_url, "llm__model": "tiny-writer"}
         command = [sys.executable, str(ROOT / "shrag.py"), "ask", KOREAN, "--name", NAME]
-        process = subprocess.Popen(
-            command,
-            env=os.environ | environment_of(sample_home, **given),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # what a child inherits may be to ignore it
+        try:
+            process = subprocess.Popen(
+                command,
+                env=os.environ | environment_of(sample_home, **given),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        finally:
+            signal.signal(signal.SIGINT, before)
         assert model.begun.wait(60)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
