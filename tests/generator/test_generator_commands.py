@@ -12,6 +12,7 @@ from generator.trace import Trace
 from tests.generator.language_model import answers_with, events, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, UNANSWERABLE_KOREAN, shrag
 from tests.indexer.corpora import ROOT, environment_of
+from tests.interrupts import interrupts_heeded
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -111,8 +112,7 @@ def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
     with served(streams_out(*[piece("{")] * 2000, pause_s=0.01)) as model:
         given = {"llm__base_url": model.base_url, "llm__model": "tiny-writer"}
         command = [sys.executable, str(ROOT / "shrag.py"), "ask", KOREAN, "--name", NAME]
-        before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # what a child inherits may be to ignore it
-        try:
+        with interrupts_heeded():
             process = subprocess.Popen(
                 command,
                 env=os.environ | environment_of(sample_home, **given),
@@ -120,8 +120,6 @@ def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
                 stderr=subprocess.PIPE,
                 text=True,
             )
-        finally:
-            signal.signal(signal.SIGINT, before)
         assert model.begun.wait(60)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

@@ -14,6 +14,7 @@ from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from indexer.versions import IndexFolder
 from tests.indexer.corpora import ROOT, answers, build, environment_of, paper, stored_records, write_jsonl
+from tests.interrupts import interrupts_heeded
 
 
 class PowerCut(BaseException):
@@ -172,16 +173,16 @@ def test_a_worker_that_is_ended_is_one_error_and_the_same_command_goes_on(home, 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_workers_do_not_outlive_the_process_that_started_them(home, tmp_path, ending):
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number, words=300) for number in range(3_000)])
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "shrag.py"), "index", str(corpus), "--name", "papers", "--workers", "2"],
-        env=environment_of(home),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # the group that Ctrl-C of a terminal would reach
-        # Whoever runs the tests may ignore it, and that is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread here
-    )
+    command = [sys.executable, str(ROOT / "shrag.py"), "index", str(corpus), "--name", "papers"]
+    with interrupts_heeded():
+        process = subprocess.Popen(
+            [*command, "--workers", "2"],
+            env=environment_of(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # the group that Ctrl-C of a terminal would reach
+        )
     workers = children_that_analyse(process.pid)
     assert len(workers) == 2
 

@@ -14,6 +14,7 @@ from indexer.errors import EngineUnreachable
 from indexer.places import the_index
 from tests.indexer.corpora import ROOT, paper, write_jsonl
 from tests.indexer.corpora import command as shrag
+from tests.interrupts import interrupts_heeded
 from tests.service.elasticsearch.faults import (
     NAME,
     Command,
@@ -202,12 +203,13 @@ def run_and_kill(settings, path, stage: str, seconds: float) -> bool:
 def test_an_interrupted_build_tells_one_line_and_goes_on(elasticsearch: Access, tmp_path):
     settings = settings_for(elasticsearch, tmp_path, "interrupted", commit_every=200)
     path = corpus(tmp_path, 1_500)
-    process = subprocess.Popen(
-        shrag("index", path, "--name", NAME),
-        env=environment(settings) | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    with interrupts_heeded():
+        process = subprocess.Popen(
+            shrag("index", path, "--name", NAME),
+            env=environment(settings) | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
     noted = tmp_path / NAME / "building" / "committed.json"
     while not noted.exists():
         assert process.poll() is None
