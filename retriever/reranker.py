@@ -23,7 +23,7 @@ TAIL_WEIGHTS: Mapping[str, float] = {
 }
 # Beside the cosine; found on tydi's English training questions (python -m eval.experiments.semantic_tuning).
 SEMANTIC_WEIGHTS: Mapping[str, float] = {"coverage": 0.1, "window": 0.2}
-BASE_WEIGHT = 0.2
+BASE_WEIGHT = 0.3
 COSINE_WEIGHT = 1.0
 
 
