@@ -16,6 +16,7 @@ from stack.guard import Watch, only
 RECORDS = Path(__file__).with_name("rehearsal.jsonl")
 NAME = "rehearsal"
 QUESTION = "회복탄력성은 간호사의 이직 의도를 얼마나 낮추는가?"
+MODEL_FAILED = "the model failed"  # in the notes of an answer
 STACK_LINES = 12  # of an attempt, the innermost
 
 
@@ -53,7 +54,9 @@ def _rehearse(examined: Examined) -> Iterator[Finding]:
         yield Finding("offline", "a question", "wrong", found, mend="mend what is told above first")
         return
     status, found = answered
-    yield Finding("offline", "a question", status, found, configured=examined.index or "sample records")
+    mend = "" if status == "ok" else "mend the language model first; the note tells why it failed"
+    asked = examined.index or "sample records"
+    yield Finding("offline", "a question", status, found, configured=asked, mend=mend)
 
 
 def _in_a_folder(settings: Settings, folder: Path) -> Settings:
@@ -69,8 +72,9 @@ def _ask(settings: Settings, name: str) -> tuple[Status, str]:
     with open_index(settings.indexer, name, settings.retriever.synonyms) as index:
         answered = run(answer_question(index, QUESTION, settings))
     told = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
-    notes = "; ".join(answered.result.notes)
-    return "ok", f"{told}{'; ' + notes if notes else ''}"
+    notes = answered.result.notes
+    status: Status = "wrong" if any(MODEL_FAILED in note for note in notes) else "ok"
+    return status, "; ".join((told, *notes))
 
 
 def _told(watch: Watch, settings: Settings) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""A server of a language model as vLLM answers it: models, version, and one chat answer for all questions."""
+"""A server of a language model as vLLM answers it: models, version, and a chat answer of each schema."""
 
 import json
 import threading
@@ -8,7 +8,18 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-KEPT = {"content": json.dumps({"season": "winter", "waves": "rough", "lines": ["salt", "wind"]})}
+# By the name of the schema that a request holds.
+KEPT: dict[str, dict[str, Any]] = {
+    "probe": {"season": "winter", "waves": "rough", "lines": ["salt", "wind"]},
+    "keywords": {"korean": ["회복탄력성", "이직 의도"], "english": ["resilience", "turnover intention"]},
+    "answer": {
+        "title": "회복탄력성과 이직 의도",
+        "introduction": [],
+        "body": [{"text": "회복탄력성이 높은 간호사는 이직 의도가 18% 낮았다.", "citations": [1]}],
+        "conclusion": [],
+        "answered": True,
+    },
+}
 
 
 @dataclass
@@ -30,15 +41,18 @@ def model_server(
     version: str | None = "0.32.0",
     key: str | None = None,
 ) -> Iterator[ModelServer]:
-    """Run a server on a free port of this machine; with `key` it wants that one."""
+    """Run a server on a free port of this machine; with `key` it wants that one.
+
+    `message` is its answer to whatever it is asked; without, it keeps to each schema.
+    """
     gets: dict[str, Any] = {"/v1/models": {"data": [{"id": "tiny-writer", "max_model_len": max_model_len}]}}
     if version:
         gets["/version"] = {"version": version}
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant"} | (message or KEPT),
-        "finish_reason": finish_reason,
-    }
+
+    def choice(asked: dict[str, Any]) -> dict[str, Any]:
+        kept = KEPT[asked["response_format"]["json_schema"]["name"]]
+        said = message or {"content": json.dumps(kept, ensure_ascii=False)}
+        return {"index": 0, "message": {"role": "assistant"} | said, "finish_reason": finish_reason}
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -52,7 +66,7 @@ def model_server(
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             model.bodies.append(asked)
-            self._answer(status, {"model": asked["model"], "choices": [choice]})
+            self._answer(status, {"model": asked["model"], "choices": [choice(asked)]})
 
         def _answer(self, code: int, body: dict[str, Any]) -> None:
             content = json.dumps(body).encode()

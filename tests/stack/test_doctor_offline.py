@@ -18,6 +18,7 @@ from tests.stack.model_server import model_server
 pytest_plugins = ["tests.generator.sample_index"]
 
 OUTSIDE = "192.0.2.1"
+KEPT_PROBE = '{"season": "winter", "waves": "rough", "lines": ["salt"]}'  # of the probe's schema and no other
 
 
 def offline(home, *options, **environment):
@@ -49,8 +50,22 @@ def test_the_model_of_the_settings_may_be_asked_and_no_other(tmp_path):
         code, findings = offline(
             tmp_path, llm__base_url=server.base_url, llm__model="tiny-writer", llm__retries=0
         )
-    assert (code, of_offline(findings)["addresses"]) == (0, "ok")
-    assert len(server.bodies) > 1  # beside the probe, the question's
+    assert (code, of_offline(findings)) == (0, {"a question": "ok", "addresses": "ok"})
+    question = next(one for one in findings if one["subject"] == "a question")
+    assert question["found"].endswith("answer tiny-writer")
+    asked = [one["response_format"]["json_schema"]["name"] for one in server.bodies]
+    assert asked == ["probe", "keywords", "answer"]
+
+
+def test_a_model_that_fails_is_wrong_although_an_answer_is_quoted_in_its_place(tmp_path):
+    with model_server(message={"content": KEPT_PROBE}) as server:
+        code, findings = offline(
+            tmp_path, llm__base_url=server.base_url, llm__model="tiny-writer", llm__retries=0
+        )
+    assert (code, of_offline(findings)) == (1, {"a question": "wrong", "addresses": "ok"})
+    question = next(one for one in findings if one["subject"] == "a question")
+    assert "extractive answer, the model failed: " in question["found"]
+    assert question["mend"].startswith("mend the language model first")
 
 
 def test_an_attempt_to_leave_is_wrong_and_told_with_its_stack(tmp_path, monkeypatch):
