@@ -34,7 +34,15 @@ class ModelUnreachable(ModelFailed):
 
 
 class ModelTooSlow(ModelFailed):
-    """A time limit passed: of a request, of a stage, of the first token, or between two."""
+    """A time limit passed: of a request, of a stage, of the first token, or between two.
+
+    `of_server` is False where the server had only the rest of a stage to answer in, or was not asked.
+    """
+
+    def __init__(self, message: str, *, of_server: bool = True) -> None:
+        """Keep beside the message whether it speaks of the server."""
+        self.of_server = of_server
+        super().__init__(message)
 
 
 class ModelRefusedCall(ModelFailed):

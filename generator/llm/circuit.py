@@ -13,7 +13,9 @@ def speaks_of_the_server(error: BaseException) -> bool:
     """Tell whether a failure says that the server is down, not that a call or an answer was wrong."""
     if isinstance(error, ModelRefusedCall):
         return error.status >= SERVER_ERROR
-    return isinstance(error, (ModelUnreachable, ModelTooSlow))
+    if isinstance(error, ModelTooSlow):
+        return error.of_server
+    return isinstance(error, ModelUnreachable)
 
 
 class Circuit:
@@ -57,6 +59,8 @@ class Circuit:
     def passage(self) -> Iterator[None]:
         """Let one request through, and learn from how it ends; one that is cancelled teaches nothing.
 
+        Nor does one that had too little time left when it was sent.
+
         Raises:
             CircuitOpen: none may pass now.
         """
@@ -68,7 +72,7 @@ class Circuit:
         except ModelFailed as error:
             if speaks_of_the_server(error):
                 self._failed(error, again=tries)
-            else:
+            elif not isinstance(error, ModelTooSlow):
                 self._close()
             raise
         else:

@@ -26,6 +26,7 @@ from generator.settings import LanguageModelSettings
 if TYPE_CHECKING:
     import httpx
 
+NEARLY_ALL = 0.9  # of a stage's time; what is asked with less may be late without the server's fault
 DRAIN_S = 0.5  # for what comes behind the end of a stream, so that its connection can be kept
 
 OnGrowth: TypeAlias = Callable[[Growing], None]
@@ -56,6 +57,7 @@ class Reading:
         self._settings = settings
         self._refusals = refusals
         self._sent = sent
+        self._had_the_stage = sent.limit.left >= NEARLY_ALL * sent.limit.seconds
         self._whole = sent.limit.or_sooner(settings.timeout_s, "timeout_s")
         self.first_until = (
             self._whole.or_sooner(settings.first_token_s, "first_token_s") if settings.stream else self._whole
@@ -154,7 +156,9 @@ class Reading:
             if self._growing.pieces
             else "no whole answer"
         )
-        return self._refusals.of_slowness(what, self._limit, attempt, step)
+        # A limit of the request begins with it; the stage may have passed in a queue, a pause, another call.
+        of_server = self._limit is not self._sent.limit or self._had_the_stage
+        return self._refusals.of_slowness(what, self._limit, attempt, step, of_server=of_server)
 
 
 async def _drain(events: AsyncIterable[str]) -> None:

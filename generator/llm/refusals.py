@@ -100,16 +100,19 @@ class Refusals:
             f"{NEXT_STEP_OF_SERVER_ERROR}"
         )
 
-    def of_slowness(self, what: str, limit: object, attempt: int, step: str) -> ModelTooSlow:
-        """Tell which limit has passed."""
-        return ModelTooSlow(f"{self._endpoint} gave {what} within {limit} ({_times(attempt)}). {step}")
+    def of_slowness(
+        self, what: str, limit: object, attempt: int, step: str, *, of_server: bool = True
+    ) -> ModelTooSlow:
+        """Tell which limit has passed, and whether the server had all of it."""
+        told = f"{self._endpoint} gave {what} within {limit} ({_times(attempt)}). {step}"
+        return ModelTooSlow(told, of_server=of_server)
 
     def of_no_completion(self, text: str) -> ModelAnswerInvalid:
         """Tell an answer that is no chat completion."""
         return ModelAnswerInvalid(
             f"{self._endpoint} answered, but not with a chat completion. Set SHRAG_LLM__BASE_URL to where "
             "the server's OpenAI-compatible API begins (most end in /v1).",
-            text=text,
+            text=self._without_key(text),
         )
 
     def of_no_choices(self, text: str) -> ModelAnswerInvalid:
@@ -117,7 +120,7 @@ class Refusals:
         return ModelAnswerInvalid(
             f"{self._settings.model} at {self._endpoint} gave an answer without choices. "
             f"{NEXT_STEP_OF_SERVER_ERROR}",
-            text=text,
+            text=self._without_key(text),
         )
 
     def of_model(self, model: str, refusal: str) -> ModelRefusedCall:
@@ -130,8 +133,11 @@ class Refusals:
 
     def said(self, text: str) -> str:
         """Show what came from outside as one bounded line; a key that the server repeats is hidden."""
+        return shown(self._without_key(text))
+
+    def _without_key(self, text: str) -> str:
         key = self._settings.api_key
-        return shown(text.replace(key.get_secret_value(), "***") if key else text)
+        return text.replace(key.get_secret_value(), "***") if key else text
 
 
 def message_in(body: str) -> str:

@@ -37,6 +37,6 @@ def retry_after_s(header: str, now: datetime) -> float | None:
         return float(header)
     try:
         date = parsedate_to_datetime(header)
-    except ValueError:
+        return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())

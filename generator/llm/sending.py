@@ -89,6 +89,12 @@ class Sender:
     async def _attempt(self, sent: Sent, times: Times) -> Answered:
         self.circuit.check()
         async with self._place(sent.limit, times):
+            if not sent.limit.left:
+                raise ModelTooSlow(
+                    f"nothing of {sent.limit} was left to ask {self.endpoint.url} in. Raise "
+                    f"SHRAG_LLM__{sent.limit.setting.upper()}.",
+                    of_server=False,
+                )
             with self.circuit.passage():
                 return await self.endpoint.complete(sent)
 
@@ -102,7 +108,8 @@ class Sender:
         except TimeoutError:
             raise ModelTooSlow(
                 f"{self._settings.concurrency} calls of {self.endpoint.url} were under way for {limit}, none "
-                "ended for this one. Raise SHRAG_LLM__CONCURRENCY where the server can take more."
+                "ended for this one. Raise SHRAG_LLM__CONCURRENCY where the server can take more.",
+                of_server=False,
             ) from None
         finally:
             times.queued_s += now() - began
@@ -119,7 +126,8 @@ class Sender:
         pause = pause_s(attempt, self._settings.backoff_s, content, asked_for)
         if pause < limit.left:
             await asyncio.sleep(pause)
-            return
+            if limit.left:
+                return
         if isinstance(failure, ModelRefusedCall) and asked_for is not None:
             left = f"{asked_for:.3g} s, longer than what is left of {limit}"
             raise type(failure)(f"{failure} It asks for a pause of {left}.", status=failure.status) from None

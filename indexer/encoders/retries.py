@@ -30,6 +30,6 @@ def _asked_for_s(header: str, now: datetime) -> float | None:
         pass
     try:
         date = parsedate_to_datetime(header)
-    except ValueError:
+        return (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()
+    except (ValueError, OverflowError):
         return None
-    return (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()

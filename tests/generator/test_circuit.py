@@ -10,11 +10,13 @@ from generator.errors import (
     ContextExceeded,
     ModelAnswerInvalid,
     ModelRefusedCall,
+    ModelTooSlow,
     ModelUnreachable,
 )
 from generator.keywords import KeywordLists
 from generator.llm import LanguageModel
 from generator.llm.circuit import Circuit
+from generator.llm.limits import Limit
 from tests.generator.language_model import Scripted, says, settings
 
 DOWN = ModelUnreachable("cannot reach it")
@@ -117,6 +119,61 @@ def test_a_try_that_is_cancelled_leaves_it_to_the_next():
     with pytest.raises(asyncio.CancelledError), one.passage():
         raise asyncio.CancelledError
     one.check()
+
+
+def test_too_little_time_neither_opens_nor_closes_it():
+    clock, one = circuit(failures=2)
+    fails(one)
+    fails(one, ModelTooSlow("the queue was long", of_server=False))
+    assert not one.is_open
+    fails(one)
+    assert one.is_open
+    clock.seconds += 30
+    fails(one, ModelTooSlow("the queue was long", of_server=False))
+    with one.passage(), pytest.raises(CircuitOpen, match="one request is trying it now"):
+        one.check()
+
+
+class Silent(httpx.AsyncBaseTransport):
+    """A server that takes calls and does not answer."""
+
+    def __init__(self):
+        self.asked = 0
+
+    async def handle_async_request(self, request):
+        self.asked += 1
+        await asyncio.Event().wait()
+
+
+def opened_by_one_call(left_s, of_s, **changed):
+    """Ask a silent server with `left_s` of a stage's `of_s` left; tell whether it opened, and requests."""
+    server = Silent()
+    given = settings(circuit_failures=1, retries=0, **changed)
+
+    async def ask():
+        async with LanguageModel(given, transport=server) as model:
+            limit = Limit(asyncio.get_running_loop().time() + left_s, of_s, "answer_s")
+            with pytest.raises(ModelTooSlow):
+                await model.complete_json(MESSAGES, KeywordLists, name="answer", limit=limit)
+            return model._sender.circuit.is_open
+
+    return asyncio.run(ask()), server.asked
+
+
+def test_a_call_that_had_only_the_rest_of_its_stage_does_not_open_it():
+    assert opened_by_one_call(left_s=0.1, of_s=60) == (False, 1)
+
+
+def test_a_call_that_had_its_stage_to_itself_opens_it():
+    assert opened_by_one_call(left_s=1, of_s=1) == (True, 1)
+
+
+def test_a_limit_of_the_request_that_passes_opens_it_however_much_is_left_of_the_stage():
+    assert opened_by_one_call(left_s=30, of_s=60, first_token_s=0.1) == (True, 1)
+
+
+def test_a_call_whose_stage_is_over_is_not_sent():
+    assert opened_by_one_call(left_s=-1, of_s=60) == (False, 0)
 
 
 def test_a_dead_server_is_told_at_once_and_asked_again_after_a_while():

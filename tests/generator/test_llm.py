@@ -419,6 +419,18 @@ def test_a_key_that_the_server_repeats_is_hidden():
     assert "Incorrect key: ***. Set SHRAG_LLM__API_KEY" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ("<p>Bearer sk-river-123</p>", "<p>Bearer ***</p>"),
+        ('{"choices": [], "id": "sk-river-123"}', '{"choices": [], "id": "***"}'),
+    ],
+)
+def test_a_key_in_a_body_that_is_no_answer_is_hidden_from_trace_and_recording(body, kept):
+    _, error = fail(ModelAnswerInvalid, httpx.Response(200, text=body), api_key="sk-river-123")
+    assert error.text == kept
+
+
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 503])
 def test_what_may_pass_by_itself_is_tried_again(status):
     script, reply = ask(httpx.Response(status), says(RIVER))
@@ -460,7 +472,11 @@ def test_retry_after_is_read_as_seconds_or_as_a_date():
     assert retry_after_s("Wed, 01 May 2024 12:00:09 GMT", NOON) == 9
     assert retry_after_s("Wed, 01 May 2024 11:00:00 GMT", NOON) == 0
     assert retry_after_s("Wed, 01 May 2024 12:00:09 -0000", NOON) == 9
-    for nonsense in ("", "soon", "-5", "nan", "inf", "1e9"):
+    no_year, no_zone = (
+        "Wed, 01 May 99999999999999999999 12:00:09 GMT",
+        "Wed, 01 May 2024 12:00:09 +99999999999999999999",
+    )
+    for nonsense in ("", "soon", "-5", "nan", "inf", "1e9", no_year, no_zone):
         assert retry_after_s(nonsense, NOON) is None
 
 

@@ -166,6 +166,23 @@ def test_a_pause_is_as_long_as_the_server_asks_for():
     assert pauses == [7.0]
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "soon",
+        "Wed, 01 May 99999999999999999999 12:00:09 GMT",
+        "Wed, 01 May 2024 12:00:09 +99999999999999999999",
+    ],
+)
+def test_a_pause_that_cannot_be_read_is_as_one_that_was_not_asked_for(header):
+    pauses: list[float] = []
+    server = Server(None, httpx.Response(429, headers={"Retry-After": header}))
+
+    opened(server, pauses).encode_passages(["abc"])
+
+    assert pauses == [0.5]
+
+
 def test_no_pause_is_longer_than_half_a_minute():
     pauses: list[float] = []
     server = Server(None, httpx.Response(503, headers={"Retry-After": "Wed, 21 Oct 2199 07:28:00 GMT"}))
