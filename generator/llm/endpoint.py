@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from generator.llm.limits import Limit
-from generator.llm.reading import Answered, Reading, Sent
+from generator.llm.reading import Answered, ListenerFailed, Reading, Sent
 from generator.llm.refusals import Refusals
 from generator.settings import LanguageModelSettings
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # a command that calls no model does not wait for it
     import httpx
 
 CONNECT_S = 10.0
+NO_SUCH_ADDRESS = frozenset({404, 405, 501})
 
 
 class Endpoint:
@@ -65,6 +66,7 @@ class Endpoint:
 
         Raises:
             ModelUnreachable, ModelTooSlow, ModelRefusedCall, ModelAnswerInvalid: it failed.
+            Exception: what `on_growth` raised, as it was.
         """
         import httpx
 
@@ -75,6 +77,8 @@ class Endpoint:
                 async with self._client.stream("POST", self.url, content=sent.content) as response:
                     reading.begun = True
                     return await reading.read(response)
+        except ListenerFailed as failed:
+            raise failed.error from None
         except TimeoutError:
             raise reading.too_slow() from None
         except httpx.ConnectTimeout as error:
@@ -89,10 +93,10 @@ class Endpoint:
     async def ask(self, method: str, url: str, body: Mapping[str, Any] | None, limit: Limit) -> Any:
         """Send a small request beside the calls, and return the JSON it is answered with; None without one.
 
-        A status that is not of success is None too: not every server has these addresses.
+        A status that says that there is no such address is None too: not every server has these.
 
         Raises:
-            ModelUnreachable, ModelTooSlow: nothing came.
+            ModelUnreachable, ModelTooSlow, ModelRefusedCall: nothing came, or a refusal.
         """
         import httpx
 
@@ -106,8 +110,12 @@ class Endpoint:
             ) from None
         except httpx.RequestError as error:
             raise Refusals(self._settings, url).of_no_connection(error, 1) from error
-        if not response.is_success:
+        if response.status_code in NO_SUCH_ADDRESS:
             return None
+        if not response.is_success:
+            raise Refusals(self._settings, url).of_status(
+                response.status_code, response.text, response.reason_phrase, 1, redirect=response.is_redirect
+            )
         try:
             return response.json()
         except ValueError:

@@ -50,6 +50,15 @@ class Answered:
     first_token_s: float | None
 
 
+class ListenerFailed(Exception):
+    """Whoever listens raised `error`: it is theirs, and says nothing of the server, whatever its kind."""
+
+    def __init__(self, error: Exception) -> None:
+        """Keep the error."""
+        self.error = error
+        super().__init__(str(error))
+
+
 class Reading:
     """One answer on its way, and which limit it runs against now."""
 
@@ -130,7 +139,10 @@ class Reading:
             self._first_token_s = now() - self._started
         self._within(self._whole.or_sooner(self._settings.between_tokens_s, "between_tokens_s"))
         if self._sent.on_growth:
-            self._sent.on_growth(self._growing)
+            try:
+                self._sent.on_growth(self._growing)
+            except Exception as error:
+                raise ListenerFailed(error) from error
 
     def _accepted(self, completion: Completion) -> Completion:
         if completion.refusal or completion.finish_reason == "content_filter":

@@ -290,6 +290,38 @@ def test_a_server_that_fails_to_say_its_context_is_not_asked_by_each_question_in
     assert [request.url.path for request in script.asked_beside] == ["/v1/models"]
 
 
+@pytest.mark.parametrize("status", [401, 429, 503])
+def test_a_server_that_cannot_say_its_context_now_is_asked_again_by_the_next(sample, tmp_path, status):
+    answers = [httpx.Response(status), models(100_000)(None)]
+    script = Scripted([says(ANSWER)], {"models": lambda request: answers.pop(0)})
+    cache = CacheSettings(mode="use", file=tmp_path / "calls.sqlite")
+
+    async def ask():
+        async with LanguageModel(settings(), transport=script.transport, cache=cache) as model:
+            return await written_answer("Which river is long?", (LONG, SHORT), model, sample)
+
+    assert [asyncio.run(ask()).fitted.said_by for _ in range(3)] == ["nobody", "server", "server"]
+    assert answers == []
+
+
+def test_a_server_that_cannot_count_now_is_asked_for_its_count_by_the_next(sample, tmp_path):
+    room = bytes_of_whole(sample) - 1
+    busy = [httpx.Response(503)]
+    beside = {
+        "models": models(room + 64),
+        "tokenize": lambda request: busy.pop() if busy else tokenize(request),
+    }
+    script = Scripted([says(ANSWER)] * 2, beside)
+    cache = CacheSettings(mode="use", file=tmp_path / "calls.sqlite")
+
+    async def ask():
+        given = settings(max_tokens=64)
+        async with LanguageModel(given, transport=script.transport, cache=cache) as model:
+            return await written_answer("Which river is long?", (LONG, SHORT), model, sample)
+
+    assert [asyncio.run(ask()).fitted.count.counted_by for _ in range(2)] == ["bytes", "server"]
+
+
 def test_a_server_that_tells_nonsense_of_its_models_is_as_one_that_tells_nothing(sample):
     for nonsense in (
         '{"data": [7]}',

@@ -300,11 +300,12 @@ def test_whoever_stops_waiting_closes_the_connection():
     assert len(server.bodies) == 1
 
 
-def test_a_listener_that_fails_ends_the_call_with_its_own_error():
+@pytest.mark.parametrize("error", [LookupError, TimeoutError, httpx.ReadError, httpx.ReadTimeout])
+def test_a_listener_that_fails_ends_the_call_with_its_own_error(error):
     def refuse(growth):
-        raise LookupError("the page is gone")
+        raise error("the page is gone")
 
-    with pytest.raises(LookupError, match="the page is gone"):
+    with pytest.raises(error, match="the page is gone"):
         ask(streams(*events(RIVER)), on_text=refuse)
 
 
