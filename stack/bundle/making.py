@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -17,10 +17,11 @@ from stack.bundle.manifest import (
     Manifest,
     clear_unfinished,
     entries,
+    unfinished_of,
     write_manifest,
     write_whole,
 )
-from stack.bundle.models import OTHER_FORMS, ModelSource, collect_model
+from stack.bundle.models import OTHER_FORMS, ModelSource, collect_model, resolve_model
 from stack.bundle.source import CHECKOUT, collect_source, has_changes
 from stack.bundle.wheels import LOCKS, collect_wheels, python_version
 from stack.errors import BundleBusy, BundleCallError, BundleIncomplete
@@ -47,7 +48,7 @@ class BundleRequest:
     checkout: Path = CHECKOUT
 
     def plan(self) -> dict[str, Any]:
-        """Return all that decides what is in the bundle."""
+        """Return all that decides what is in the bundle but the source, which is always written anew."""
         return {
             "extra": self.extra,
             "platforms": list(self.platforms),
@@ -60,7 +61,7 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
     """Collect a bundle; images that no tool here can save are listed in the manifest as left out.
 
     Raises:
-        BundleCallError: `out` is there, or was begun with other options.
+        BundleCallError: `out` is there, or was begun with other options, or two models have one name.
         BundleBusy: another process is making it.
         BundleIncomplete: wheels, a model or an image cannot be had; what is there is kept for the next run.
     """
@@ -69,13 +70,18 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
         raise BundleCallError(
             f"{out} is there already: check it (shrag bundle verify), or name another folder"
         )
+    names = [one.name for one in request.models]
+    if twice := sorted({one for one in names if names.count(one) > 1}):
+        raise BundleCallError(f"two models are called {', '.join(twice)}; give each a name of its own")
     partial = out.with_name(f"{out.name}.partial")
     out.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(out.with_name(f".{out.name}.lock"))
     try:
         with lock.acquire(timeout=0):
-            manifest = _collected(request, partial, tell)
+            resolved = replace(request, models=tuple(map(resolve_model, request.models)))
+            manifest = _collected(resolved, partial, tell)
             partial.replace(out)
+            (out / PLAN).unlink()
     except Timeout:
         raise BundleBusy(f"another process is making {out}; wait for it, or end it") from None
     Path(lock.lock_file).unlink(missing_ok=True)
@@ -122,19 +128,22 @@ def _collected(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:
         files=entries(partial),
     )
     write_manifest(partial, manifest)
-    (partial / PLAN).unlink()
     return manifest
 
 
 def _begin(request: BundleRequest, partial: Path) -> None:
     """Go on with what is there if it was begun alike; all that was written there is told by its plan."""
     partial.mkdir(exist_ok=True)
-    clear_unfinished(partial)
     plan = partial / PLAN
+    unfinished_of(plan).unlink(missing_ok=True)
     wanted = json.dumps(request.plan(), ensure_ascii=False)
     begun = plan.read_text("utf-8") if plan.is_file() else None
+    if begun is None and any(partial.iterdir()):
+        raise BundleCallError(f"{partial} is no bundle that was begun; move it away, or name another folder")
     if begun is not None and begun != wanted:
         raise BundleCallError(
-            f"{partial} was begun with other options ({begun}); give the same again, or delete it"
+            f"{partial} was begun with other options ({begun}; now {wanted}); give the same again, with the "
+            "commit of a model whose branch has moved, or delete it"
         )
+    clear_unfinished(partial)
     write_whole(plan, wanted.encode())

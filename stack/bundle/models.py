@@ -1,8 +1,10 @@
 """Models: a snapshot of the hub at a revision, or a folder of this machine; and whether one is whole."""
 
 import json
+import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,47 +58,72 @@ def _plain(name: str) -> bool:
 
 
 def collect_model(source: ModelSource, target: Path) -> dict[str, str]:
-    """Bring a model to `target`, and return what the manifest tells of it.
+    """Bring a model, resolved, to `target`, and return what the manifest tells of it.
 
     Raises:
         BundleIncomplete: the hub does not give it, or it is not whole.
     """
     if source.folder:
-        for path in sorted(source.folder.rglob("*")):
-            if path.is_file() and HUB_NOTES not in path.relative_to(source.folder).parts:
-                copy_whole(path, target / path.relative_to(source.folder))
+        _from_folder(source.folder, target)
         record = {"name": source.name, "revision": "", "source": "folder"}
     else:
-        record = {"name": source.name, "revision": _from_hub(source, target), "source": "hub"}
+        _from_hub(source, target)
+        record = {"name": source.name, "revision": source.revision, "source": "hub"}
     if faults := list(model_faults(target)):
         raise BundleIncomplete(f"model {source.name}: {'; '.join(faults)}")
     return record
 
 
-def _from_hub(source: ModelSource, target: Path) -> str:
-    """Download a snapshot, going on with a broken-off one, and return its commit."""
+def _from_folder(folder: Path, target: Path) -> None:
+    """Copy a folder but for what is hidden (`.git`, `.env` may hold keys); delete what it does not have."""
+    names = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    wanted = {name for name in names if not any(part.startswith(".") for part in name.parts)}
+    for path in target.rglob("*"):
+        if not path.is_dir() and path.relative_to(target) not in wanted:
+            path.unlink()
+    for name in sorted(wanted):
+        copy_whole(folder / name, target / name)
+
+
+def resolve_model(source: ModelSource) -> ModelSource:
+    """Return a model of the hub by its commit: a branch may be another tomorrow; a folder as it is.
+
+    Raises:
+        BundleIncomplete: the hub does not know it, or does not answer.
+    """
+    if source.folder:
+        return source
+    with _asking_the_hub(source):
+        from huggingface_hub import HfApi
+
+        commit = HfApi().model_info(source.name, revision=source.revision).sha
+    return replace(source, revision=commit or source.revision)
+
+
+def _from_hub(source: ModelSource, target: Path) -> None:
+    """Download a snapshot, going on with a broken-off one."""
+    with _asking_the_hub(source):
+        from huggingface_hub import snapshot_download
+
+        snapshot_download(
+            source.name, revision=source.revision, local_dir=target, ignore_patterns=list(OTHER_FORMS)
+        )
+    shutil.rmtree(target / HUB_NOTES, ignore_errors=True)
+
+
+@contextmanager
+def _asking_the_hub(source: ModelSource) -> Iterator[None]:
     try:
-        from huggingface_hub import HfApi, snapshot_download
+        yield
     except ModuleNotFoundError as error:
         raise BundleIncomplete(
             f"model {source.name}: the hub's client is not installed; make install-models"
         ) from error
-    try:
-        commit = HfApi().model_info(source.name, revision=source.revision).sha or source.revision
-        snapshot_download(source.name, revision=commit, local_dir=target, ignore_patterns=list(OTHER_FORMS))
     except Exception as error:  # the client's errors have no common base
         line = str(error).strip().partition("\n")[0]
         raise BundleIncomplete(
             f"model {source.name}@{source.revision}: {type(error).__name__}: {line}; the same command goes on"
         ) from error
-    _remove(target / HUB_NOTES)
-    return commit
-
-
-def _remove(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def model_faults(folder: Path) -> Iterator[str]:

@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).parents[2]
 
 
 def collect_source(target: Path, checkout: Path = CHECKOUT) -> str:
-    """Write the files of the last commit to `target`, and return its id.
+    """Write the files of the last commit to `target`, in place of what is there, and return its id.
 
     Raises:
         BundleCallError: SHRAG does not run from a clone.
@@ -23,6 +23,8 @@ def collect_source(target: Path, checkout: Path = CHECKOUT) -> str:
             f"{checkout} is no git clone, or git is not installed: run shrag bundle in a clone"
         )
     commit = _git(checkout, "rev-parse", "HEAD").decode().strip()
+    if target.exists():
+        shutil.rmtree(target)
     with tarfile.open(fileobj=io.BytesIO(_git(checkout, "archive", "--format=tar", commit))) as archive:
         archive.extractall(target, filter="data")
     return commit

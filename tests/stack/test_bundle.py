@@ -5,13 +5,16 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from stack.bundle.images import file_name, images_of
 from stack.bundle.making import BundleRequest, make_bundle
-from stack.bundle.manifest import read_manifest
-from stack.bundle.models import ModelSource, model_faults, parse_model
+from stack.bundle.manifest import files_below, read_manifest
+from stack.bundle.models import ModelSource, collect_model, model_faults, parse_model
 from stack.bundle.source import CHECKOUT
 from stack.bundle.verifying import file_faults, verify_bundle
 from stack.bundle.wheels import download_command
@@ -217,6 +220,101 @@ def test_a_bundle_that_is_there_is_not_overwritten(checkout, tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(BundleCallError, match="is there already"):
         make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
+
+
+def test_a_folder_that_no_bundle_was_begun_in_is_not_taken(checkout, tmp_path):
+    (tmp_path / "out.partial").mkdir()
+    (tmp_path / "out.partial" / ".env").write_text("KEY=secret")
+    with pytest.raises(BundleCallError, match="no bundle that was begun"):
+        make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
+    assert [one.name for one in (tmp_path / "out.partial").iterdir()] == [".env"]
+
+
+def test_what_is_hidden_in_a_model_s_folder_is_not_carried_away(tmp_path):
+    model = write_model(tmp_path / "model")
+    for name in (".git/config", ".env", "sub/.netrc"):
+        (model / name).parent.mkdir(exist_ok=True)
+        (model / name).write_text("token")
+    collect_model(ModelSource("o/m", folder=model), tmp_path / "to")
+    assert sorted(files_below(tmp_path / "to")) == ["config.json", "model.safetensors", "tokenizer.json"]
+
+
+def test_a_bundle_that_goes_on_has_the_source_and_the_models_of_now(checkout, tmp_path, monkeypatch):
+    clone, model = tmp_path / "clone", write_model(tmp_path / "model")
+    shutil.copytree(checkout, clone)
+    (model / "old.json").write_text("{}")
+    request = BundleRequest(
+        tmp_path / "out",
+        checkout=clone,
+        models=(ModelSource("o/m", folder=model), ModelSource("o/n", folder=tmp_path / "later")),
+    )
+    monkeypatch.setattr("stack.bundle.making.collect_wheels", lambda *_: "")
+    with pytest.raises(BundleIncomplete, match="model o/n"):
+        make_bundle(request)
+    (model / "old.json").unlink()
+    write_model(tmp_path / "later")
+    for words in (["mv", "docker-compose.yml", "new.yml"], ["commit", "--quiet", "-m", "second"]):
+        subprocess.run([*GIT, "-C", str(clone), *words], check=True)
+    paths = {one.path for one in make_bundle(request).files}
+    assert {one for one in paths if one.startswith("source/")} == {
+        "source/new.yml",
+        "source/requirements/base.txt",
+    }
+    assert "models/o/m/config.json" in paths
+    assert "models/o/m/old.json" not in paths
+    assert not (tmp_path / "out" / "plan.json").exists()
+
+
+def test_two_models_of_one_name_are_refused(checkout, tmp_path):
+    models = (ModelSource("o/m", revision="1"), ModelSource("o/m", folder=tmp_path))
+    with pytest.raises(BundleCallError, match="two models are called o/m"):
+        make_bundle(BundleRequest(tmp_path / "out", checkout=checkout, models=models))
+
+
+@contextmanager
+def model_hub(known):
+    """Run a hub that knows each model by the commit `known["sha"]`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            content = json.dumps({"id": "o/m"} | known).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            """Keep the output of tests clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_branch_of_the_hub_that_has_moved_is_not_mixed(checkout, tmp_path, monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")  # so that the first is broken off
+    request = BundleRequest(
+        tmp_path / "out", checkout=checkout, models=(ModelSource("o/m", revision="main"),)
+    )
+    known = {"sha": "1" * 40}
+    with model_hub(known) as address:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+        with pytest.raises(BundleIncomplete, match="wheels"):
+            make_bundle(request)
+        plan = json.loads((tmp_path / "out.partial" / "plan.json").read_text("utf-8"))
+        assert plan["models"] == [["o/m", "1" * 40, ""]]
+        known["sha"] = "2" * 40
+        with pytest.raises(BundleCallError, match="begun with other options"):
+            make_bundle(request)
 
 
 def test_two_at_once_are_one_too_many(checkout, tmp_path):
