@@ -155,6 +155,8 @@ class LanguageModel:
         try:
             value = read_answer(first.text, schema)
         except UnreadableAnswer as unreadable:
+            if on_text:
+                on_text(Growth(name, "", 0))
             mended = [*messages, *repair_messages(first.text, self._complaint(first, unreadable))]
             delivered.append(await self._call(mended, asked))
             value = self._second_reading(delivered[1].completion, schema, name)
@@ -192,11 +194,20 @@ class LanguageModel:
             live = await self._sender.send(json_bytes(body), asked.limit, grown)
             return live.completion.as_record() | {"attempts": live.times.attempts}
 
-        outcome, _ = await self._opened.outcome(call, ask)
+        def readable(outcome: Outcome) -> bool:
+            try:
+                read_answer(outcome["text"], asked.schema)
+            except UnreadableAnswer:
+                return False
+            return True
+
+        outcome, _ = await self._opened.outcome(call, ask, readable)
         if live:
+            if live.times.first_token_s is None:  # it came in one piece
+                grown(Growing(live.completion.model, live.completion.text, _pieces(live.completion)))
             return live
         completion = Completion.from_record(outcome)
-        grown(Growing(completion.model, completion.text, completion.usage.completion_tokens or 0))
+        grown(Growing(completion.model, completion.text, _pieces(completion)))
         return Delivered(completion, Times(attempts=outcome["attempts"], from_cache=True))
 
     def _second_reading(self, answer: Completion, schema: type[T], name: str) -> T:
@@ -219,6 +230,10 @@ class LanguageModel:
         if answer.finish_reason == "length":
             told += f"; it was cut off at {self.settings.max_tokens} tokens"
         return told
+
+
+def _pieces(completion: Completion) -> int:
+    return completion.usage.completion_tokens or 0
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:

@@ -24,6 +24,7 @@ from generator.settings import CacheSettings
 
 Outcome: TypeAlias = dict[str, Any]
 Asking: TypeAlias = Callable[[], Awaitable[Outcome]]
+Worth: TypeAlias = Callable[[Outcome], bool]
 
 SHOWN_OF_A_REQUEST = 80  # characters
 DETAILS = ("status", "text", "context_tokens")  # of a failure, beside its message
@@ -92,8 +93,12 @@ class Recording:
         self._asked: set[str] = set()  # and recorded, by this process
         self._under_way: dict[str, asyncio.Lock] = {}
 
-    async def outcome(self, call: Call, ask: Asking) -> tuple[Outcome, bool]:
+    async def outcome(
+        self, call: Call, ask: Asking, worth_keeping: Worth | None = None
+    ) -> tuple[Outcome, bool]:
         """Return the outcome of a call, and whether it came from the file.
+
+        With `use`, what is not `worth_keeping` is left out, so that it is asked anew; `record` keeps it.
 
         Raises:
             ModelFailed: the call failed, now or when it was recorded.
@@ -113,7 +118,7 @@ class Recording:
                     f"{self._settings.file} does not hold the call {call}. Record it with "
                     "SHRAG_CACHE__MODE=use, or replay with the settings and the index of the recording."
                 )
-            return await self._ask(self._store, call, ask), False
+            return await self._ask(self._store, call, ask, worth_keeping), False
 
     async def _kept(self, store: CallStore, key: str) -> Outcome | None:
         mode = self._settings.mode
@@ -127,14 +132,15 @@ class Recording:
         failed = kept is not None and "error" in kept
         return None if mode == "use" and failed else kept
 
-    async def _ask(self, store: CallStore, call: Call, ask: Asking) -> Outcome:
+    async def _ask(self, store: CallStore, call: Call, ask: Asking, worth_keeping: Worth | None) -> Outcome:
         try:
             outcome = await ask()
         except ModelFailed as error:
             if self._settings.mode == "record":
                 await self._keep(store, call, _failure(error))
             raise
-        await self._keep(store, call, outcome)
+        if self._settings.mode == "record" or worth_keeping is None or worth_keeping(outcome):
+            await self._keep(store, call, outcome)
         return outcome
 
     async def _keep(self, store: CallStore, call: Call, outcome: Outcome) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow
 from generator.llm.circuit import Circuit
-from generator.llm.completion import Completion
+from generator.llm.completion import Completion, Growing
 from generator.llm.endpoint import Endpoint
 from generator.llm.limits import Limit, now
 from generator.llm.reading import Answered, OnGrowth, Sent
@@ -77,6 +77,8 @@ class Sender:
         times = Times()
         while True:
             times.attempts += 1
+            if on_growth and times.attempts > 1:
+                on_growth(Growing(self._settings.model or ""))
             try:
                 answered = await self._attempt(Sent(content, times.attempts, limit, on_growth), times)
             except ModelFailed as failure:

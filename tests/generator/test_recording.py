@@ -12,7 +12,7 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from generator.errors import CacheUnusable, CallNotRecorded, ModelRefusedCall
+from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid, ModelRefusedCall
 from generator.llm import Growth, LanguageModel
 from generator.llm.store import CallStore
 from generator.settings import CacheSettings
@@ -114,6 +114,22 @@ def test_a_failure_is_replayed_with_the_same_words(file):
         ask("replay", file)
     assert str(recorded.value) == str(replayed.value)
     assert replayed.value.status == 503
+
+
+def test_use_does_not_keep_what_cannot_be_read(file):
+    with pytest.raises(ModelAnswerInvalid):
+        ask("use", file, says("no"), says("no"))
+    script, [reply] = ask("use", file, says(RIVER))
+    assert (len(script.requests), reply.value, reply.repaired) == (1, River(name="낙동강"), False)
+
+
+def test_record_keeps_what_cannot_be_read(file):
+    with pytest.raises(ModelAnswerInvalid) as recorded:
+        ask("record", file, says("no"), says("nor this"))
+    with pytest.raises(ModelAnswerInvalid) as replayed:
+        ask("replay", file)
+    assert str(replayed.value) == str(recorded.value)
+    assert replayed.value.text == "nor this"
 
 
 def test_use_asks_again_where_a_failure_was_recorded(file):

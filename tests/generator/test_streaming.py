@@ -21,6 +21,7 @@ from tests.generator.language_model import (
     answers_with,
     events,
     piece,
+    says,
     served,
     settings,
     streams,
@@ -143,6 +144,34 @@ def test_whoever_listens_sees_the_answer_grow():
     assert texts[-1] == '{"name": "낙동강", "length": 510}'
     assert [growth.pieces for growth in seen[:3]] == [1, 2, 3]
     assert {growth.stage for growth in seen} == {"river"}
+
+
+def seen_of(*answers, **changed):
+    seen: list[Growth] = []
+    ask(*answers, on_text=seen.append, **changed)
+    return [(growth.text, growth.pieces) for growth in seen]
+
+
+def test_an_answer_in_one_piece_is_seen_once():
+    assert seen_of(says(RIVER), stream=False) == [('{"name": "낙동강", "length": 510}', 20)]
+
+
+def test_a_retry_begins_with_no_text():
+    half = streams(piece('{"name'), piece('": "한'))
+    assert seen_of(half, says(RIVER)) == [
+        ('{"name', 1),
+        ('{"name": "한', 2),
+        ("", 0),
+        ('{"name": "낙동강", "length": 510}', 20),
+    ]
+
+
+def test_a_repair_begins_with_no_text():
+    assert seen_of(streams(piece("no"), "[DONE]"), says(RIVER)) == [
+        ("no", 1),
+        ("", 0),
+        ('{"name": "낙동강", "length": 510}', 20),
+    ]
 
 
 def test_a_thought_is_counted_and_is_no_part_of_the_answer():
