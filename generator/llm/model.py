@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from pydantic import BaseModel
 
-from generator.errors import ModelAnswerInvalid, ModelNotConfigured
+from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelNotConfigured
 from generator.llm.chat import Message, chat_request, repair_messages
 from generator.llm.completion import Completion, Growing
 from generator.llm.counting import TokenCounter
@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # a command that calls no model does not wait for it
 
 T = TypeVar("T", bound=BaseModel)
 
+LEFT_OUT = "(left out)"  # in place of an answer that is too long to be sent back
 HOW_IT_COMES = frozenset({"stream", "stream_options"})  # says nothing of what is answered
 
 
@@ -86,7 +87,7 @@ class LanguageModel:
             CacheUnusable, TokenizerUnusable: one of these cannot be used.
         """
         await self._server.open()
-        self._recording = await asyncio.to_thread(Recording, self._cache)
+        self._recording = await asyncio.to_thread(Recording, self._cache, str(self.settings.base_url))
         await self._sender.open()
         return self
 
@@ -137,6 +138,8 @@ class LanguageModel:
     ) -> Reply[T]:
         """Ask for JSON of `schema`; an answer that is none is sent back once to be mended.
 
+        Where the context has no room for that, the complaint alone is sent.
+
         `name` (letters, digits, `_`, `-`) names the schema for the server and in messages, and the stage
         whose time limit holds for the whole, pauses included; `limit` is one that began before. The
         `prompt_version` goes into the key of a recorded call. `on_text` is called with the answer as it
@@ -157,8 +160,12 @@ class LanguageModel:
         except UnreadableAnswer as unreadable:
             if on_text:
                 on_text(Growth(name, "", 0))
-            mended = [*messages, *repair_messages(first.text, self._complaint(first, unreadable))]
-            delivered.append(await self._call(mended, asked))
+            complaint = self._complaint(first, unreadable)
+            try:
+                repair = await self._call([*messages, *repair_messages(first.text, complaint)], asked)
+            except ContextExceeded:  # the passages had room; the answer beside them has none
+                repair = await self._call([*messages, *repair_messages(LEFT_OUT, complaint)], asked)
+            delivered.append(repair)
             value = self._second_reading(delivered[1].completion, schema, name)
         last = delivered[-1].completion
         first_token_s = delivered[0].times.first_token_s

@@ -28,6 +28,7 @@ Worth: TypeAlias = Callable[[Outcome], bool]
 
 SHOWN_OF_A_REQUEST = 80  # characters
 DETAILS = ("status", "text", "context_tokens")  # of a failure, beside its message
+ADDRESS = "<SHRAG_LLM__BASE_URL>"  # stands in the file for the server's
 FAILURES: dict[str, type[ModelFailed]] = {
     one.__name__: one
     for one in (
@@ -80,13 +81,16 @@ class Call:
 class Recording:
     """Answers calls from a file, or keeps what is answered there, as the mode says."""
 
-    def __init__(self, settings: CacheSettings) -> None:
+    def __init__(self, settings: CacheSettings, base_url: str) -> None:
         """Open the file; nothing is opened where the mode is off.
+
+        The address of `base_url` is not in the file: a mark stands for it where a failure names it.
 
         Raises:
             CacheUnusable: the file cannot be used.
         """
         self._settings = settings
+        self._address = base_url.removesuffix("/v1")
         self._store = (
             None if settings.mode == "off" else CallStore(settings.file, create=settings.mode != "replay")
         )
@@ -112,7 +116,7 @@ class Recording:
         async with lock:  # the same call at the same time is asked once
             kept = await self._kept(self._store, key)
             if kept is not None:
-                return _given_back(kept), True
+                return _given_back(kept, self._address), True
             if self._settings.mode == "replay":
                 raise CallNotRecorded(
                     f"{self._settings.file} does not hold the call {call}. Record it with "
@@ -137,7 +141,7 @@ class Recording:
             outcome = await ask()
         except ModelFailed as error:
             if self._settings.mode == "record":
-                await self._keep(store, call, _failure(error))
+                await self._keep(store, call, _failure(error, self._address))
             raise
         if self._settings.mode == "record" or worth_keeping is None or worth_keeping(outcome):
             await self._keep(store, call, outcome)
@@ -154,14 +158,19 @@ class Recording:
             self._store.close()
 
 
-def _failure(error: ModelFailed) -> Outcome:
+def _failure(error: ModelFailed, address: str) -> Outcome:
     kept = {name: getattr(error, name) for name in DETAILS if hasattr(error, name)}
-    return {"error": type(error).__name__, "message": str(error), **kept}
+    return _replaced({"error": type(error).__name__, "message": str(error), **kept}, address, ADDRESS)
 
 
-def _given_back(outcome: Outcome) -> Outcome:
+def _replaced(outcome: Outcome, old: str, new: str) -> Outcome:
+    return {name: one.replace(old, new) if isinstance(one, str) else one for name, one in outcome.items()}
+
+
+def _given_back(outcome: Outcome, address: str) -> Outcome:
     """Return an outcome, or raise the failure that it was."""
     if "error" not in outcome:
         return outcome
+    outcome = _replaced(outcome, ADDRESS, address)
     kept = {name: outcome[name] for name in DETAILS if name in outcome}
     raise FAILURES[outcome["error"]](outcome["message"], **kept)

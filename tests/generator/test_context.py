@@ -243,6 +243,17 @@ def test_a_server_that_finds_the_smaller_one_too_long_as_well_is_not_asked_again
         written(sample, overflow, overflow, beside={"tokenize": tokenize}, max_tokens=64)
 
 
+def test_a_repair_that_has_no_room_for_the_answer_is_asked_for_without_it(sample):
+    overflow = httpx.Response(400, json=OVERFLOW)
+    script, done = written(
+        sample, says("A broken answer."), overflow, says(ANSWER), beside={"tokenize": tokenize}
+    )
+    sent_back = [body["messages"][1]["content"] for body in script.bodies[1:]]
+    assert sent_back == ["A broken answer.", "(left out)"]
+    assert "there is no JSON object in it" in script.bodies[2]["messages"][2]["content"]
+    assert (done.reply.value.title, done.reply.repaired, done.fitted.cuts) == ("Rivers", True, ())
+
+
 def test_an_answer_from_less_is_replayed_without_the_server(sample, tmp_path):
     overflow = httpx.Response(400, json=OVERFLOW)
     script = Scripted([overflow, says(ANSWER)], {"tokenize": tokenize})

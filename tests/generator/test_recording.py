@@ -12,7 +12,7 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid, ModelRefusedCall
+from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid, ModelFailed, ModelRefusedCall
 from generator.llm import Growth, LanguageModel
 from generator.llm.store import CallStore
 from generator.settings import CacheSettings
@@ -182,6 +182,25 @@ def test_address_and_key_are_no_part_of_a_call(file):
     ask("record", file, says(RIVER), api_key="sk-secret")
     ask("replay", file, base_url="http://elsewhere.test/v1")
     assert b"sk-secret" not in file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(503, text="sk-secret is of no use at http://model.test/v1 now"),
+        httpx.Response(404),
+        httpx.Response(200, text="<p>sk-secret came to http://model.test/v1</p>"),
+        httpx.ConnectError("no way to http://model.test"),
+    ],
+    ids=["503", "404", "a page", "no connection"],
+)
+def test_a_failure_is_kept_without_address_and_key_and_told_with_the_address_of_now(file, answer):
+    with pytest.raises(ModelFailed, match=r"http://model\.test/v1/chat/completions"):
+        ask("record", file, answer, api_key="sk-secret")
+    assert b"model.test" not in file.read_bytes()
+    assert b"sk-secret" not in file.read_bytes()
+    with pytest.raises(ModelFailed, match=r"http://elsewhere\.test/v1/chat/completions"):
+        ask("replay", file, base_url="http://elsewhere.test/v1")
 
 
 # The file
