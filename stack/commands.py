@@ -97,6 +97,7 @@ def make(
     """
     from stack.bundle.images import images_of
     from stack.bundle.making import BundleRequest, make_bundle
+    from stack.bundle.manifest import asked_for
     from stack.bundle.models import parse_model
     from stack.bundle.source import CHECKOUT
 
@@ -114,7 +115,7 @@ def make(
     click.echo(
         f"{out}: {len(manifest.files):,} files, {size / 1e6:,.1f} MB; check it: shrag bundle verify {out}"
     )
-    missing = [one for one in manifest.left_out if one.asked_for]
+    missing = asked_for(manifest)
     for one in missing:
         click.echo(f"left out: {one.what}: {one.why}", err=True)
     if missing:

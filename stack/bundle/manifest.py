@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from stack.errors import BundleDamaged
+from stack.errors import BundleDamaged, BundleIncomplete
 
 MANIFEST, SUMS = "bundle.json", "SHA256SUMS"
 PLAN = "plan.json"  # of a bundle that is not finished
@@ -59,6 +59,11 @@ class Manifest:
         return json.dumps({"format": FORMAT} | asdict(self), ensure_ascii=False, indent=1) + "\n"
 
 
+def asked_for(manifest: Manifest) -> tuple[LeftOut, ...]:
+    """Return what was to be in the bundle and is not."""
+    return tuple(one for one in manifest.left_out if one.asked_for)
+
+
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a bundle.
 
@@ -93,27 +98,39 @@ def sha256_of(path: Path) -> str:
 
 
 def files_below(folder: Path) -> Iterator[str]:
-    """Name all files of a bundle but those that tell of it, in order."""
+    """Name all files and links of a bundle but those that tell of it, in order."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if not path.is_dir() and name not in {MANIFEST, SUMS, PLAN}:
+        if (path.is_symlink() or not path.is_dir()) and name not in {MANIFEST, SUMS, PLAN}:
             yield name
 
 
 def entries(folder: Path) -> tuple[File, ...]:
-    """Return every file with size and hash."""
-    return tuple(
-        File(name, (folder / name).stat().st_size, sha256_of(folder / name)) for name in files_below(folder)
-    )
+    """Return every file with size and hash.
+
+    Raises:
+        BundleIncomplete: a link leads to no file.
+    """
+    return tuple(_entry(folder, name) for name in files_below(folder))
+
+
+def _entry(folder: Path, name: str) -> File:
+    path = folder / name
+    if not path.is_file():
+        raise BundleIncomplete(f"{name} is a link that leads to no file, and bundles hold files; replace it")
+    return File(name, path.stat().st_size, sha256_of(path))
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write manifest and sums; the manifest last, so that it stands for all the rest."""
     text = manifest.to_json()
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    sums = "".join(f"{one.sha256}  {one.path}\n" for one in manifest.files)
-    write_whole(folder / SUMS, f"{sums}{digest}  {MANIFEST}\n".encode())
+    write_whole(folder / SUMS, sums_of(manifest, hashlib.sha256(text.encode()).hexdigest()).encode())
     write_whole(folder / MANIFEST, text.encode())
+
+
+def sums_of(manifest: Manifest, digest: str) -> str:
+    """Return the lines of SHA256SUMS for a manifest whose own file has this hash."""
+    return "".join(f"{one.sha256}  {one.path}\n" for one in manifest.files) + f"{digest}  {MANIFEST}\n"
 
 
 def write_whole(path: Path, content: bytes) -> None:

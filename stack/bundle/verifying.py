@@ -5,9 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stack.bundle.making import MODELS, SOURCE, WHEELS
-from stack.bundle.manifest import Manifest, files_below, read_manifest, sha256_of
+from stack.bundle.manifest import (
+    MANIFEST,
+    SUMS,
+    Manifest,
+    asked_for,
+    files_below,
+    read_manifest,
+    sha256_of,
+    sums_of,
+)
 from stack.bundle.models import model_faults
 from stack.bundle.wheels import LOCKS, python_version, why_not_installable
+from stack.errors import BundleDamaged
 
 Tell = Callable[[str], None]
 
@@ -29,10 +39,16 @@ def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Checked:
     """
     folder = folder.absolute()
     manifest = read_manifest(folder)
+    if manifest.lock not in LOCKS.values():
+        raise BundleDamaged(
+            f"{folder / MANIFEST}: no lock is called {manifest.lock!r} (but {', '.join(LOCKS.values())}); "
+            "copy the bundle again"
+        )
     tell(f"{len(manifest.files):,} files")
     faults = list(file_faults(folder, manifest))
     tell("wheels")
     faults += _wheel_faults(folder, manifest)
+    faults += [f"{one.what}: was asked for and left out ({one.why})" for one in asked_for(manifest)]
     for model in manifest.models:
         tell(f"model {model['name']}")
         faults += [f"model {model['name']}: {one}" for one in model_faults(folder / MODELS / model["name"])]
@@ -41,10 +57,13 @@ def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Checked:
 
 def file_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
     """Tell which files are missing, of another size, damaged or not of the bundle."""
+    yield from _sum_faults(folder, manifest)
     there = set(files_below(folder))
     for one in manifest.files:
         path = folder / one.path
-        if one.path not in there:
+        if _leads_out(path, folder):
+            yield f"{one.path}: is a link out of the bundle"
+        elif one.path not in there or not path.is_file():
             yield f"{one.path}: is missing"
         elif path.stat().st_size != one.size:
             yield f"{one.path}: has {path.stat().st_size:,} bytes, not {one.size:,}"
@@ -52,6 +71,19 @@ def file_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
             yield f"{one.path}: is damaged (another hash)"
     for name in sorted(there - {one.path for one in manifest.files}):
         yield f"{name}: does not belong to the bundle"
+
+
+def _sum_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Tell where the sums and the manifest, which were written together, are not of each other."""
+    sums = folder / SUMS
+    if not sums.is_file():
+        yield f"{SUMS}: is missing"
+    elif sums.read_bytes() != sums_of(manifest, sha256_of(folder / MANIFEST)).encode():
+        yield f"{SUMS}: does not fit {MANIFEST}; one of them was changed"
+
+
+def _leads_out(path: Path, folder: Path) -> bool:
+    return path.is_symlink() and not path.resolve().is_relative_to(folder.resolve())
 
 
 def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:

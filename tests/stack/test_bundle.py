@@ -13,7 +13,7 @@ import pytest
 
 from stack.bundle.images import file_name, images_of
 from stack.bundle.making import BundleRequest, make_bundle
-from stack.bundle.manifest import files_below, read_manifest
+from stack.bundle.manifest import entries, files_below, read_manifest
 from stack.bundle.models import ModelSource, collect_model, model_faults, parse_model
 from stack.bundle.source import CHECKOUT
 from stack.bundle.verifying import file_faults, verify_bundle
@@ -120,6 +120,11 @@ def test_sha256sum_verifies_it_where_nothing_is_installed(whole):
     subprocess.run(["sha256sum", "--quiet", "--strict", "--check", "SHA256SUMS"], cwd=whole, check=True)
 
 
+def change_manifest(folder, **changed):
+    record = json.loads((folder / "bundle.json").read_text("utf-8"))
+    (folder / "bundle.json").write_text(json.dumps(record | changed))
+
+
 def told_of(folder):
     """Return what is told of the files alone; pip, which takes its time, is not asked."""
     return list(file_faults(folder, read_manifest(folder)))
@@ -156,9 +161,56 @@ def test_a_file_that_does_not_belong_is_found(bundle):
     assert told_of(bundle) == ["wheels/more.whl: does not belong to the bundle"]
 
 
+def test_a_link_out_of_the_bundle_is_found_whether_it_belongs_or_not(bundle, tmp_path):
+    config = bundle / "models/owner/tiny/config.json"
+    (tmp_path / "same.json").write_bytes(config.read_bytes())
+    config.unlink()
+    config.symlink_to(tmp_path / "same.json")
+    (bundle / "source" / "link").symlink_to("/etc")
+    assert told_of(bundle) == [
+        "models/owner/tiny/config.json: is a link out of the bundle",
+        "source/link: does not belong to the bundle",
+    ]
+
+
+def test_a_link_to_nowhere_is_missing(bundle):
+    config = bundle / "models/owner/tiny/config.json"
+    config.unlink()
+    config.symlink_to("nowhere.json")
+    assert told_of(bundle) == ["models/owner/tiny/config.json: is missing"]
+
+
+def test_a_link_to_a_folder_is_not_bundled(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder")
+    with pytest.raises(BundleIncomplete, match="link is a link that leads to no file"):
+        entries(tmp_path)
+
+
+def test_a_bundle_without_its_sums_is_not_whole(bundle):
+    (bundle / "SHA256SUMS").unlink()
+    assert told_of(bundle) == ["SHA256SUMS: is missing"]
+
+
+def test_sums_that_were_changed_are_found(bundle):
+    lines = (bundle / "SHA256SUMS").read_text("utf-8").splitlines(keepends=True)
+    (bundle / "SHA256SUMS").write_text("".join(lines[1:]))
+    assert told_of(bundle) == ["SHA256SUMS: does not fit bundle.json; one of them was changed"]
+
+
+def test_a_manifest_that_was_changed_is_found_by_its_sum(bundle):
+    change_manifest(bundle, commit="0" * 40)
+    assert told_of(bundle) == ["SHA256SUMS: does not fit bundle.json; one of them was changed"]
+
+
+def test_a_lock_that_there_is_not_is_one_error(bundle):
+    change_manifest(bundle, lock="other.txt")
+    with pytest.raises(BundleDamaged, match=r"no lock is called 'other\.txt'"):
+        verify_bundle(bundle)
+
+
 def test_wheels_for_another_python_are_told(bundle):
-    record = json.loads((bundle / "bundle.json").read_text("utf-8"))
-    (bundle / "bundle.json").write_text(json.dumps(record | {"python": "3.99"}))
+    change_manifest(bundle, python="3.99")
     assert any(one.startswith("wheels: they are for Python 3.99") for one in verify_bundle(bundle).faults)
 
 
@@ -434,6 +486,8 @@ def test_without_a_tool_that_works_an_image_is_left_out_and_that_is_told(tmp_pat
     assert [(one.what, "works on this machine" in one.why) for one in left_out] == [
         ("image some/image:1", True)
     ]
+    faults = verify_bundle(tmp_path / "out").faults
+    assert any(one.startswith("image some/image:1: was asked for and left out (none of") for one in faults)
 
 
 def test_a_tool_that_fails_ends_the_bundle_and_keeps_what_is_there(tmp_path, checkout, monkeypatch):
