@@ -208,8 +208,8 @@ class LanguageModel:
                 return False
             return True
 
-        outcome, _ = await self._opened.outcome(call, ask, readable)
-        if live:
+        outcome, from_file = await self._opened.outcome(call, ask, readable)
+        if live and not from_file:
             if live.times.first_token_s is None:  # it came in one piece
                 grown(Growing(live.completion.model, live.completion.text, _pieces(live.completion)))
             return live

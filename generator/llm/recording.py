@@ -122,7 +122,7 @@ class Recording:
                     f"{self._settings.file} does not hold the call {call}. Record it with "
                     "SHRAG_CACHE__MODE=use, or replay with the settings and the index of the recording."
                 )
-            return await self._ask(self._store, call, ask, worth_keeping), False
+            return await self._ask(self._store, call, ask, worth_keeping)
 
     async def _kept(self, store: CallStore, key: str) -> Outcome | None:
         mode = self._settings.mode
@@ -136,26 +136,37 @@ class Recording:
         failed = kept is not None and "error" in kept
         return None if mode == "use" and failed else kept
 
-    async def _ask(self, store: CallStore, call: Call, ask: Asking, worth_keeping: Worth | None) -> Outcome:
+    async def _ask(
+        self, store: CallStore, call: Call, ask: Asking, worth_keeping: Worth | None
+    ) -> tuple[Outcome, bool]:
+        """Ask, and keep; with `use` the answer that another process kept meanwhile holds here too."""
         try:
             outcome = await ask()
         except ModelFailed as error:
             if self._settings.mode == "record":
                 await self._keep(store, call, _failure(error, self._address))
             raise
-        if self._settings.mode == "record" or worth_keeping is None or worth_keeping(outcome):
+        if self._settings.mode == "record":
             await self._keep(store, call, outcome)
-        return outcome
+            return outcome, False
+        if worth_keeping and not worth_keeping(outcome):
+            return outcome, False
+        written = _written(outcome)
+        kept = await asyncio.to_thread(store.put_first, call.key, call.written, written)
+        return (outcome, False) if kept == written else (json.loads(kept), True)
 
     async def _keep(self, store: CallStore, call: Call, outcome: Outcome) -> None:
-        text = json.dumps(outcome, sort_keys=True)
-        await asyncio.to_thread(store.put, call.key, call.written, text)
+        await asyncio.to_thread(store.put, call.key, call.written, _written(outcome))
         self._asked.add(call.key)
 
     def close(self) -> None:
         """Close the file."""
         if self._store:
             self._store.close()
+
+
+def _written(outcome: Outcome) -> str:
+    return json.dumps(outcome, sort_keys=True)
 
 
 def _failure(error: ModelFailed, address: str) -> Outcome:

@@ -20,6 +20,10 @@ SCHEMA = (
     "CREATE TABLE IF NOT EXISTS calls "
     "(key TEXT PRIMARY KEY, request TEXT NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID"
 )
+KEEP_FIRST = (
+    "INSERT INTO calls VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET outcome = excluded.outcome "
+    "WHERE json_type(calls.outcome, '$.error') IS NOT NULL"
+)
 
 
 class CallStore:
@@ -75,6 +79,13 @@ class CallStore:
         """Keep the outcome of a call, in place of an earlier one; it is on disk when this returns."""
         with self._one_at_a_time, self._told():
             self._connection.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", (key, request, outcome))
+
+    def put_first(self, key: str, request: str, outcome: str) -> str:
+        """Keep the outcome of a call where none but a failure is kept; return the one that is there now."""
+        with self._one_at_a_time, self._told(), self._transaction():
+            self._connection.execute(KEEP_FIRST, (key, request, outcome))
+            row = self._connection.execute("SELECT outcome FROM calls WHERE key = ?", (key,)).fetchone()
+        return str(row[0])
 
     def close(self) -> None:
         """Close the file."""

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -273,6 +274,23 @@ def test_processes_that_record_at_a_time_lose_nothing(file):
     kept = [store.get(f"{name}{number}") for name in "abc" for number in range(30)]
     store.close()
     assert kept == [f'{{"n": {number}}}' for _ in "abc" for number in range(30)]
+
+
+def test_of_two_answers_to_one_call_in_use_the_first_holds_for_both(file):
+    def answer_late(request):
+        with ThreadPoolExecutor() as another:  # who asks the same, and is faster
+            another.submit(ask, "use", file, says(RIVER)).result()
+        return says(OTHER)
+
+    async def call():
+        cache = CacheSettings(mode="use", file=file)
+        transport = httpx.MockTransport(answer_late)
+        async with LanguageModel(settings(), transport=transport, cache=cache) as model:
+            return await model.complete_json(MESSAGES, River, name="river", prompt_version=1)
+
+    reply = asyncio.run(call())
+    assert (reply.value, reply.from_cache) == (River(name="낙동강"), True)
+    assert ask("replay", file)[1][0].value == River(name="낙동강")
 
 
 def test_what_was_kept_before_a_kill_is_there(file):
