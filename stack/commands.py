@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -112,9 +113,8 @@ def make(
     )
     manifest = make_bundle(request, tell=lambda line: click.echo(f"{line} …", err=True))
     size = sum(one.size for one in manifest.files)
-    click.echo(
-        f"{out}: {len(manifest.files):,} files, {size / 1e6:,.1f} MB; check it: shrag bundle verify {out}"
-    )
+    check = f"shrag bundle verify {quote(str(out))}"
+    click.echo(f"{out}: {len(manifest.files):,} files, {size / 1e6:,.1f} MB; check it: {check}")
     missing = asked_for(manifest)
     for one in missing:
         click.echo(f"left out: {one.what}: {one.why}", err=True)

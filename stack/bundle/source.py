@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tarfile
 from pathlib import Path
+from typing import Any
 
 from stack.bundle.manifest import sha256_of, unfinished_of
 from stack.errors import BundleCallError
@@ -26,7 +27,9 @@ def collect_source(target: Path, checkout: Path = CHECKOUT) -> str:
     if target.exists():
         shutil.rmtree(target)
     with tarfile.open(fileobj=io.BytesIO(_git(checkout, "archive", "--format=tar", commit))) as archive:
-        archive.extractall(target, filter="data")
+        # Python 3.11.2 of Debian 12 has no filters yet; the archive is of this clone's own git.
+        filtered: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(target, **filtered)  # noqa: S202 - as above
     return commit
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from stack.bundle.making import MODELS, SOURCE, WHEELS
 from stack.bundle.manifest import (
@@ -99,10 +100,12 @@ def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
     """Tell how to install from the bundle, as lines for a shell."""
     extra = next(name for name, lock in LOCKS.items() if lock == manifest.lock)
     target = "install" if extra == "base" else f"install-{extra}"
-    yield f"cp -r {folder}/{SOURCE} shrag && cd shrag"
-    yield f"PIP_NO_INDEX=1 PIP_FIND_LINKS={folder}/{WHEELS} make {target} PYTHON=python{manifest.python}"
+    yield f"cp -r {quote(str(folder / SOURCE))} shrag && cd shrag"
+    wheels = quote((folder / WHEELS).as_uri())  # an address: pip takes a blank for the end of a path
+    yield f"PIP_NO_INDEX=1 PIP_FIND_LINKS={wheels} make {target} PYTHON=python{manifest.python}"
     if manifest.models:
-        yield f"echo MODELS_FOLDER={folder}/{MODELS} >>.env  # after cp .env.example .env"
+        yield f"echo {quote(f'MODELS_FOLDER={folder / MODELS}')} >>.env  # after cp .env.example .env"
     for image in manifest.images:
-        yield f"docker load --input {folder}/{image['file']}  # {image['name']}, {image['digest']}"
+        file = quote(str(folder / image["file"]))
+        yield f"docker load --input {file}  # {image['name']}, {image['digest']}"
     yield ".venv/bin/shrag doctor --offline"

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +17,7 @@ from stack.bundle.images import file_name, images_of
 from stack.bundle.making import BundleRequest, make_bundle
 from stack.bundle.manifest import entries, files_below, read_manifest
 from stack.bundle.models import ModelSource, collect_model, model_faults, parse_model
-from stack.bundle.source import CHECKOUT
+from stack.bundle.source import CHECKOUT, collect_source
 from stack.bundle.verifying import file_faults, verify_bundle
 from stack.bundle.wheels import download_command
 from stack.errors import BundleBusy, BundleCallError, BundleDamaged, BundleIncomplete
@@ -111,9 +113,34 @@ def test_a_whole_bundle_is_verified_and_tells_how_to_install(whole):
     checked = verify_bundle(whole)
     assert checked.faults == ()
     assert any(
-        f"PIP_NO_INDEX=1 PIP_FIND_LINKS={whole}/wheels make install " in one for one in checked.commands
+        f"PIP_NO_INDEX=1 PIP_FIND_LINKS=file://{whole}/wheels make install " in one
+        for one in checked.commands
     )
     assert any(f"MODELS_FOLDER={whole}/models" in one for one in checked.commands)
+
+
+def test_the_commands_are_whole_where_a_path_has_a_blank(whole, tmp_path):
+    folder = tmp_path / "my disk"
+    shutil.copytree(whole, folder)
+    commands = [shlex.split(one, comments=True) for one in verify_bundle(folder).commands]
+    assert commands[0] == ["cp", "-r", f"{folder}/source", "shrag", "&&", "cd", "shrag"]
+    assert commands[1][1] == f"PIP_FIND_LINKS=file://{tmp_path}/my%20disk/wheels"
+    assert commands[2][:2] == ["echo", f"MODELS_FOLDER={folder}/models"]
+    links = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": commands[1][1].partition("=")[2]}
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(tmp_path), "defusedxml"]
+    subprocess.run(download, env=links, check=True)
+
+
+def test_the_source_is_written_by_a_python_without_filters_of_archives(checkout, tmp_path, monkeypatch):
+    now = tarfile.TarFile.extractall
+
+    def of_then(archive, path):
+        now(archive, path, filter="data")
+
+    monkeypatch.delattr("tarfile.data_filter")
+    monkeypatch.setattr("tarfile.TarFile.extractall", of_then)
+    collect_source(tmp_path / "source", checkout)
+    assert sorted(files_below(tmp_path / "source")) == ["docker-compose.yml", "requirements/base.txt"]
 
 
 def test_sha256sum_verifies_it_where_nothing_is_installed(whole):
