@@ -45,7 +45,7 @@ def judge_probe(status: int, body: str) -> Finding:
         choice = json.loads(body)["choices"][0]
         message = choice["message"]
         text = message.get("content") or ""
-    except (ValueError, TypeError, KeyError, IndexError):
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         return _wrong(
             f"no chat completion: {body[:SHOWN]}", "set SHRAG_LLM__BASE_URL to where the API begins"
         )

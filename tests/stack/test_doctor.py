@@ -1,13 +1,18 @@
 """What `shrag doctor` finds: in folders, at a local server of a model, and with nothing configured."""
 
 import json
+import os
 import shutil
 
 import pytest
 
-from stack.doctor.checks.disk import space_status
+from indexer.errors import EngineUnreachable, IndexBusy, IndexDamaged, IndexMismatch
+from stack.doctor.checks.disk import check_disk, space_status
+from stack.doctor.checks.engine import check_engine
+from stack.doctor.checks.index import check_index
 from stack.doctor.checks.libraries import check_libraries, pinned_versions
 from stack.doctor.findings import Examined, Finding
+from stack.doctor.schema_probe import judge_probe
 from tests.generator.sample_index import settings_of, shrag
 from tests.stack.model_server import model_server
 
@@ -65,6 +70,39 @@ def test_an_index_of_another_analysis_is_wrong(sample_home, tmp_path):
 def test_an_index_that_is_not_there_is_wrong_when_it_is_named(tmp_path):
     code, found = doctor(tmp_path, "--name", "papers")
     assert (code, found["index", "papers"]["status"]) == (1, "wrong")
+
+
+@pytest.mark.parametrize(
+    ("error", "rebuilt"),
+    [(IndexMismatch, True), (IndexDamaged, True), (EngineUnreachable, False), (IndexBusy, False)],
+)
+def test_rebuilding_is_advised_where_the_index_is_the_fault_only(tmp_path, monkeypatch, error, rebuilt):
+    def fails(*_):
+        raise error("why")
+
+    monkeypatch.setattr("stack.doctor.checks.index.open_index", fails)
+    found = next(check_index(Examined(settings_of(tmp_path), "papers")))
+    assert (found.status, found.found) == ("wrong", f"{error.__name__}: why")
+    assert (found.mend == "shrag index PATH --name papers --rebuild") is rebuilt
+
+
+def test_a_folder_that_may_not_be_looked_into_is_a_finding(tmp_path, monkeypatch):
+    home, real = tmp_path / "closed" / "home", os.stat
+
+    def stat(path, **options):  # the tests may run as root, who may look into any folder
+        if str(path) == str(home):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, **options)
+
+    monkeypatch.setattr("os.stat", stat)
+    examined = Examined(settings_of(home))
+    assert [one.subject for one in check_disk(examined)] == ["home"]
+    assert next(one for one in check_engine(examined) if one.subject == "home").status == "ok"
+
+
+@pytest.mark.parametrize("body", ['{"choices": [{"message": null}]}', '{"choices": [{"message": "words"}]}'])
+def test_an_answer_without_a_message_is_no_chat_completion(body):
+    assert judge_probe(200, body).found == f"no chat completion: {body}"
 
 
 def test_a_home_that_cannot_be_written_is_wrong(tmp_path):

@@ -49,7 +49,8 @@ def _embedded(settings: IndexerSettings) -> Iterator[Finding]:
 
 
 def _nearest_folder(path: Path) -> Path:
-    return next((one for one in (path, *path.absolute().parents) if one.exists()), Path("/"))
+    # Unlike Path.exists it raises nothing where a folder may not be looked into.
+    return next((one for one in (path, *path.absolute().parents) if os.path.exists(one)), Path("/"))  # noqa: PTH110
 
 
 def _why_not_writable(folder: Path) -> str:

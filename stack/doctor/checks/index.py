@@ -2,12 +2,18 @@
 
 from collections.abc import Iterator
 
-from indexer.errors import IndexerError, UnknownIndex
+from indexer.errors import IndexDamaged, IndexerError, IndexMismatch, UnknownIndex
 from indexer.places import index_names
 from indexer.settings import EncoderSettings
 from indexer.versions import Manifest
 from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding
+
+REMEDIES: dict[type[IndexerError], str] = {  # of other errors the message tells it
+    UnknownIndex: "shrag index PATH --name NAME makes one; shrag indexes list shows those there are",
+    IndexMismatch: "shrag index PATH --name {name} --rebuild",
+    IndexDamaged: "shrag index PATH --name {name} --rebuild",
+}
 
 
 def check_index(examined: Examined) -> Iterator[Finding]:
@@ -33,8 +39,8 @@ def _opened(examined: Examined, name: str) -> Iterator[Finding]:
         with open_index(examined.settings.indexer, name) as index:
             manifest = index.manifest
     except IndexerError as error:
-        again = "shrag index PATH --name NAME makes one; shrag indexes list shows those there are"
-        mend = again if isinstance(error, UnknownIndex) else f"shrag index PATH --name {name} --rebuild"
+        mend = REMEDIES.get(type(error), "what is found tells it; the index itself need not be made anew")
+        mend = mend.replace("{name}", name)
         yield Finding("index", name, "wrong", f"{type(error).__name__}: {error}", mend=mend)
         return
     yield Finding(
