@@ -15,7 +15,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 PORTS = {"http": 80, "https": 443}
-LOOKED_UP = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
+LOOKED_UP = frozenset(
+    {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"}
+)
 CONNECTED = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 OWN_FRAMES = 2  # of the guard itself, at the end of a stack
 
@@ -65,7 +67,8 @@ class Watch:
             AddressRefused: the settings do not name the address.
         """
         if event in LOOKED_UP:
-            host = _text(arguments[0])
+            by_number = event == "socket.getnameinfo"  # of an address as it is connected to
+            host = _text(arguments[0][0] if by_number else arguments[0])
             if not host or host in self.hosts:
                 return
             port = arguments[1] if event == "socket.getaddrinfo" else None

@@ -34,6 +34,14 @@ def test_a_name_that_no_setting_names_is_not_even_looked_up():
     assert [(one.target, one.event) for one in watch.attempts] == [(f"{NO_NAME}:443", "socket.getaddrinfo")]
 
 
+def test_the_name_of_a_number_is_not_looked_up_but_of_one_that_is_named():
+    with only(["http://127.0.0.1:80"]) as watch:
+        socket.getnameinfo(("127.0.0.1", 80), socket.NI_NUMERICHOST)
+        with pytest.raises(AddressRefused):
+            socket.getnameinfo((OUTSIDE, 443), 0)
+    assert [(one.target, one.event) for one in watch.attempts] == [(OUTSIDE, "socket.getnameinfo")]
+
+
 def test_an_attempt_tells_who_made_it():
     with only([]) as watch, pytest.raises(AddressRefused):
         _a_telling_name()
