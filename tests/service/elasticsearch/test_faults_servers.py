@@ -104,9 +104,8 @@ def test_what_is_no_elasticsearch_is_told_as_such(name: str, another_server: str
 
 @pytest.fixture
 def indexed(own_server: Server, tmp_path) -> IndexerSettings:
-    settings = settings_for(own_server.access, tmp_path, timeout_s=2)
-    build(settings, corpus(tmp_path, 30))
-    return settings
+    build(settings_for(own_server.access, tmp_path, timeout_s=60), corpus(tmp_path, 30))
+    return settings_for(own_server.access, tmp_path, timeout_s=2)
 
 
 def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(
