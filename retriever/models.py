@@ -98,6 +98,7 @@ class QuestionVectors:
                     "cluster)"
                 )
                 self._encoder.close()
+                self._encoder = None  # not to be closed again with the index
         return None if self.off else self._encoder
 
 

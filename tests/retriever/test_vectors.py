@@ -7,8 +7,9 @@ import pytest
 from indexer.errors import IndexDamaged
 from indexer.ingest import encode_passages
 from indexer.places import the_index
-from indexer.settings import IndexerSettings
+from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.queries import Range
+from tests.indexer.encoders.tiny_models import tiny_bert
 from tests.retriever.vector_contract import *  # noqa: F403
 from tests.retriever.vector_contract import PAPERS, build, found, ids, nearest, with_encoder, without_encoder
 
@@ -72,6 +73,16 @@ def test_filters_are_satisfied_whether_they_let_few_or_many_through(settings, tm
     found = nearest(settings, "axolotl", 3, years=Range(2000, 2021, "year"))
 
     assert [name for name, _ in found] == ["AXOLOTL", "BOTH", "Y000"]
+
+
+def test_a_model_of_another_fingerprint_is_let_go_once(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+    model = tiny_bert(tmp_path / "tiny")
+    encoder = EncoderSettings(provider="local", model=str(model), device="cpu")
+
+    result = found(settings.model_copy(update={"encoder": encoder}), "axolotl", method="shrag")
+
+    assert "the encoder is another one" in result.notes[0]
 
 
 def test_what_was_rolled_back_to_has_its_own_vectors(settings, tmp_path):
