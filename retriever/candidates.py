@@ -1,6 +1,5 @@
 """Candidates of the tuned order: found by one call to the engine, with features and signs of an answer."""
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -135,13 +134,10 @@ async def _features(state: SearchState, pool: Sequence[EngineHit]) -> list[Featu
 
 def _candidate(index: SearchIndex, passage: StoredPassage, score: float) -> Candidate:
     """Make a candidate of a passage; its paper's title in the other language counts with its own."""
-    tokens, title_tokens = index.tokens_of(passage)
+    tokens, title_tokens, others = index.tokens_of(passage)
     title = passage.title
     if other := (passage.paper or {}).get("title2"):
         behind = (tokens[-1][1] if tokens else 0) + APART
-        added = [
-            (token, behind + place, start, end)
-            for token, place, start, end in index.analyzer.analyze(unicodedata.normalize("NFC", other))
-        ]
-        tokens, title = [*tokens, *added], f"{title} {other}"
+        tokens = [*tokens, *((token, behind + place, start, end) for token, place, start, end in others)]
+        title = f"{title} {other}"
     return Candidate(passage.passage_id, title, tokens, title_tokens, score)

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from retriever.hits import Hit
@@ -17,10 +18,21 @@ def without_duplicates(hits: Sequence[Hit]) -> list[Hit]:
     Passages of one record never count as duplicates of each other.
     """
     kept: list[Hit] = []
+    alike: dict[tuple[str, str], list[Hit]] = defaultdict(list)
     for hit in hits:
-        if not any(other.doc_id != hit.doc_id and same_paper(other, hit) for other in kept):
+        marks = _marks(hit)
+        others = (other for mark in marks for other in alike[mark])
+        if not any(other.doc_id != hit.doc_id and same_paper(other, hit) for other in others):
             kept.append(hit)
+            for mark in marks:
+                alike[mark].append(hit)
     return kept
+
+
+def _marks(hit: Hit) -> list[tuple[str, str]]:
+    """Return what two records of one paper have in common at least: the DOI or the title."""
+    marks = [("doi", normal_doi(hit.paper.get("doi", ""))), ("title", normal_title(hit.passage.title))]
+    return [mark for mark in marks if mark[1]]
 
 
 def same_paper(one: Hit, other: Hit) -> bool:

@@ -8,11 +8,14 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import TypeAlias
 
+import numpy as np
 from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
 
 from indexer.analysis import Token
 from indexer.schema import BM25_B, BM25_K1
@@ -21,6 +24,8 @@ WINDOW = 25  # positions: about a sentence and a half
 NEAR = 8  # positions within which two words are near each other
 FEEDBACK_PASSAGES, FEEDBACK_TERMS = 10, 40
 LEAST_SIMILAR = 0.6  # of a title's word to a word of the question, by letters
+Covered: TypeAlias = Callable[[frozenset[str]], float]  # tokens to the weight of what they cover
+
 TITLE_WORD = re.compile(r"[^\s()\[\]{}<>〈〉《》「」『』,.:;·\"'“”‘’!?]+")
 
 
@@ -87,28 +92,26 @@ def features(
     average = sum(len(candidate.tokens) for candidate in candidates) / len(candidates) or 1.0
     pairs = _pairs(question, weights)
     expansion = _feedback_terms(candidates, rarity)
-    letters = [(_letters(concept.text), concept.weight) for concept in concepts]
-    titles: dict[str, float] = {}
+    covered = _coverage(concepts)
+    titles = _title_similarities({candidate.title for candidate in candidates}, concepts)
 
     found = []
     for candidate in candidates:
         places = _places(candidate.tokens, weights)
         saturation = BM25_K1 * (1 - BM25_B + BM25_B * len(candidate.tokens) / average)
-        if candidate.title not in titles:
-            titles[candidate.title] = _title_similarity(candidate.title, letters, total)
         title_tokens = {token[0] for token in candidate.title_tokens}
         lead = len(candidate.title_tokens) + 15
         found.append(
             Features(
                 base=candidate.score,
-                coverage=_covered(concepts, places.keys()) / total,
-                window=_best_window(concepts, places) / total,
+                coverage=covered(frozenset(places)) / total,
+                window=_best_window(covered, places) / total,
                 near=_near(pairs, places, saturation),
                 numbers=_numbers(pairs, places),
                 feedback=_feedback(expansion, candidate.tokens, saturation),
-                title=titles[candidate.title],
+                title=titles[candidate.title] / total,
                 brevity=len(title_tokens & weights.keys()) / (len(title_tokens) or 1),
-                lead=_covered(concepts, [token for token, at in places.items() if at[0] <= lead]) / total,
+                lead=covered(frozenset(token for token, at in places.items() if at[0] <= lead)) / total,
             )
         )
     return found
@@ -122,21 +125,29 @@ def _places(tokens: Sequence[Token], weights: Mapping[str, float]) -> dict[str, 
     return dict(places)
 
 
-def _covered(concepts: Sequence[Concept], tokens: Iterable[str]) -> float:
-    """Sum the weight of what is there; a concept counts by its tokens, its own or its counterparts'."""
-    held = set(tokens)
-    return sum(
-        min(concept.weight, sum(weight for token, weight in concept.tokens.items() if token in held))
-        for concept in concepts
-    )
+def _coverage(concepts: Sequence[Concept]) -> Covered:
+    """Return what sums the weight of the concepts that tokens cover, each set of tokens once.
+
+    A concept counts by its tokens, its own or its counterparts', and no more than its weight.
+    """
+    known: dict[frozenset[str], float] = {}
+
+    def covered(held: frozenset[str]) -> float:
+        if held not in known:
+            known[held] = sum(
+                min(concept.weight, sum(weight for token, weight in concept.tokens.items() if token in held))
+                for concept in concepts
+            )
+        return known[held]
+
+    return covered
 
 
-def _best_window(concepts: Sequence[Concept], places: Mapping[str, list[int]]) -> float:
+def _best_window(covered: Covered, places: Mapping[str, list[int]]) -> float:
     """Return the highest coverage of any window of the text."""
     events = sorted((position, token) for token, at in places.items() for position in at)
     inside: Counter[str] = Counter()
     best, first = 0.0, 0
-    seen: dict[frozenset[str], float] = {}
     for position, token in events:
         inside[token] += 1
         while events[first][0] < position - WINDOW:
@@ -145,10 +156,7 @@ def _best_window(concepts: Sequence[Concept], places: Mapping[str, list[int]]) -
             if not inside[left]:
                 del inside[left]
             first += 1
-        held = frozenset(inside)
-        if held not in seen:
-            seen[held] = _covered(concepts, held)
-            best = max(best, seen[held])
+        best = max(best, covered(frozenset(inside)))
     return best
 
 
@@ -216,20 +224,31 @@ def _feedback(expansion: Mapping[str, float], tokens: Sequence[Token], saturatio
     return sum(expansion[token] * count / (count + saturation) for token, count in counts.items())
 
 
-def _title_similarity(title: str, words: Sequence[tuple[str, float]], total: float) -> float:
-    parts = TITLE_WORD.findall(title)
-    spelled = [_letters(part) for part in (*parts, "".join(parts))]
-    return (
-        sum(
-            weight
-            * max(
-                (OSA.normalized_similarity(word, part, score_cutoff=LEAST_SIMILAR) for part in spelled),
-                default=0.0,
-            )
-            for word, weight in words
-        )
-        / total
+def _title_similarities(titles: Iterable[str], concepts: Sequence[Concept]) -> dict[str, float]:
+    """Sum for each title the weights of the concepts, each times its similarity to the word most like it."""
+    spelled = {title: _spelled(title) for title in titles}
+    columns: dict[str, int] = {}
+    for parts in spelled.values():
+        for part in parts:
+            columns.setdefault(part, len(columns))
+    alike = cdist(
+        [_letters(concept.text) for concept in concepts],
+        list(columns),
+        scorer=OSA.normalized_similarity,
+        score_cutoff=LEAST_SIMILAR,
+        dtype=np.float64,
     )
+    found = {}
+    for title, parts in spelled.items():
+        best = alike[:, [columns[part] for part in parts]].max(axis=1, initial=0.0).tolist()
+        found[title] = sum(concept.weight * one for concept, one in zip(concepts, best, strict=True))
+    return found
+
+
+def _spelled(title: str) -> list[str]:
+    """Return the letters of a title's words, and of all of them in one."""
+    parts = TITLE_WORD.findall(title)
+    return [_letters(part) for part in (*parts, "".join(parts))]
 
 
 def _letters(text: str) -> str:

@@ -1,11 +1,12 @@
 """An index opened for searching: engine, analyzer and glossary of one published version."""
 
+import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
 from errno import ENOENT
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from indexer.analysis import Analyzer, Token, UserDictionary, make_analyzer
 from indexer.analysis.tokens import as_indexed
@@ -21,6 +22,14 @@ from retriever.models import QuestionVectors, Rereader
 from retriever.synonyms import Synonyms, read_synonyms
 
 REMEMBERED_PASSAGES = 2_000
+
+
+class PassageTokens(NamedTuple):
+    """The tokens of a stored passage: as it was indexed (title and text), of its titles alone."""
+
+    whole: list[Token]
+    title: list[Token]
+    other_title: list[Token]  # its paper's in the other language
 
 
 class SearchIndex:
@@ -44,17 +53,15 @@ class SearchIndex:
         self.synonyms = synonyms or Synonyms()
         self.vectors = vectors or QuestionVectors(None, None)
         self.rereader = rereader or Rereader(None)
-        self._tokens: OrderedDict[str, tuple[list[Token], list[Token]]] = OrderedDict()
+        self._tokens: OrderedDict[str, PassageTokens] = OrderedDict()
 
-    def tokens_of(self, passage: StoredPassage) -> tuple[list[Token], list[Token]]:
-        """Return the tokens of a stored passage as it was indexed (title and text) and of its title.
-
-        The last passages asked for are remembered.
-        """
+    def tokens_of(self, passage: StoredPassage) -> PassageTokens:
+        """Return the tokens of a stored passage; the last passages asked for are remembered."""
         known = self._tokens.get(passage.passage_id)
         if known is None:
-            whole, title = as_indexed(passage.title, passage.text)
-            known = (self.analyzer.analyze(whole), self.analyzer.analyze(title))
+            other = unicodedata.normalize("NFC", (passage.paper or {}).get("title2") or "")
+            texts = (*as_indexed(passage.title, passage.text), other)
+            known = PassageTokens(*(self.analyzer.analyze(text) if text else [] for text in texts))
             self._tokens[passage.passage_id] = known
             if len(self._tokens) > REMEMBERED_PASSAGES:
                 self._tokens.popitem(last=False)

@@ -129,18 +129,26 @@ def test_a_broken_glossary_is_damage(home):
         ids(index, "환각")
 
 
-def test_a_passage_is_analysed_once_composed_and_with_its_title(tmp_path_factory):
+def test_a_passage_is_analysed_once_composed_with_its_title_and_the_other_languages(tmp_path_factory):
     passage = StoredPassage(
-        "ONE", "ONE", "\u110b\u1167\u11ab\u1100\u116e", "graphs", "ko", "abstract"
+        "ONE",
+        "ONE",
+        "\u110b\u1167\u11ab\u1100\u116e",
+        "graphs",
+        "ko",
+        "abstract",
+        paper={"title2": "A Study"},
     )  # 연구, decomposed
     with opened(tmp_path_factory) as index:
         counted, _, analyzer = watched(index)
 
         first, second = counted.tokens_of(passage), counted.tokens_of(passage)
 
-    assert first == ([("연구", 0, 0, 2), ("graph", 1, 3, 9)], [("연구", 0, 0, 2)])
+    assert first.whole == [("연구", 0, 0, 2), ("graph", 1, 3, 9)]
+    assert first.title == [("연구", 0, 0, 2)]
+    assert first.other_title == [("studi", 1, 2, 7)]
     assert second is first
-    assert analyzer.texts == ["연구 graphs", "연구"]
+    assert analyzer.texts == ["연구 graphs", "연구", "A Study"]
 
 
 def test_only_so_many_passages_are_remembered(tmp_path_factory):
