@@ -5,7 +5,7 @@ from generator.llm.counting import Count, at_most
 from generator.llm.limits import Limit
 from generator.llm.model import LanguageModel
 from generator.llm.reply import Growth, OnText, Reply
-from generator.llm.retries import pause_s, retry_after_s
+from generator.llm.retries import pause_s
 
 __all__ = [
     "Count",
@@ -19,5 +19,4 @@ __all__ = [
     "chat_request",
     "pause_s",
     "repair_messages",
-    "retry_after_s",
 ]

@@ -20,8 +20,8 @@ from generator.llm.completion import (
 from generator.llm.events import CONTENT_TYPE, EventTooLong, read_events
 from generator.llm.limits import Limit, now
 from generator.llm.refusals import SERVER_ERROR, Refusals
-from generator.llm.retries import retry_after_s
 from generator.settings import LanguageModelSettings
+from indexer.retry_after import retry_after_s
 
 if TYPE_CHECKING:
     import httpx

@@ -1,9 +1,6 @@
 """When a call that failed is sent again: which failures may pass, and how long to wait."""
 
-import re
 import zlib
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow, ModelUnreachable
 
@@ -28,15 +25,3 @@ def pause_s(attempt: int, backoff_s: float, salt: bytes, asked_for: float | None
         return max(asked_for, 0.0)
     spread = 0.75 + 0.5 * zlib.crc32(b"%d " % attempt + salt) / 0xFFFFFFFF
     return float(min(backoff_s * 2 ** (attempt - 1) * spread, LONGEST_PAUSE_S))
-
-
-def retry_after_s(header: str, now: datetime) -> float | None:
-    """Read a Retry-After header, seconds or a date (RFC 9110, section 10.2.3); None where it says nothing."""
-    header = header.strip()
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", header):
-        return float(header)
-    try:
-        date = parsedate_to_datetime(header)
-        return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())
-    except (ValueError, OverflowError):
-        return None

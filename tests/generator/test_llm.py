@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import httpx
@@ -23,7 +22,7 @@ from generator.errors import (
     ModelTooSlow,
     ModelUnreachable,
 )
-from generator.llm import LanguageModel, chat_request, pause_s, retry_after_s
+from generator.llm import LanguageModel, chat_request, pause_s
 from generator.settings import GeneratorSettings, LanguageModelSettings
 from generator.structured import UnreadableAnswer, json_schema, read_answer
 from tests.generator.language_model import (
@@ -37,7 +36,6 @@ from tests.generator.language_model import (
     settings,
 )
 
-NOON = datetime(2024, 5, 1, 12, 0, 0, tzinfo=UTC)
 RIVER = {"name": "낙동강", "length": 510}
 
 
@@ -465,19 +463,6 @@ def test_a_pause_beyond_the_deadline_is_not_waited_for():
     assert str(error).endswith(
         "It asks for a pause of 20 s, longer than what is left of 5 s (SHRAG_LLM__DEADLINE_S)."
     )
-
-
-def test_retry_after_is_read_as_seconds_or_as_a_date():
-    assert retry_after_s("7", NOON) == 7
-    assert retry_after_s("Wed, 01 May 2024 12:00:09 GMT", NOON) == 9
-    assert retry_after_s("Wed, 01 May 2024 11:00:00 GMT", NOON) == 0
-    assert retry_after_s("Wed, 01 May 2024 12:00:09 -0000", NOON) == 9
-    no_year, no_zone = (
-        "Wed, 01 May 99999999999999999999 12:00:09 GMT",
-        "Wed, 01 May 2024 12:00:09 +99999999999999999999",
-    )
-    for nonsense in ("", "soon", "-5", "nan", "inf", "1e9", no_year, no_zone):
-        assert retry_after_s(nonsense, NOON) is None
 
 
 def test_pauses_double_within_a_quarter_and_are_bounded():
