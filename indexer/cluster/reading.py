@@ -44,3 +44,14 @@ def _sources(cluster: Cluster, index: str, search: dict[str, Any]) -> Iterator[d
     while hits := cluster.run_patiently(partial(ask, after=after)):
         yield from (hit["_source"] for hit in hits)
         after = hits[-1]["sort"]
+
+
+def refresh(cluster: Cluster, index: str) -> None:
+    """Let searches see what was written."""
+    cluster.run_patiently(lambda: cluster.client.indices.refresh(index=index))
+
+
+def count(cluster: Cluster, index: str, query: dict[str, Any] | None = None) -> int:
+    """Return how many documents a query finds, or all there are, those just written included."""
+    refresh(cluster, index)
+    return int(cluster.run_patiently(lambda: cluster.client.count(index=index, query=query))["count"])

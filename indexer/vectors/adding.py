@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from indexer.errors import EncoderUnusable
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.vectors.store import Row, VectorStore
+
+T = TypeVar("T")
 
 WINDOW = 1_024  # passages that are encoded, sorted by length among themselves, between two commits
 COPIED_AT_ONCE = 4_096
@@ -32,8 +35,12 @@ def text_to_encode(passage: StoredPassage) -> str:
 
 def row_of(passage: StoredPassage) -> Row:
     """Return the row of a passage."""
-    text = text_to_encode(passage).encode("utf-8", "surrogatepass")
-    return Row(passage.passage_id, passage.doc_id, hashlib.blake2b(text, digest_size=16).digest())
+    return _row(passage, text_to_encode(passage))
+
+
+def _row(passage: StoredPassage, text: str) -> Row:
+    encoded = text.encode("utf-8", "surrogatepass")
+    return Row(passage.passage_id, passage.doc_id, hashlib.blake2b(encoded, digest_size=16).digest())
 
 
 def encode_missing(
@@ -51,14 +58,15 @@ def encode_missing(
     """
     encoded = done = 0
     progress("encoding", 0, total)
-    for window in _windows((one for one in passages if text_to_encode(one)), WINDOW):
-        rows = [row_of(passage) for passage in window]
+    texts = ((passage, text_to_encode(passage)) for passage in passages)
+    for window in windows(((_row(passage, text), text) for passage, text in texts if text), WINDOW):
+        rows = [row for row, _ in window]
         missing = _held_by_none(rows, [spool, *known])
         if missing:
             before = done
             try:
                 vectors = encoder.encode_passages(
-                    [text_to_encode(window[place]) for place in missing],
+                    [window[place][1] for place in missing],
                     lambda count, before=before: progress("encoding", before + count, total),  # type: ignore[misc]
                 )
             except EncoderUnusable as error:
@@ -82,8 +90,7 @@ def copy_rows(passages: Iterable[StoredPassage], sources: Sequence[VectorStore],
     shutil.rmtree(target, ignore_errors=True)  # what a killed build had copied
     matrices = [source.matrix() for source in sources]
     with VectorStore.writing(target, sources[0].fingerprint) as copied:
-        for window in _windows(passages, COPIED_AT_ONCE):
-            rows = [row_of(passage) for passage in window]
+        for rows in windows(map(row_of, passages), COPIED_AT_ONCE):
             places = list(zip(*(source.known(rows) for source in sources), strict=True))
             held = [number for number, found in enumerate(places) if any(one is not None for one in found)]
             copied.append(
@@ -111,7 +118,8 @@ def _held_by_none(rows: Sequence[Row], stores: Sequence[VectorStore]) -> list[in
     return left
 
 
-def _windows(passages: Iterable[StoredPassage], size: int) -> Iterator[list[StoredPassage]]:
-    rest = iter(passages)
+def windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield the items, so many at a time."""
+    rest = iter(items)
     while window := list(islice(rest, size)):
         yield window

@@ -18,27 +18,23 @@ from typing import Any, Self
 
 from elastic_transport import TransportError
 from elasticsearch import ApiError
-from elasticsearch.helpers import async_streaming_bulk
 
 from indexer.analysis.pool import AnalysedTexts
 from indexer.cluster import vectors
+from indexer.cluster.bulk import send_in_bulk
 from indexer.cluster.connection import (
     BAD_REQUEST,
-    FIRST_PAUSE_S,
     FORBIDDEN,
-    LONGEST_PAUSE_S,
-    NOT_FOUND,
     PASSING,
     UNAUTHORIZED,
     Cluster,
     growing_pauses,
     passes,
-    pauses_within,
     told,
 )
 from indexer.cluster.documents import document_id, to_document
 from indexer.cluster.loading import merge
-from indexer.cluster.reading import PAGE, page_of, passages_of_index
+from indexer.cluster.reading import PAGE, count, page_of, passages_of_index, refresh
 from indexer.encoders import VectorFingerprint
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.papers import Unit
@@ -227,22 +223,18 @@ class ElasticsearchWriter:
     def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
         """Yield the passages that have no vector; those of the version started from may have theirs."""
         vectors.prepare(self._cluster, self._index, fingerprint)
-        self._refresh()
+        refresh(self._cluster, self._index)
         return passages_of_index(self._cluster, self._index, query=vectors.WITHOUT)
 
     def place_vectors(self, sources: Sequence[VectorStore]) -> int:
         """Send the vectors that are not there yet; return how many passages have one."""
         vectors.place(self._cluster, self._index, sources, self._still_held)
-        return vectors.count(self._cluster, self._index)
-
-    def _refresh(self) -> None:
-        self._cluster.run_patiently(lambda: self._client.indices.refresh(index=self._index))
+        return count(self._cluster, self._index, vectors.WITH)
 
     @property
     def passage_count(self) -> int:
         """How many passages are there, those not committed included."""
-        self._refresh()
-        return int(self._cluster.run_patiently(lambda: self._client.count(index=self._index))["count"])
+        return count(self._cluster, self._index)
 
     def _read_note(self) -> dict[str, Any]:
         note: dict[str, Any] = json.loads(self._note.read_text(encoding="utf-8"))
@@ -324,21 +316,7 @@ class ElasticsearchWriter:
             for document, _ in batch.documents
         ]
         outcome.deleted, outcome.refused = len(superseded) - len(batch.documents), []
-        results = async_streaming_bulk(
-            self._client.options(max_retries=0),
-            actions,
-            chunk_size=len(actions),
-            max_chunk_bytes=self._settings.request_bytes,
-            raise_on_error=False,
-            max_retries=pauses_within(self._settings.patience_s),
-            initial_backoff=FIRST_PAUSE_S,
-            max_backoff=LONGEST_PAUSE_S,
-            retry_on_status=PASSING,
-        )
-        async for taken, item in results:
-            [(kind, answer)] = item.items()
-            if taken or (kind == "delete" and answer["status"] == NOT_FOUND):
-                continue
+        async for answer in send_in_bulk(self._cluster, actions, at_once=len(actions)):
             if answer["status"] != BAD_REQUEST:
                 raise EngineRefused(_gave_up(answer, self._settings.url))
             outcome.deleted += 1
