@@ -1,10 +1,14 @@
 """Wheels: those of a lock, by its hashes, for this Python."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from stack.bundle.manifest import sha256_of
+
+HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})\b")
 LOCKS = {
     "base": "base.txt",
     "elasticsearch": "elasticsearch.txt",
@@ -31,8 +35,17 @@ def download_command(lock: Path, target: Path, platforms: Sequence[str]) -> list
 
 
 def collect_wheels(lock: Path, target: Path, platforms: Sequence[str]) -> str:
-    """Download the wheels of a lock; return why not, or nothing."""
+    """Download the wheels of a lock; return why not, or nothing.
+
+    Files of other hashes, which a lock of before asked for, are removed.
+    """
+    if not lock.is_file():
+        return f"the source has no {lock.parent.name}/{lock.name}"
     target.mkdir(parents=True, exist_ok=True)
+    known = set(HASH.findall(lock.read_text("utf-8")))
+    for path in target.iterdir():
+        if sha256_of(path) not in known:
+            path.unlink()
     return _complaint_of(download_command(lock, target, platforms))
 
 

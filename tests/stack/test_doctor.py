@@ -7,6 +7,8 @@ import shutil
 import pytest
 
 from indexer.errors import EngineUnreachable, IndexBusy, IndexDamaged, IndexMismatch
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import EncoderSettings, IndexerSettings
 from stack.doctor.checks.disk import check_disk, space_status
 from stack.doctor.checks.engine import check_engine
 from stack.doctor.checks.index import check_index
@@ -14,6 +16,9 @@ from stack.doctor.checks.libraries import check_libraries, pinned_versions
 from stack.doctor.findings import Examined, Finding
 from stack.doctor.schema_probe import judge_probe
 from tests.generator.sample_index import settings_of, shrag
+from tests.indexer.corpora import write_jsonl
+from tests.indexer.embedding_server import embedding_server
+from tests.stack.asking_the_doctor import doctor, statuses
 from tests.stack.model_server import model_server
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -21,17 +26,8 @@ pytest_plugins = ["tests.generator.sample_index"]
 NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
 
 
-def doctor(home, *options, **environment):
-    """Run `shrag doctor --json`, and return its exit code and findings by check and subject."""
-    done = shrag("doctor", "--json", *options, home=home, **environment)
-    record = json.loads(done.stdout)
-    assert record["well"] is (done.returncode == 0)
-    found = {(one["check"], one["subject"]): one for one in record["findings"]}
-    return done.returncode, found
-
-
 def of_model(found):
-    return {subject: one["status"] for (check, subject), one in found.items() if check == "language model"}
+    return statuses("language model", found)
 
 
 def with_model(server, **settings):
@@ -211,6 +207,50 @@ def test_a_key_that_is_not_accepted_is_wrong(tmp_path):
 def test_a_server_that_is_not_there_is_wrong(tmp_path):
     code, found = doctor(tmp_path, **with_model(NOWHERE))
     assert (code, of_model(found)) == (1, {"reachable": "wrong"})
+
+
+@pytest.fixture
+def encoded(tmp_path):
+    """Yield a home whose index holds vectors, and the settings of the encoder that made them."""
+    papers = write_jsonl(
+        tmp_path / "papers.jsonl", [{"id": "A", "title": "axolotl"}, {"id": "B", "title": "rice"}]
+    )
+    with embedding_server() as server:
+        encoder = server.settings(revision="r1")
+        settings = IndexerSettings(home=tmp_path / "home", encoder=EncoderSettings.model_validate(encoder))
+        build_index(IngestRequest("papers", [str(papers)]), settings)
+        yield settings.home, {f"encoder__{name}": value for name, value in encoder.items()}
+
+
+def test_vectors_of_the_encoder_that_is_set_are_well(encoded):
+    home, encoder = encoded
+    code, found = doctor(home, **encoder)
+    assert (code, statuses("index", found)) == (0, {"papers": "ok", "papers, vectors": "ok"})
+    assert found["index", "papers, vectors"]["found"] == "2 of 2 passages, 8 dimensions"
+    assert found["encoder", "endpoint"]["found"].startswith("8 dimensions")
+
+
+@pytest.mark.parametrize(
+    ("changed", "told", "mend"),
+    [
+        ({"encoder__model": "other"}, "made otherwise: model word-counts, not other", "--vectors-only"),
+        ({"encoder__revision": "r2"}, "made otherwise: revision r1, not r2", "--vectors-only"),
+        ({"encoder__storage": "int8"}, "made otherwise: storage float32, not int8", "--vectors-only"),
+        (
+            {"encoder__provider": "none"},
+            "unused, as no encoder is configured",
+            "SHRAG_ENCODER__MODEL=word-counts",
+        ),
+    ],
+    ids=["model", "revision", "storage", "none"],
+)
+def test_vectors_that_are_not_used_are_a_warning(encoded, changed, told, mend):
+    home, encoder = encoded
+    code, found = doctor(home, **encoder | changed)
+    vectors = found["index", "papers, vectors"]
+    assert (code, vectors["status"]) == (0, "warning")
+    assert told in vectors["found"]
+    assert mend in vectors["mend"]
 
 
 def test_an_encoder_that_cannot_be_had_is_wrong(tmp_path):

@@ -1,0 +1,61 @@
+"""Bundles made of real wheels and a tiny model: what is in them."""
+
+import tarfile
+
+import pytest
+
+from stack.bundle.making import BundleRequest, make_bundle
+from stack.bundle.manifest import files_below, read_manifest
+from stack.bundle.source import collect_source
+from stack.bundle.wheels import download_command
+from stack.errors import BundleCallError, BundleIncomplete
+
+
+def test_a_bundle_holds_what_was_asked_for_and_says_so(whole, checkout):
+    manifest = read_manifest(whole)
+    head = (checkout / ".git" / "refs" / "heads" / "main").read_text("utf-8")
+    assert manifest.commit == head.strip()
+    assert manifest.models == ({"name": "owner/tiny", "revision": "", "source": "folder"},)
+    paths = {one.path for one in manifest.files}
+    assert {"source/requirements/base.txt", "models/owner/tiny/b.safetensors"} <= paths
+    assert sum(path.endswith(".whl") for path in paths) >= 2
+    assert {one.asked_for for one in manifest.left_out} == {False}
+    assert not whole.with_name("out.partial").exists()
+
+
+def test_the_source_is_written_by_a_python_without_filters_of_archives(checkout, tmp_path, monkeypatch):
+    now = tarfile.TarFile.extractall
+
+    def of_then(archive, path):
+        now(archive, path, filter="data")
+
+    monkeypatch.delattr("tarfile.data_filter")
+    monkeypatch.setattr("tarfile.TarFile.extractall", of_then)
+    collect_source(tmp_path / "source", checkout)
+    assert sorted(files_below(tmp_path / "source")) == ["docker-compose.yml", "requirements/base.txt"]
+
+
+def test_a_bundle_that_is_there_is_not_overwritten(checkout, tmp_path):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(BundleCallError, match="is there already"):
+        make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
+
+
+def test_a_folder_that_no_bundle_was_begun_in_is_not_taken(checkout, tmp_path):
+    (tmp_path / "out.partial").mkdir()
+    (tmp_path / "out.partial" / ".env").write_text("KEY=secret")
+    with pytest.raises(BundleCallError, match="no bundle that was begun"):
+        make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
+    assert [one.name for one in (tmp_path / "out.partial").iterdir()] == [".env"]
+
+
+def test_wheels_for_another_system_are_asked_for_by_their_tags(tmp_path):
+    command = download_command(tmp_path / "base.txt", tmp_path, ["manylinux_2_28_aarch64"])
+    assert command[-1] == "--platform=manylinux_2_28_aarch64"
+    assert {"--require-hashes", "--only-binary=:all:", "--no-deps"} <= set(command)
+
+
+def test_a_lock_that_the_source_has_not_is_one_error(checkout, tmp_path):
+    request = BundleRequest(tmp_path / "out", extra="models", checkout=checkout)
+    with pytest.raises(BundleIncomplete, match=r"the source has no requirements/models\.txt"):
+        make_bundle(request)

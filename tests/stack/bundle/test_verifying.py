@@ -1,0 +1,139 @@
+"""Bundles checked: whole ones, and damaged in every way."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from stack.bundle.manifest import read_manifest
+from stack.bundle.verifying import file_faults, verify_bundle
+from stack.errors import BundleDamaged
+
+
+def change_manifest(folder, **changed):
+    record = json.loads((folder / "bundle.json").read_text("utf-8"))
+    (folder / "bundle.json").write_text(json.dumps(record | changed))
+
+
+def told_of(folder):
+    """Return what is told of the files alone; pip, which takes its time, is not asked."""
+    return list(file_faults(folder, read_manifest(folder)))
+
+
+def test_a_whole_bundle_is_verified_and_tells_how_to_install(whole):
+    checked = verify_bundle(whole)
+    assert checked.faults == ()
+    assert any(
+        f"PIP_NO_INDEX=1 PIP_FIND_LINKS=file://{whole}/wheels make install " in one
+        for one in checked.commands
+    )
+    assert any(f"MODELS_FOLDER={whole}/models" in one for one in checked.commands)
+
+
+def test_the_commands_are_whole_where_a_path_has_a_blank(whole, tmp_path):
+    folder = tmp_path / "my disk"
+    shutil.copytree(whole, folder)
+    commands = [shlex.split(one, comments=True) for one in verify_bundle(folder).commands]
+    assert commands[0] == ["cp", "-r", f"{folder}/source", "shrag", "&&", "cd", "shrag"]
+    assert commands[1][1] == f"PIP_FIND_LINKS=file://{tmp_path}/my%20disk/wheels"
+    assert commands[2][:2] == ["echo", f"MODELS_FOLDER={folder}/models"]
+    links = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": commands[1][1].partition("=")[2]}
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(tmp_path), "defusedxml"]
+    subprocess.run(download, env=links, check=True)
+
+
+def test_sha256sum_verifies_it_where_nothing_is_installed(whole):
+    subprocess.run(["sha256sum", "--quiet", "--strict", "--check", "SHA256SUMS"], cwd=whole, check=True)
+
+
+def test_a_damaged_file_of_the_same_size_is_found(bundle):
+    path = bundle / "models/owner/tiny/a.safetensors"
+    path.write_bytes(b"W" + path.read_bytes()[1:])
+    assert told_of(bundle) == ["models/owner/tiny/a.safetensors: is damaged (another hash)"]
+
+
+def test_a_file_that_is_cut_is_found(bundle):
+    (bundle / "models/owner/tiny/config.json").write_bytes(b"{}")
+    assert told_of(bundle) == ["models/owner/tiny/config.json: has 2 bytes, not 22"]
+
+
+def test_a_missing_shard_is_found_as_a_file_and_as_a_model_that_cannot_be_loaded(bundle):
+    (bundle / "models/owner/tiny/b.safetensors").unlink()
+    assert verify_bundle(bundle).faults == (
+        "models/owner/tiny/b.safetensors: is missing",
+        "model owner/tiny: model.safetensors.index.json names b.safetensors, which is missing",
+    )
+
+
+def test_a_missing_wheel_is_found_by_pip_too(bundle):
+    next((bundle / "wheels").glob("defusedxml-*.whl")).unlink()
+    faults = verify_bundle(bundle).faults
+    assert [one for one in faults if one.startswith("wheels/defusedxml") and one.endswith("is missing")]
+    assert [one for one in faults if one.startswith("wheels: ERROR") and "defusedxml" in one]
+
+
+def test_a_file_that_does_not_belong_is_found(bundle):
+    (bundle / "wheels" / "more.whl").write_bytes(b"")
+    assert told_of(bundle) == ["wheels/more.whl: does not belong to the bundle"]
+
+
+def test_a_link_out_of_the_bundle_is_found_whether_it_belongs_or_not(bundle, tmp_path):
+    config = bundle / "models/owner/tiny/config.json"
+    (tmp_path / "same.json").write_bytes(config.read_bytes())
+    config.unlink()
+    config.symlink_to(tmp_path / "same.json")
+    (bundle / "source" / "link").symlink_to("/etc")
+    assert told_of(bundle) == [
+        "models/owner/tiny/config.json: is a link out of the bundle",
+        "source/link: does not belong to the bundle",
+    ]
+
+
+def test_a_link_to_nowhere_is_missing(bundle):
+    config = bundle / "models/owner/tiny/config.json"
+    config.unlink()
+    config.symlink_to("nowhere.json")
+    assert told_of(bundle) == ["models/owner/tiny/config.json: is missing"]
+
+
+def test_a_bundle_without_its_sums_is_not_whole(bundle):
+    (bundle / "SHA256SUMS").unlink()
+    assert told_of(bundle) == ["SHA256SUMS: is missing"]
+
+
+def test_sums_that_were_changed_are_found(bundle):
+    lines = (bundle / "SHA256SUMS").read_text("utf-8").splitlines(keepends=True)
+    (bundle / "SHA256SUMS").write_text("".join(lines[1:]))
+    assert told_of(bundle) == ["SHA256SUMS: does not fit bundle.json; one of them was changed"]
+
+
+def test_a_manifest_that_was_changed_is_found_by_its_sum(bundle):
+    change_manifest(bundle, commit="0" * 40)
+    assert told_of(bundle) == ["SHA256SUMS: does not fit bundle.json; one of them was changed"]
+
+
+def test_a_lock_that_there_is_not_is_one_error(bundle):
+    change_manifest(bundle, lock="other.txt")
+    with pytest.raises(BundleDamaged, match=r"no lock is called 'other\.txt'"):
+        verify_bundle(bundle)
+
+
+def test_wheels_for_another_python_are_told(bundle):
+    change_manifest(bundle, python="3.99")
+    assert any(one.startswith("wheels: they are for Python 3.99") for one in verify_bundle(bundle).faults)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": 1}', '{"format": 2}'])
+def test_a_manifest_that_cannot_be_read_is_one_error(tmp_path, text):
+    (tmp_path / "bundle.json").write_text(text)
+    with pytest.raises(BundleDamaged):
+        verify_bundle(tmp_path)
+
+
+def test_a_folder_that_is_no_bundle_is_one_error(tmp_path):
+    with pytest.raises(BundleDamaged, match="is no bundle"):
+        verify_bundle(tmp_path)
