@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from generator.errors import ContextExceeded, ContextTooSmall
@@ -67,17 +68,21 @@ class Evidence:
 
     def __init__(self, passages: Sequence[StoredPassage]) -> None:
         self._passages = passages
-        ends = [[end for _, end in split_sentences(one.text)] for one in passages]
-        lengths = [len(one.text) for one in passages]
-        self._steps = [tuple(lengths)]
+
+    @cached_property
+    def _steps(self) -> list[tuple[int, ...]]:
+        """Work out the lengths at each step; a prompt that fits as it is never asks."""
+        ends = [[end for _, end in split_sentences(one.text)] for one in self._passages]
+        lengths = [len(one.text) for one in self._passages]
+        steps = [tuple(lengths)]
         while True:
             shorter = [place for place, left in enumerate(ends) if len(left) > 1]
             if not shorter:
-                break
+                return steps
             longest = max(shorter, key=lambda place: (lengths[place], -place))
             ends[longest].pop()
             lengths[longest] = ends[longest][-1]
-            self._steps.append(tuple(lengths))
+            steps.append(tuple(lengths))
 
     @property
     def shortest(self) -> int:
@@ -86,17 +91,19 @@ class Evidence:
 
     def texts(self, step: int) -> list[str]:
         """Return title and text of each passage, cut as at that step; 0 is all of it."""
-        lengths = self._steps[step]
         return [
-            f"{one.title}\n{one.text[:length]}" for one, length in zip(self._passages, lengths, strict=True)
+            f"{one.title}\n{one.text[:length]}"
+            for one, length in zip(self._passages, self._lengths(step), strict=True)
         ]
+
+    def _lengths(self, step: int) -> Sequence[int]:
+        return self._steps[step] if step else [len(one.text) for one in self._passages]
 
     def cuts(self, step: int) -> tuple[Cut, ...]:
         """Return what is cut at that step."""
-        lengths = self._steps[step]
         return tuple(
             Cut(one.passage_id, length, len(one.text))
-            for one, length in zip(self._passages, lengths, strict=True)
+            for one, length in zip(self._passages, self._lengths(step), strict=True)
             if length < len(one.text)
         )
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -21,10 +22,11 @@ class UnreadableAnswer(ValueError):
     """The text holds no value of the schema; the message says what is wrong, for the model to mend."""
 
 
+@cache
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the schema in the strict form that servers enforce: no references, all properties, no others.
 
-    Bounds of lists and strings stay as the model states them.
+    Bounds of lists and strings stay as the model states them. Every caller gets the same value, to be read.
 
     Raises:
         TypeError: the model holds itself, which cannot be written without references.

@@ -71,7 +71,7 @@ async def candidate_table(
 async def with_text(state: SearchState, hits: Sequence[EngineHit]) -> list[EngineHit]:
     """Let a paper that was found by its title in the other language alone stand by its abstract."""
     engine = state.index.engine
-    stored = await engine.passages(hit.passage_id for hit in hits)
+    stored = await state.passages(hit.passage_id for hit in hits)
     bare = {hit.doc_id for hit in hits if not stored[hit.passage_id].text}
     papers = {
         doc_id: one.passage_id
@@ -96,7 +96,7 @@ def _allowed(passage: StoredPassage, state: SearchState) -> bool:
 async def signs_of(state: SearchState, first: Sequence[str]) -> Signs:
     """Read off the first passages, best first, what speaks for an answer; only candidates have features."""
     rows = {one: state.features[one] for one in first if one in state.features} if state.features else {}
-    stored = await state.index.engine.passages(rows)
+    stored = await state.passages(rows)
     held = [
         (row, frozenset(token[0] for token in _candidate(state.index, stored[one], 0.0).tokens))
         for one, row in rows.items()
@@ -126,7 +126,7 @@ async def _attainable(state: SearchState, queries: Sequence[Or]) -> list[float]:
 
 async def _features(state: SearchState, pool: Sequence[EngineHit]) -> list[Features]:
     index = state.index
-    stored = await index.engine.passages(hit.passage_id for hit in pool)
+    stored = await state.passages(hit.passage_id for hit in pool)
     candidates = [_candidate(index, stored[hit.passage_id], hit.score) for hit in pool]
     rarity = await idf_of(state, sorted(feedback_tokens(candidates)), least=2)
     return features(state.tokens, state.concepts, candidates, rarity)

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -23,6 +24,7 @@ from indexer.schema import BM25_B, BM25_K1
 WINDOW = 25  # positions: about a sentence and a half
 NEAR = 8  # positions within which two words are near each other
 FEEDBACK_PASSAGES, FEEDBACK_TERMS = 10, 40
+REMEMBERED_TITLES = 4_096
 LEAST_SIMILAR = 0.6  # of a title's word to a word of the question, by letters
 Covered: TypeAlias = Callable[[frozenset[str]], float]  # tokens to the weight of what they cover
 
@@ -245,10 +247,11 @@ def _title_similarities(titles: Iterable[str], concepts: Sequence[Concept]) -> d
     return found
 
 
-def _spelled(title: str) -> list[str]:
+@lru_cache(maxsize=REMEMBERED_TITLES)
+def _spelled(title: str) -> tuple[str, ...]:
     """Return the letters of a title's words, and of all of them in one."""
     parts = TITLE_WORD.findall(title)
-    return [_letters(part) for part in (*parts, "".join(parts))]
+    return tuple(_letters(part) for part in (*parts, "".join(parts)))
 
 
 def _letters(text: str) -> str:

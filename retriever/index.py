@@ -4,12 +4,13 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from errno import ENOENT
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from indexer.analysis import Analyzer, Token, UserDictionary, make_analyzer
-from indexer.analysis.tokens import as_indexed
+from indexer.analysis.tokens import Analyzes, as_indexed
 from indexer.errors import IndexDamaged, InvalidCall
 from indexer.glossary import Glossary
 from indexer.places import the_index
@@ -30,6 +31,28 @@ class PassageTokens(NamedTuple):
     whole: list[Token]
     title: list[Token]
     other_title: list[Token]  # its paper's in the other language
+
+
+@dataclass(frozen=True, slots=True)
+class PassageAnalyzer:
+    """The analyzer of an index, which has the tokens of one passage's text at hand."""
+
+    analyzer: Analyzes
+    title: str
+    text: str
+    tokens: PassageTokens
+
+    def analyze(self, text: str) -> list[Token]:
+        """Return the tokens of `text`; those of the passage's, as it was indexed behind its title."""
+        whole, title = as_indexed(self.title, self.text)
+        behind = len(title) + 1 if title else 0
+        if whole[behind:] != text:
+            return self.analyzer.analyze(text)
+        return [
+            (token, position, start - behind, end - behind)
+            for token, position, start, end in self.tokens.whole
+            if start >= behind
+        ]
 
 
 class SearchIndex:
@@ -66,6 +89,11 @@ class SearchIndex:
             if len(self._tokens) > REMEMBERED_PASSAGES:
                 self._tokens.popitem(last=False)
         return known
+
+    def analyzer_of(self, passage: StoredPassage) -> Analyzes:
+        """Return what analyses a text, the passage's without further work if its tokens are remembered."""
+        known = self._tokens.get(passage.passage_id)
+        return PassageAnalyzer(self.analyzer, passage.title, passage.text, known) if known else self.analyzer
 
     def __enter__(self) -> Self:
         """Return the index."""

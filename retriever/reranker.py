@@ -7,7 +7,7 @@ weights are found by `python -m eval.experiments.tuning`.
 
 from collections.abc import Mapping, Sequence
 
-from retriever.features import FEATURES, Features
+from retriever.features import Features
 from retriever.fusion import Scored
 
 HEAD = 7  # places ordered by HEAD_WEIGHTS; the rest by TAIL_WEIGHTS
@@ -80,5 +80,5 @@ def _stretched(cosines: Sequence[float | None]) -> list[float]:
 
 def weighted(features: Features, weights: Mapping[str, float]) -> float:
     """Return the weighted sum of features."""
-    values = zip(FEATURES, features.values(), strict=True)
-    return sum(weights[name] * value for name, value in values if name in weights)
+    total: float = sum(weight * getattr(features, name) for name, weight in weights.items())
+    return total

@@ -17,7 +17,7 @@ async def reread(state: SearchState, ranked: Ranked) -> Ranked:
     if state.request.method not in REREAD or not state.index.rereader.configured or not ranked:
         return ranked
     first, rest = ranked[:depth], ranked[depth:]
-    stored = await state.index.engine.passages(hit.passage_id for hit, _ in first)
+    stored = await state.passages(hit.passage_id for hit, _ in first)
     texts = [text_to_encode(stored[hit.passage_id]) for hit, _ in first]
     with state.timed("rerank"):
         try:

@@ -80,7 +80,9 @@ async def search(
     with state.timed("snippets"):
         weights = state.token_weights or {token[0]: 1.0 for token in state.tokens}
         shown = tuple(
-            replace(hit, rank=position, snippet=snippet(hit.passage.text, weights, index.analyzer))
+            replace(
+                hit, rank=position, snippet=snippet(hit.passage.text, weights, index.analyzer_of(hit.passage))
+            )
             for position, hit in enumerate(kept[: request.k], 1)
         )
     state.milliseconds["total"] = (time.perf_counter() - started) * 1000
@@ -113,7 +115,7 @@ async def _stored_hits(state: SearchState, ranked: Ranked) -> list[Hit]:
         if state.request.collapse:
             scores = {hit.doc_id: score for hit, score in ranked}
             ranked = [(hit, scores[hit.doc_id]) for hit in await with_text(state, [hit for hit, _ in ranked])]
-        stored = await engine.passages(hit.passage_id for hit, _ in ranked)
+        stored = await state.passages(hit.passage_id for hit, _ in ranked)
         papers = {one.doc_id: one for one in stored.values() if one.paper is not None}
         missing = [one.doc_id for one in stored.values() if one.doc_id not in papers]
         papers |= await engine.papers(missing)

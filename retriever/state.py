@@ -1,13 +1,14 @@
 """A search: what is asked, and what is known of it while it is under way."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from indexer.analysis import Token
 from indexer.encoders.rounding import Stored
 from indexer.errors import IndexerError
+from indexer.schema import StoredPassage
 from retriever.engines import EngineHit
 from retriever.features import Concept, Features
 from retriever.hits import QueryTrace
@@ -62,6 +63,7 @@ class SearchState:
     vector_failure: IndexerError | None = None  # why the encoder gave none
     by_vectors: bool = False  # whether the order is by cosines too
     _asked_for_vector: bool = False
+    _stored: dict[str, StoredPassage] = field(default_factory=dict)
     reranked_by: str = ""  # the cross-encoder that ordered the first hits
 
     @contextmanager
@@ -87,6 +89,13 @@ class SearchState:
             for hit in hits:
                 self.found_by.setdefault(hit.passage_id, []).append(number)
         return found
+
+    async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return what is stored of these passages, in their order; each is read once a search."""
+        wanted = list(dict.fromkeys(passage_ids))
+        if missing := [one for one in wanted if one not in self._stored]:
+            self._stored |= await self.index.engine.passages(missing)
+        return {one: self._stored[one] for one in wanted if one in self._stored}
 
     async def find_vector(self) -> Stored | None:
         """Encode the question once; where that fails or cannot be, the notes say so and there is none."""

@@ -8,8 +8,9 @@ import pytest
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
+from retriever.highlights import snippet
 from retriever.index import REMEMBERED_PASSAGES, open_index
-from tests.retriever.papers import NAME, built, ids, opened, watched
+from tests.retriever.papers import NAME, built, found, ids, opened, watched
 
 
 @pytest.fixture
@@ -157,3 +158,35 @@ def test_only_so_many_passages_are_remembered(tmp_path_factory):
             index.tokens_of(StoredPassage(f"P{number}", f"P{number}", "", "x", "en", "abstract"))
 
         assert len(index._tokens) == REMEMBERED_PASSAGES
+
+
+def test_the_text_of_a_remembered_passage_is_not_analysed_again(tmp_path_factory):
+    title, text = "그래프", "\u110b\u1167\u11ab\u1100\u116e of graphs"  # 연구, decomposed
+    passage = StoredPassage("ONE", "ONE", title, text, "ko", "abstract")
+    with opened(tmp_path_factory) as index:
+        counted, _, analyzer = watched(index)
+        plain = snippet(text, {"graph", "연구"}, index.analyzer, marks=("[", "]"))
+        counted.tokens_of(passage)
+        analyzer.texts.clear()
+
+        known = snippet(text, {"graph", "연구"}, counted.analyzer_of(passage), marks=("[", "]"))
+
+    assert known == plain == "[\u110b\u1167\u11ab\u1100\u116e] of [graphs]"
+    assert analyzer.texts == []
+
+
+def test_another_text_is_analysed(tmp_path_factory):
+    with opened(tmp_path_factory) as index:
+        passage = StoredPassage("ONE", "ONE", "graph", "graphs", "en", "abstract")
+        index.tokens_of(passage)
+
+        assert index.analyzer_of(passage).analyze("quokkas") == [("quokka", 0, 0, 7)]
+
+
+def test_a_search_reads_each_stored_passage_once(tmp_path_factory):
+    with opened(tmp_path_factory) as index:
+        counted, engine, _ = watched(index)
+        found(counted, "그래프 검색 graph retrieval", k=5)
+
+    assert engine.read
+    assert len(engine.read) == len(set(engine.read))

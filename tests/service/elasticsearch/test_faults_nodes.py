@@ -31,7 +31,8 @@ def settings(cluster: tuple[Server, ...], tmp_path) -> IndexerSettings:
     corpus(tmp_path, 120)
     access = cluster[0].access
     everywhere = Access(",".join(server.access.url for server in cluster), access.username, access.password)
-    return settings_for(everywhere, tmp_path, commit_every=50, replicas="1", shards=2)
+    # Three servers on few cores take seconds for what one does at once.
+    return settings_for(everywhere, tmp_path, commit_every=50, replicas="1", shards=2, timeout_s=60)
 
 
 @pytest.fixture
@@ -75,16 +76,16 @@ def test_searches_go_on_when_a_node_dies(cluster, settings: IndexerSettings):
     searcher.start()
     time.sleep(1)
     holder_of(cluster, FIRST).kill()
-    at_the_kill, deadline = len(results), time.monotonic() + 60
+    at_the_kill, deadline = len(results), time.monotonic() + 120
     while len(results) < at_the_kill + 10 and not errors and time.monotonic() < deadline:
         time.sleep(0.2)
     ended.set()
     searcher.join()
 
-    assert answers(settings) == before
+    assert errors == []
     assert len(results) >= at_the_kill + 10
     assert all(result == before[0] for result in results)
-    assert errors == []
+    assert answers(settings) == before
 
 
 def test_a_build_goes_on_when_the_node_that_holds_it_comes_back(cluster, settings, undisturbed):

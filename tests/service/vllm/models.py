@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 WORDS = 1_024  # of the vocabulary: bytes, and what the sample writes often
 CONTEXT = 16_384
 DIMENSIONS = 64
+LAYERS = 2
 ENCODED_TOKENS = 256
 
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
@@ -38,8 +39,11 @@ ALWAYS = 8.0  # the one feature that every token has alike, which the leanings h
 SHARE = 5.3  # about what is left of it before the last layer
 
 
-def write_chat_model(folder: Path) -> Path:
-    """Write a random Qwen3 of 64 dimensions and two layers, which answers in nonsense; return the folder."""
+def write_chat_model(folder: Path, *, layers: int = LAYERS) -> Path:
+    """Write a random Qwen3 of 64 dimensions and two layers, which answers in nonsense; return the folder.
+
+    Further layers add nothing to what these two say, and take as long: slower, with the same words.
+    """
     import torch
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
@@ -50,7 +54,7 @@ def write_chat_model(folder: Path) -> Path:
         vocab_size=len(vocabulary),
         hidden_size=DIMENSIONS,
         intermediate_size=2 * DIMENSIONS,
-        num_hidden_layers=2,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         num_key_value_heads=1,
         head_dim=32,
@@ -73,6 +77,9 @@ def write_chat_model(folder: Path) -> Path:
         logits[:, 0] = 0
         for piece, leaning in leanings.items():
             logits[vocabulary[piece], 0] = leaning / SHARE
+        for layer in model.model.layers[LAYERS:]:
+            layer.self_attn.o_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -1,6 +1,6 @@
 """vLLM servers on the processor for the tests, to be killed, paused and started again.
 
-    python -m tests.service.vllm.server [--kind chat|encoder] [--context 16384]
+    python -m tests.service.vllm.server [--kind chat|encoder] [--context 16384] [--layers 2]
 
 starts one by hand with a tiny model, prints the variables that point `shrag` at it, and ends it with Ctrl-C.
 """
@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ import click
 from tests.service.elasticsearch.server import free_ports, states_of_group
 from tests.service.vllm.build import installed_environment
 from tests.service.vllm.errors import ServerFailed
-from tests.service.vllm.models import CONTEXT, write_chat_model, write_encoder
+from tests.service.vllm.models import CONTEXT, LAYERS, write_chat_model, write_encoder
 from tests.service.vllm.running import Running
 
 START_SECONDS = 600  # where others keep the cores busy
@@ -30,7 +30,6 @@ STOP_SECONDS = 20
 LOG_LINES = 40
 MODEL = "tiny-random"
 
-MODELS: Mapping[str, Callable[[Path], Path]] = {"chat": write_chat_model, "encoder": write_encoder}
 RUNNERS = {"chat": "generate", "encoder": "pooling"}
 
 # All that the server sees of the environment, beside what its folder and the PATH are.
@@ -194,7 +193,9 @@ class Server(Running):
 
 
 @contextmanager
-def running_server(kind: str = "chat", *, context: int = CONTEXT, wait: bool = True) -> Iterator[Server]:
+def running_server(
+    kind: str = "chat", *, context: int = CONTEXT, layers: int = LAYERS, wait: bool = True
+) -> Iterator[Server]:
     """Make a tiny model, start a server on it, and end it and remove its folder however this ends.
 
     Without `wait` it may still be starting: call `wait_until_ready`.
@@ -210,7 +211,8 @@ def running_server(kind: str = "chat", *, context: int = CONTEXT, wait: bool = T
         stack.callback(atexit.unregister, stack.close)
         folder = Path(tempfile.mkdtemp(prefix="shrag-vllm-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        model = MODELS[kind](folder / "model")
+        place = folder / "model"
+        model = write_chat_model(place, layers=layers) if kind == "chat" else write_encoder(place)
         server = Server(Served(kind, model, free_ports(1)[0], folder, python, context))
         stack.callback(server.kill)
         server.launch()
@@ -226,12 +228,13 @@ VARIABLES = {
 
 
 @click.command()
-@click.option("--kind", type=click.Choice(list(MODELS)), default="chat", show_default=True)
+@click.option("--kind", type=click.Choice(list(RUNNERS)), default="chat", show_default=True)
 @click.option("--context", default=CONTEXT, show_default=True, help="Tokens of a prompt and its answer.")
-def main(kind: str, context: int) -> None:
+@click.option("--layers", default=LAYERS, show_default=True, help="More make it slower, with the same words.")
+def main(kind: str, context: int, layers: int) -> None:
     """Run vLLM with a tiny random model until Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with running_server(kind, context=context) as server, suppress(KeyboardInterrupt):
+    with running_server(kind, context=context, layers=layers) as server, suppress(KeyboardInterrupt):
         click.echo(VARIABLES[kind].format(url=server.url, model=MODEL))
         signal.pause()
 

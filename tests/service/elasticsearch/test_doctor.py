@@ -1,0 +1,73 @@
+"""`shrag doctor` before a real cluster: the server, its plugin, its indexes and their vectors."""
+
+import httpx
+import pytest
+
+from indexer.ingest import IngestRequest, build_index
+from tests.indexer.corpora import write_jsonl
+from tests.indexer.embedding_server import embedding_server
+from tests.retriever.vector_contract import with_encoder
+from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+from tests.stack.asking_the_doctor import doctor, statuses
+
+SUBJECTS = ["reachable", "version", "nori", "health"]
+
+
+@pytest.fixture
+def settings(elasticsearch, tmp_path):
+    with own_prefix(elasticsearch) as settings_for:
+        yield settings_for(tmp_path)
+
+
+def asked(settings, *options, **changed):
+    """Ask with the variables that point at the cluster, some of them changed."""
+    named = {name.removeprefix("SHRAG_").lower(): value for name, value in environment_of(settings).items()}
+    return doctor(
+        settings.home, *options, **{key: one for key, one in named.items() if key != "home"} | changed
+    )
+
+
+def test_a_cluster_with_the_plugin_is_well(settings, elasticsearch):
+    code, found = asked(settings)
+
+    engine = statuses("engine", found)
+    assert code == 0
+    assert list(engine) == SUBJECTS
+    assert engine | {"health": "ok"} == dict.fromkeys(SUBJECTS, "ok")
+    assert found["engine", "version"]["found"].startswith("Elasticsearch 9.")
+    assert "analysis-nori on 1 node" in found["engine", "nori"]["found"]
+    assert found["index", "list"]["status"] == "not configured"
+
+
+def test_health_is_the_cluster_s_own_word(settings, elasticsearch):
+    health = httpx.get(f"{elasticsearch.url}/_cluster/health", auth=elasticsearch.basic_auth).json()["status"]
+
+    _, found = asked(settings)
+
+    assert found["engine", "health"]["found"] == f"{health}, 1 node(s)"
+    assert found["engine", "health"]["status"] == {"green": "ok", "yellow": "warning"}[health]
+
+
+def test_a_wrong_password_is_told_with_the_setting(settings):
+    code, found = asked(settings, elasticsearch__password="guessed")
+
+    assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
+    assert "SHRAG_ELASTICSEARCH__" in found["engine", "reachable"]["found"]
+    assert "guessed" not in str(found)
+
+
+def test_an_index_with_its_vectors_is_well_and_offline_asked_nowhere_else(settings, tmp_path):
+    papers = write_jsonl(
+        tmp_path / "papers.jsonl", [{"id": "A", "title": "axolotl"}, {"id": "B", "title": "rice"}]
+    )
+    with embedding_server() as server:
+        settings = with_encoder(settings, server)
+        build_index(IngestRequest("papers", [str(papers)]), settings)
+        encoder = {f"encoder__{name}": value for name, value in server.settings().items()}
+        code, found = asked(settings, "--offline", "--name", "papers", **encoder)
+
+    assert code == 0
+    assert statuses("index", found) == {"papers": "ok", "papers, vectors": "ok"}
+    assert found["index", "papers, vectors"]["found"] == "2 of 2 passages, 8 dimensions"
+    assert statuses("offline", found) == {"a question": "ok", "addresses": "ok"}
+    assert settings.elasticsearch.url in found["offline", "addresses"]["configured"]

@@ -1,0 +1,58 @@
+"""`shrag doctor` before a real vLLM: what it finds, and that it goes nowhere else."""
+
+from tests.service.vllm.models import CONTEXT, DIMENSIONS
+from tests.service.vllm.running import Running
+from tests.service.vllm.server import MODEL, Server
+from tests.stack.asking_the_doctor import doctor, statuses
+
+SUBJECTS = ["reachable", "version", "model", "context", "JSON schema"]
+
+
+def at(server: Running, **changed):
+    """Return the variables that name the model of a server."""
+    named = {"llm__base_url": f"{server.url}/v1", "llm__model": MODEL, "llm__max_tokens": 600}
+    return named | {"llm__deadline_s": 120} | changed
+
+
+def test_a_server_that_runs_is_well(vllm: Running, tmp_path):
+    code, found = doctor(tmp_path, **at(vllm))
+
+    assert (code, statuses("language model", found)) == (0, dict.fromkeys(SUBJECTS, "ok"))
+    assert found["language model", "version"]["found"].startswith("vLLM 0.32")
+    assert found["language model", "context"]["found"] == f"{CONTEXT:,} tokens"
+
+
+def test_offline_a_question_is_answered_by_the_model_and_no_other_address_is_tried(
+    vllm: Running, sample_home
+):
+    code, found = doctor(sample_home, "--offline", "--name", "sample", **at(vllm))
+
+    assert (code, statuses("offline", found)) == (0, {"a question": "ok", "addresses": "ok"})
+    assert f"answer {MODEL}" in found["offline", "a question"]["found"]
+    assert found["offline", "addresses"]["configured"] == f"{vllm.url}/v1"
+
+
+def test_a_model_that_it_does_not_serve_is_wrong(vllm: Running, tmp_path):
+    code, found = doctor(tmp_path, **at(vllm, llm__model="Qwen/Qwen3-8B"))
+
+    assert (code, found["language model", "model"]["status"]) == (1, "wrong")
+    assert found["language model", "model"]["found"] == f"is not served; there are: {MODEL}"
+
+
+def test_a_server_that_hangs_is_told_in_time(own_vllm: Server, tmp_path, monkeypatch):
+    monkeypatch.setattr("stack.doctor.checks.language_model.LOOK_S", 1.0)
+    own_vllm.pause()
+
+    code, found = doctor(tmp_path, **at(own_vllm))
+
+    assert (code, statuses("language model", found)) == (1, {"reachable": "wrong"})
+    assert "timed out" in found["language model", "reachable"]["found"]
+
+
+def test_an_endpoint_that_encodes_is_well(encoder_vllm: Server, tmp_path):
+    encoder = {"encoder__provider": "endpoint", "encoder__base_url": f"{encoder_vllm.url}/v1"}
+
+    code, found = doctor(tmp_path, **encoder, encoder__model=MODEL)
+
+    assert (code, found["encoder", "endpoint"]["status"]) == (0, "ok")
+    assert found["encoder", "endpoint"]["found"].startswith(f"{DIMENSIONS} dimensions")
