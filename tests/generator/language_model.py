@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
 
 from generator.settings import LanguageModelSettings
+from tests.http_server import Handler, serving
 
 BASE_URL = "http://model.test/v1"
 
@@ -128,15 +129,18 @@ class Served:
 def served(*behaviours: Behaviour) -> Iterator[Served]:
     """Run a server that meets each request with the next behaviour, the last one from then on."""
 
-    class Handler(BaseHTTPRequestHandler):
+    model = Served("")
+    counting = threading.Lock()
+
+    class Behaves(Handler):
         protocol_version = "HTTP/1.1"
         timeout = 10
 
-        def do_GET(self) -> None:
+        def get(self) -> None:
             answers_nothing(self)
 
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        def post(self) -> None:
+            asked = self.asked()
             if not self.path.endswith("/chat/completions"):
                 answers_nothing(self)
                 return
@@ -150,20 +154,9 @@ def served(*behaviours: Behaviour) -> Iterator[Served]:
                 model.closed.set()
                 self.close_connection = True
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Keep the output of tests clean."""
-
-    counting = threading.Lock()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    model = Served(f"http://127.0.0.1:{server.server_address[1]}/v1")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(Behaves) as url:
+        model.base_url = f"{url}/v1"
         yield model
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def answers_with(content: Any, *, status: int = 200) -> Behaviour:

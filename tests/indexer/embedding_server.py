@@ -3,13 +3,12 @@
 A text's vector counts the words of VOCABULARY in it; the last number is 1 where there is none of them.
 """
 
-import json
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.http_server import Handler, serving
 
 VOCABULARY = ("axolotl", "pangolin", "quokka", "도롱뇽", "salamander", "rice", "methane")
 
@@ -39,37 +38,21 @@ def vector_of(text: str) -> list[float]:
 def embedding_server() -> Iterator[Embeddings]:
     """Run the server until the end of the block."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    server = Embeddings("")
+
+    class Encodes(Handler):
+        def post(self) -> None:
+            asked = self.asked()
             texts = [asked["input"]] if isinstance(asked["input"], str) else asked["input"]
             if len(texts) > server.left:
                 server.refused += 1
-                self._answer(400, {"error": {"message": "no more"}})
+                self.answer(400, {"error": {"message": "no more"}})
                 return
             server.left -= len(texts)
             server.texts += texts
             data = [{"index": place, "embedding": vector_of(text)} for place, text in enumerate(texts)]
-            self._answer(200, {"object": "list", "data": data, "model": asked["model"]})
+            self.answer(200, {"object": "list", "data": data, "model": asked["model"]})
 
-        def _answer(self, status: int, body: dict[str, object]) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Keep the output of tests clean."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server = Embeddings(f"http://127.0.0.1:{http.server_address[1]}/v1")
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(Encodes) as url:
+        server.base_url = f"{url}/v1"
         yield server
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()

@@ -1,12 +1,12 @@
 """A server of a language model as vLLM answers it: models, version, and a chat answer of each schema."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.http_server import Handler, serving
 
 # By the name of the schema that a request holds.
 KEPT: dict[str, dict[str, Any]] = {
@@ -54,37 +54,22 @@ def model_server(
         said = message or {"content": json.dumps(kept, ensure_ascii=False)}
         return {"index": 0, "message": {"role": "assistant"} | said, "finish_reason": finish_reason}
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    model = ModelServer("")
+
+    class Speaks(Handler):
+        def get(self) -> None:
             model.keys.add(self.headers["Authorization"])
             refused = key and self.path.startswith("/v1") and self.headers["Authorization"] != f"Bearer {key}"
             if refused:
-                self._answer(401, {"error": "Unauthorized"})
+                self.answer(401, {"error": "Unauthorized"})
             else:
-                self._answer(200 if self.path in gets else 404, gets.get(self.path, {}))
+                self.answer(200 if self.path in gets else 404, gets.get(self.path, {}))
 
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        def post(self) -> None:
+            asked = self.asked()
             model.bodies.append(asked)
-            self._answer(status, {"model": asked["model"], "choices": [choice(asked)]})
+            self.answer(status, {"model": asked["model"], "choices": [choice(asked)]})
 
-        def _answer(self, code: int, body: dict[str, Any]) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(code)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Keep the output of tests clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    model = ModelServer(f"http://127.0.0.1:{server.server_address[1]}/v1")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(Speaks) as url:
+        model.base_url = f"{url}/v1"
         yield model
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -1,9 +1,7 @@
 """The encoder behind an endpoint: a double at the HTTP seam, and a real server that breaks off."""
 
 import base64
-import http.server
 import json
-import threading
 
 import httpx
 import numpy as np
@@ -14,6 +12,7 @@ from indexer.encoders.answers import complaint, embeddings_body, vectors_of
 from indexer.encoders.endpoint import EndpointEncoder
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
+from tests.http_server import Handler, serving
 
 URL = "http://encoder.test/v1"
 
@@ -287,33 +286,29 @@ def test_a_lone_surrogate_is_sent_as_the_replacement_sign():
     assert server.sent == [["a\ufffdb"]]
 
 
-class BreakingOff(http.server.BaseHTTPRequestHandler):
+class BreakingOff(Handler):
     """Promises more than it sends, then closes."""
 
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+    def post(self):
+        self.asked()
         self.send_response(200)
         self.send_header("Content-Length", "1000")
         self.end_headers()
         self.wfile.write(b'{"data": [')
 
-    def log_message(self, *args):
-        pass
-
 
 def test_an_answer_that_breaks_off_is_told(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # no proxy of the environment is used
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), BreakingOff) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}/v1"
-        with pytest.raises(EncoderUnusable, match=r"broke off its answer .*\(2 tries\)"):
-            open_encoder(EncoderSettings(provider="endpoint", base_url=address))
-        server.shutdown()
+    with (
+        serving(BreakingOff) as url,
+        pytest.raises(EncoderUnusable, match=r"broke off its answer .*\(2 tries\)"),
+    ):
+        open_encoder(EncoderSettings(provider="endpoint", base_url=f"{url}/v1"))
 
 
 def test_a_server_that_is_not_there_is_told():
-    with http.server.HTTPServer(("127.0.0.1", 0), BreakingOff) as server:
-        address = f"http://127.0.0.1:{server.server_port}/v1"  # free again behind this block
+    with serving(BreakingOff) as url:
+        pass  # its port is free again
 
     with pytest.raises(EncoderUnusable, match=r"no server answers at .*SHRAG_ENCODER__BASE_URL"):
-        open_encoder(EncoderSettings(provider="endpoint", base_url=address))
+        open_encoder(EncoderSettings(provider="endpoint", base_url=f"{url}/v1"))

@@ -1,6 +1,5 @@
 """A server that is down, is another, hangs, or dies under a search."""
 
-import http.server
 import re
 import threading
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ import pytest
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
+from tests.http_server import Handler, serving
 from tests.retriever.papers import found
 from tests.service.elasticsearch.faults import (
     NAME,
@@ -69,8 +69,8 @@ def another_server(request: pytest.FixtureRequest) -> Iterator[str]:
         "JSON for everything": (200, "application/json", b"{}"),
     }[request.param]
 
-    class Another(http.server.BaseHTTPRequestHandler):
-        def answer(self) -> None:
+    class Another(Handler):
+        def say(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             self.send_response(code)
             self.send_header("Content-Type", kind)
@@ -79,17 +79,10 @@ def another_server(request: pytest.FixtureRequest) -> Iterator[str]:
             if self.command != "HEAD":
                 self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
     for method in ("GET", "POST", "PUT", "HEAD", "DELETE"):
-        setattr(Another, f"do_{method}", Another.answer)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Another) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+        setattr(Another, f"do_{method}", Another.say)
+    with serving(Another) as url:
+        yield url
 
 
 @pytest.mark.parametrize("name", COMMANDS)

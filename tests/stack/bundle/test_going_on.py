@@ -5,9 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -16,6 +14,7 @@ from stack.bundle.models import ModelSource
 from stack.bundle.source import CHECKOUT
 from stack.bundle.verifying import verify_bundle
 from stack.errors import BundleBusy, BundleCallError, BundleIncomplete
+from tests.http_server import Handler, serving
 from tests.stack.bundle.small_bundles import GIT, write_model
 
 
@@ -92,27 +91,12 @@ def test_a_bundle_that_goes_on_has_the_source_and_the_models_of_now(checkout, tm
 def model_hub(known):
     """Run a hub that knows each model by the commit `known["sha"]`."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            content = json.dumps({"id": "o/m"} | known).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    class Knows(Handler):
+        def get(self):
+            self.answer(200, {"id": "o/m"} | known)
 
-        def log_message(self, *_):
-            """Keep the output of tests clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Knows) as url:
+        yield url
 
 
 def test_a_branch_of_the_hub_that_has_moved_is_not_mixed(checkout, tmp_path, monkeypatch):
