@@ -10,16 +10,14 @@ is made of. What was fetched stays in Maven's own cache.
 import hashlib
 import os
 import shutil
-import subprocess
-import tempfile
 from pathlib import Path
 from zipfile import ZipFile
 
 import click
-from filelock import FileLock
 
-from tests.service.elasticsearch.errors import BuildFailed, ServerUnavailable
+from tests.service.building import built_once, run_tool
 from tests.service.elasticsearch.jdk import find_jdk
+from tests.service.errors import BuildFailed, ServerUnavailable
 
 PLUGIN = Path(__file__).parent / "plugin"
 PLUGIN_NAME = "shrag-test-analysis"
@@ -29,7 +27,7 @@ SUMS: dict[str, str] = {
     for checksum, name in map(str.split, (PLUGIN / "artifacts.sha256").read_text("utf-8").splitlines())
 }
 ARCHIVE, NORI = SUMS
-UNFINISHED = "building-"
+KIND = "elasticsearch"
 
 
 def installed_server() -> Path:
@@ -39,23 +37,7 @@ def installed_server() -> Path:
         ServerUnavailable: Maven or a JDK is missing, or Maven cannot fetch.
         BuildFailed: a checksum differs, or the plugin does not compile.
     """
-    cache = cache_folder()
-    server = cache / f"{Path(ARCHIVE).stem}-{_fingerprint()}"
-    if server.is_dir():
-        return server
-    cache.mkdir(parents=True, exist_ok=True)
-    with FileLock(cache / "build.lock"):
-        if not server.is_dir():
-            for left in cache.glob(f"{UNFINISHED}*"):
-                shutil.rmtree(left, ignore_errors=True)  # its Maven may still be writing
-            with tempfile.TemporaryDirectory(dir=cache, prefix=UNFINISHED) as scratch:
-                _build(Path(scratch)).rename(server)
-    return server
-
-
-def cache_folder() -> Path:
-    """Return where servers are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shrag-tests"
+    return built_once(f"{Path(ARCHIVE).stem}-{_fingerprint()}", KIND, _build)
 
 
 def _fingerprint() -> str:
@@ -84,7 +66,7 @@ def _fetch(folder: Path) -> None:
     # --update-snapshots also tries again what failed before, which Maven otherwise remembers for a day.
     options = ["--batch-mode", "--quiet", "--update-snapshots", "--file", str(PLUGIN / "pom.xml")]
     try:
-        _run([maven, *options, f"-DoutputDirectory={folder}", "dependency:copy@fetch"])
+        run_tool([maven, *options, f"-DoutputDirectory={folder}", "dependency:copy@fetch"])
     except BuildFailed as failed:
         raise ServerUnavailable(f"Maven could not fetch Elasticsearch: {failed}") from failed
     for name, expected in SUMS.items():
@@ -99,9 +81,9 @@ def _add_plugin(server: Path, nori: Path, jdk: Path, classes: Path) -> None:
     classpath = os.pathsep.join(map(str, [*sorted((server / "lib").glob("*.jar")), nori]))
     options = ["--release", "21", "-encoding", "UTF-8", "-Xlint:all", "-Werror", "-d", str(classes)]
     sources = sorted(map(str, PLUGIN.glob("src/**/*.java")))
-    _run([str(jdk / "bin" / "javac"), *options, "-classpath", classpath, *sources])
+    run_tool([str(jdk / "bin" / "javac"), *options, "-classpath", classpath, *sources])
     jar = plugin / f"{PLUGIN_NAME}.jar"
-    _run([str(jdk / "bin" / "jar"), "--create", "--file", str(jar), "-C", str(classes), "."])
+    run_tool([str(jdk / "bin" / "jar"), "--create", "--file", str(jar), "-C", str(classes), "."])
     for path in (nori, *(PLUGIN / name for name in DESCRIPTIONS)):
         shutil.copyfile(path, plugin / path.name)
 
@@ -110,19 +92,6 @@ def _make_readable(server: Path) -> None:
     """Let any user run the server: zipfile forgets what is executable, and a umask may close the rest."""
     for path in (server, *server.rglob("*")):
         path.chmod(0o755 if path.is_dir() or path.parent == server / "bin" else 0o644)
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise BuildFailed(f"{Path(command[0]).name} ended with {done.returncode}:\n{done.stdout[-3000:]}")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from typing import NoReturn
 import httpx
 import pytest
 
-from tests.service.elasticsearch.errors import ServerUnavailable
 from tests.service.elasticsearch.server import Access, Server, running_cluster, running_server
+from tests.service.errors import ServerUnavailable
 
 # Both are read before the settings of the user are hidden.
 REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"

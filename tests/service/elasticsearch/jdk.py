@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.service.elasticsearch.errors import ServerUnavailable
+from tests.service.errors import ServerUnavailable
 
 OLDEST = 21
 INSTALLED = Path("/usr/lib/jvm")

@@ -12,7 +12,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -25,15 +24,12 @@ import click
 import httpx
 
 from tests.service.elasticsearch.build import installed_server
-from tests.service.elasticsearch.errors import ServerFailed, ServerUnavailable
 from tests.service.elasticsearch.jdk import find_jdk
+from tests.service.errors import ServerFailed, ServerUnavailable
+from tests.service.processes import Processes, free_ports
 
 START_SECONDS = 300  # a machine that runs other tests beside it takes minutes
 STOP_SECONDS = 30
-LOG_LINES = 40
-
-# Below the ports that the kernel lends to outgoing connections: what is free now is so when the server is up.
-PORTS = range(20_000, 32_000)
 
 # The quick compiler alone: half the processor time until a server is up, and tests ask little of it later.
 QUICK_START = "-XX:TieredStopAtLevel=1"
@@ -133,47 +129,18 @@ def settings_of(node: Node, nodes: Sequence[Node], changed: Mapping[str, object]
     return {**SETTINGS, **together, **own, **changed}
 
 
-def free_ports(count: int) -> list[int]:
-    """Return ports of 127.0.0.1 that nothing listens on; random, as several test runs may choose at once."""
-    found: list[int] = []
-    while len(found) < count:
-        port = secrets.choice(PORTS)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            found += [port] if port not in found else []
-    return found
-
-
-class Server:
-    """The process of one server, on data that outlive it."""
+class Server(Processes):
+    """One server, on data that outlive its processes: a launcher, and the server itself."""
 
     def __init__(self, node: Node, program: Program, access: Access) -> None:
+        super().__init__(node.folder, STOP_SECONDS)
         self.node = node
         self.access = access
         self._program = program
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def running(self) -> bool:
-        """Tell whether the launcher lives, be it paused, or the server, which may outlive it for a moment."""
-        if self._process is None:
-            return False
-        return self._process.poll() is None or bool(states_of_group(self._process.pid))
 
     def launch(self) -> None:
-        """Start the process and do not wait until it answers."""
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self._program.command("elasticsearch"),
-                env=self._program.environment(self.node),
-                cwd=self.node.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                # A group to send signals to, in the session of the tests: when these are killed while the
-                # server is paused, Linux hangs up and wakes the group, as nobody is left who could.
-                process_group=0,
-            )
+        """Start it and do not wait until it answers."""
+        self.start(self._program.command("elasticsearch"), self._program.environment(self.node))
 
     def wait_until_ready(self, nodes: int = 1) -> None:
         """Wait until the cluster has so many nodes and is at least yellow.
@@ -186,50 +153,19 @@ class Server:
             answer = self._health(nodes)
             if answer == "ready":
                 return
-            if self._process is None or self._process.poll() is not None:
-                raise ServerFailed(f"Elasticsearch ended while it started\n{self._log_tail()}")
+            if self.ended:
+                raise ServerFailed(f"Elasticsearch ended while it started\n{self.log_tail()}")
             if time.monotonic() > deadline:
                 raise ServerFailed(
-                    f"Elasticsearch is not ready after {START_SECONDS} s: {answer}\n{self._log_tail()}"
+                    f"Elasticsearch is not ready after {START_SECONDS} s: {answer}\n{self.log_tail()}"
                 )
             time.sleep(0.2)
-
-    def kill(self) -> None:
-        """End it as a power cut would, at once."""
-        self._signal(signal.SIGKILL)
-        self._wait_until_gone(STOP_SECONDS)
-
-    def stop(self) -> None:
-        """Let it close its files and end; kill it when that takes too long."""
-        self._signal(signal.SIGCONT)
-        self._signal(signal.SIGTERM)
-        if not self._wait_until_gone(STOP_SECONDS):
-            self.kill()
 
     def restart(self, nodes: int = 1) -> None:
         """Start it again on the same data and port, after stopping it where it still runs, and wait."""
         self.stop()
         self.launch()
         self.wait_until_ready(nodes)
-
-    def pause(self) -> None:
-        """Let it hang, from now on: connections are accepted and nothing is answered."""
-        self._signal(signal.SIGSTOP)
-        if self._process is not None:
-            while set(states_of_group(self._process.pid).values()) - {"T"}:
-                time.sleep(0.01)
-
-    def resume(self) -> None:
-        """Let it go on after a pause."""
-        self._signal(signal.SIGCONT)
-
-    @property
-    def _log(self) -> Path:
-        return self.node.folder / "output.log"
-
-    def _log_tail(self) -> str:
-        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join(lines[-LOG_LINES:])
 
     def _health(self, nodes: int) -> str:
         wanted = {"wait_for_status": "yellow", "wait_for_nodes": f">={nodes}", "timeout": "1s"}
@@ -244,31 +180,6 @@ class Server:
         except httpx.TransportError as error:
             return repr(error)
         return "ready" if answer.is_success else answer.text
-
-    def _signal(self, number: int) -> None:
-        if self._process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)
-
-    def _wait_until_gone(self, seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
-        while self.running:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.05)
-        return True
-
-
-def states_of_group(group: int) -> dict[int, str]:
-    """Return the processes of a group that are not mere zombies, each with its state (T is stopped)."""
-    states = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            # proc_pid_stat(5): pid (name) state parent group; the name may hold anything
-            state, _, its_group = entry.read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
-            if int(its_group) == group and state not in "ZX":
-                states[int(entry.parent.name)] = state
-    return states
 
 
 @contextmanager

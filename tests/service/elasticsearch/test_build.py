@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.elasticsearch import build, jdk
-from tests.service.elasticsearch.errors import BuildFailed, ServerUnavailable
+from tests.service.errors import BuildFailed, ServerUnavailable
 
 ROOT = Path(__file__).parents[3]
 
@@ -71,7 +71,7 @@ def test_a_broken_off_download_is_refused_and_leaves_nothing(cache, any_jdk, mon
         for name in build.SUMS:
             (Path(folder) / name).write_bytes(b"PK\x03\x04")
 
-    monkeypatch.setattr(build, "_run", fetch_half)
+    monkeypatch.setattr(build, "run_tool", fetch_half)
     monkeypatch.setattr(shutil, "which", lambda name: name)
 
     with pytest.raises(BuildFailed, match="has not the SHA-256"):
@@ -90,7 +90,7 @@ def test_a_download_that_fails_makes_the_server_unavailable(cache, any_jdk, monk
 @pytest.mark.slow
 @pytest.mark.usefixtures("elasticsearch")
 def test_two_builds_at_once_make_one_server(cache):
-    left = cache / f"{build.UNFINISHED}killed"
+    left = cache / f"building-{build.KIND}-killed"
     left.mkdir(parents=True)
     builds = [
         subprocess.Popen(

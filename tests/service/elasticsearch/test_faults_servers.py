@@ -21,7 +21,8 @@ from tests.service.elasticsearch.faults import (
     corpus,
     settings_for,
 )
-from tests.service.elasticsearch.server import Access, Server, free_ports
+from tests.service.elasticsearch.server import Access, Server
+from tests.service.processes import free_ports
 
 __all__ = ["command"]
 

@@ -12,7 +12,8 @@ import pytest
 from elasticsearch import ConnectionTimeout, Elasticsearch
 
 from tests.service.elasticsearch.conftest import given_access, renew
-from tests.service.elasticsearch.server import Access, Node, free_ports, settings_of, states_of_group
+from tests.service.elasticsearch.server import Access, Node, settings_of
+from tests.service.processes import free_ports, states_of_group
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,7 +25,7 @@ from tests.service.elasticsearch.server import running_server
 with running_server() as server:
     if sys.argv[1] == "paused":
         server.pause()
-    print(server.node.folder.parent, server._process.pid, flush=True)
+    print(server.node.folder.parent, server.group, flush=True)
     time.sleep(600)
 """
 

@@ -8,18 +8,15 @@ with what is installed and with the Python that runs it.
 """
 
 import hashlib
-import os
 import platform
-import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import click
-from filelock import FileLock
 
-from tests.service.vllm.errors import BuildFailed, ServerUnavailable
+from tests.service.building import built_once, run_tool
+from tests.service.errors import ServerUnavailable
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "requirements.txt"
@@ -31,7 +28,7 @@ LOCK = (
     "--no-emit-index-url --no-emit-find-links --custom-compile-command".split()
 )
 LOCK_COMMAND = "python -m tests.service.vllm.build --lock"
-UNFINISHED = "building-vllm-"
+KIND = "vllm"
 MACHINES = frozenset({"x86_64", "aarch64"})
 
 
@@ -42,25 +39,7 @@ def installed_environment() -> Path:
         ServerUnavailable: vLLM has no build for this machine.
         BuildFailed: pip or uv could not fetch or install what is locked.
     """
-    cache = cache_folder()
-    environment = cache / f"vllm-{_fingerprint()}"
-    if environment.is_dir():
-        return environment
-    if sys.platform != "linux" or platform.machine() not in MACHINES:
-        raise ServerUnavailable(f"vLLM on CPU needs Linux on {' or '.join(sorted(MACHINES))}")
-    cache.mkdir(parents=True, exist_ok=True)
-    with FileLock(cache / "build-vllm.lock"):
-        if not environment.is_dir():
-            for left in cache.glob(f"{UNFINISHED}*"):
-                shutil.rmtree(left, ignore_errors=True)  # of a build that was killed
-            with tempfile.TemporaryDirectory(dir=cache, prefix=UNFINISHED) as scratch:
-                _build(Path(scratch)).rename(environment)
-    return environment
-
-
-def cache_folder() -> Path:
-    """Return where environments are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shrag-tests"
+    return built_once(f"vllm-{_fingerprint()}", KIND, _build)
 
 
 def _fingerprint() -> str:
@@ -70,6 +49,8 @@ def _fingerprint() -> str:
 
 
 def _build(scratch: Path) -> Path:
+    if sys.platform != "linux" or platform.machine() not in MACHINES:
+        raise ServerUnavailable(f"vLLM on CPU needs Linux on {' or '.join(sorted(MACHINES))}")
     uv = _uv(scratch)
     environment = scratch / "environment"
     _run(
@@ -88,18 +69,8 @@ def _uv(scratch: Path) -> str:
 
 
 def _run(command: list[str]) -> None:
-    done = subprocess.run(
-        command,
-        cwd=HERE,
-        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "UV_NO_PROGRESS": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise BuildFailed(f"{Path(command[0]).name} ended with {done.returncode}:\n{done.stdout[-3000:]}")
+    quiet = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "UV_NO_PROGRESS": "1"}
+    run_tool(command, folder=HERE, environment=quiet)
 
 
 @click.command()

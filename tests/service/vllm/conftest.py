@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from generator.settings import LanguageModelSettings
-from tests.service.vllm.errors import ServerUnavailable
+from tests.service.errors import ServerUnavailable
 from tests.service.vllm.proxy import Proxy, proxy_before
 from tests.service.vllm.running import Running
 from tests.service.vllm.server import MODEL, START_SECONDS, Server, running_server

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import httpx
 
-from tests.service.vllm.errors import ServerFailed
+from tests.service.errors import ServerFailed
 
 
 class Running:

@@ -9,7 +9,6 @@ import atexit
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -19,15 +18,14 @@ from pathlib import Path
 
 import click
 
-from tests.service.elasticsearch.server import free_ports, states_of_group
+from tests.service.errors import ServerFailed
+from tests.service.processes import Processes, free_ports
 from tests.service.vllm.build import installed_environment
-from tests.service.vllm.errors import ServerFailed
 from tests.service.vllm.models import CONTEXT, LAYERS, write_chat_model, write_encoder
 from tests.service.vllm.running import Running
 
 START_SECONDS = 600  # where others keep the cores busy
 STOP_SECONDS = 20
-LOG_LINES = 40
 MODEL = "tiny-random"
 
 RUNNERS = {"chat": "generate", "encoder": "pooling"}
@@ -98,33 +96,17 @@ class Served:
         }
 
 
-class Server(Running):
-    """The processes of one server of ours: one that listens, and one that computes."""
+class Server(Running, Processes):
+    """A server of ours, and its processes."""
 
     def __init__(self, served: Served) -> None:
-        super().__init__(served.url)
+        Running.__init__(self, served.url)
+        Processes.__init__(self, served.folder, STOP_SECONDS)
         self.served = served
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def running(self) -> bool:
-        """Tell whether any of its processes lives, be it paused."""
-        if self._process is None:
-            return False
-        return self._process.poll() is None or bool(states_of_group(self._process.pid))
 
     def launch(self) -> None:
         """Start it and do not wait until it answers."""
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self.served.command,
-                env=self.served.environment,
-                cwd=self.served.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                process_group=0,
-            )
+        self.start(self.served.command, self.served.environment)
 
     def wait_until_ready(self) -> None:
         """Wait until it answers.
@@ -134,62 +116,17 @@ class Server(Running):
         """
         deadline = time.monotonic() + START_SECONDS
         while not self.healthy():
-            if self._process is None or self._process.poll() is not None:
+            if self.ended:
                 raise ServerFailed(f"vLLM ended while it started\n{self.log_tail()}")
             if time.monotonic() > deadline:
                 raise ServerFailed(f"vLLM is not ready after {START_SECONDS} s\n{self.log_tail()}")
             time.sleep(0.2)
-
-    def kill(self) -> None:
-        """End it as a power cut would, at once."""
-        self._signal(signal.SIGKILL)
-        self._wait_until_gone(STOP_SECONDS)
-
-    def stop(self) -> None:
-        """Let it end by itself; kill it when that takes too long."""
-        self._signal(signal.SIGCONT)
-        if self._process is not None and self._process.poll() is None:
-            self._process.terminate()
-        if not self._wait_until_gone(STOP_SECONDS):
-            self.kill()
 
     def restart(self) -> None:
         """Start it again on the same port, after ending it where it still runs, and wait."""
         self.kill()
         self.launch()
         self.wait_until_ready()
-
-    def pause(self) -> None:
-        """Let it hang, from now on: connections are accepted and nothing is answered."""
-        self._signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        """Let it go on after a pause."""
-        self._signal(signal.SIGCONT)
-
-    def log_tail(self) -> str:
-        """Return the end of what it wrote."""
-        if not self._log.exists():
-            return ""
-        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join(lines[-LOG_LINES:])
-
-    @property
-    def _log(self) -> Path:
-        return self.served.folder / "output.log"
-
-    def _signal(self, number: int) -> None:
-        if self._process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)
-
-    def _wait_until_gone(self, seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
-        while self.running:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.05)
-        return True
 
 
 @contextmanager

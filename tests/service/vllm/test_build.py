@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.indexer.corpora import ROOT
+from tests.service.errors import BuildFailed, ServerUnavailable
 from tests.service.vllm import build
-from tests.service.vllm.errors import BuildFailed, ServerUnavailable
 
 LOCKED = dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", build.REQUIREMENTS.read_text("utf-8"), re.MULTILINE))
 
@@ -51,7 +51,7 @@ def test_an_installation_that_fails_is_told_and_leaves_nothing(cache: Path, monk
 
 
 def test_what_a_killed_build_left_is_cleared_away(cache: Path, monkeypatch: pytest.MonkeyPatch):
-    (cache / f"{build.UNFINISHED}killed").mkdir(parents=True)
+    (cache / f"building-{build.KIND}-killed").mkdir(parents=True)
     empty = cache.parent / "requirements.txt"
     empty.write_text("")
     monkeypatch.setattr(build, "REQUIREMENTS", empty)

@@ -10,7 +10,7 @@ from generator.pipeline import answer_question
 from generator.settings import LanguageModelSettings
 from generator.trace import differences
 from tests.generator.sample_index import ENGLISH, KOREAN, settings_of
-from tests.service.elasticsearch.server import free_ports
+from tests.service.processes import free_ports
 from tests.service.vllm.server import MODEL
 
 

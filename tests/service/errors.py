@@ -6,7 +6,7 @@ class ServerUnavailable(Exception):
 
 
 class BuildFailed(Exception):
-    """What was fetched is not what was asked for, or the plugin does not compile."""
+    """What the server is made of could not be made as asked; the message holds the end of what was said."""
 
 
 class ServerFailed(Exception):
