@@ -1,12 +1,10 @@
 """How far a run is, and how many questions a second, on standard error for a person."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     ProgressColumn,
     Task,
     TextColumn,
@@ -14,9 +12,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from indexer.ingest import Progress as ProgressCallback
-from indexer.ingest import no_progress
-from indexer.progress import console
+from indexer.progress import progress_bar
+from indexer.requests import Progress
 
 
 class RateColumn(ProgressColumn):
@@ -28,29 +25,12 @@ class RateColumn(ProgressColumn):
         return Text(f"{speed:,.1f} a second" if speed else "")
 
 
-@contextmanager
-def question_bar() -> Iterator[ProgressCallback]:
+def question_bar() -> AbstractContextManager[Progress]:
     """Show stages of so many questions on standard error, if that is a terminal."""
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield no_progress
-        return
-    columns = (
+    return progress_bar(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         RateColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=screen, transient=True) as bar:
-        task = bar.add_task("", total=None)
-        shown = ""
-
-        def show(stage: str, done: int, total: int) -> None:
-            nonlocal shown
-            if stage != shown:
-                shown = stage
-                bar.reset(task, description=stage, total=total or None)
-            bar.update(task, completed=done)
-
-        yield show

@@ -50,13 +50,13 @@ class RateColumn(ProgressColumn):
 
 
 @contextmanager
-def progress_bar() -> Iterator[ProgressCallback]:
-    """Show stages with a bar, rate and time left on standard error, if that is a terminal."""
+def progress_bar(*columns: ProgressColumn) -> Iterator[ProgressCallback]:
+    """Show stages on standard error, if that is a terminal, in these columns: bar, rate and time left if none."""
     screen = console(stderr=True)
     if not screen.is_terminal:
         yield no_progress
         return
-    columns = (
+    columns = columns or (
         TextColumn("{task.description}"),
         BarColumn(),
         RateColumn(),
