@@ -51,7 +51,7 @@ class RateColumn(ProgressColumn):
 
 @contextmanager
 def progress_bar(*columns: ProgressColumn) -> Iterator[ProgressCallback]:
-    """Show stages on standard error, if that is a terminal, in these columns: bar, rate and time left if none."""
+    """Show stages on standard error, if that is a terminal, in these columns, or with rate and time left."""
     screen = console(stderr=True)
     if not screen.is_terminal:
         yield no_progress

@@ -10,7 +10,6 @@ hold it. `--fit` fits the weights of `retriever/confidence.py` on the training q
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,8 @@ from typing import Any
 import click
 import numpy as np
 
-from eval.experiments.ranking import COLLECTIONS, DATA, Bench, Collection, questions
+from eval.experiments.options import data_option, home_option, json_option
+from eval.experiments.ranking import COLLECTIONS, Bench, Collection, questions
 from eval.progress import question_bar
 from eval.tables import aligned
 from generator.extractive import MOST_SENTENCES, extractive_answer
@@ -160,16 +160,13 @@ def report(asked: Sequence[Asked]) -> dict[str, float]:
 
 
 @click.command()
-@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
-@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@home_option
+@data_option
 @click.option("--fit", "fitting", is_flag=True, help="Fit the weights on the training questions.")
 @click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@json_option
 def main(home: Path, data: Path, fitting: bool, step: int, as_json: bool) -> None:
     """Measure abstention and extractive answers on the tydi questions."""
-    if not data.is_dir():
-        click.echo(f"{data} is not there: the shared evaluation data lie beside the checkout", err=True)
-        sys.exit(2)
     collections = [one for one in COLLECTIONS if "train" in one.splits]
     with question_bar() as progress:
         bench = Bench(home, data, progress)

@@ -15,7 +15,8 @@ from typing import Any
 
 import click
 
-from eval.experiments.ranking import COLLECTIONS, DATA, FIRST, METHODS, Bench, Collection, prefixed, questions
+from eval.experiments.options import data_option, home_option, json_option
+from eval.experiments.ranking import COLLECTIONS, FIRST, METHODS, Bench, Collection, prefixed, questions
 from eval.measures import evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
@@ -129,8 +130,8 @@ def _show(found: Sequence[SideBySide]) -> None:
 
 
 @click.command()
-@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
-@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@home_option
+@data_option
 @click.option("--prefix", default=PREFIX, show_default=True, help="Of the indexes in the cluster.")
 @click.option(
     "--collection",
@@ -139,12 +140,9 @@ def _show(found: Sequence[SideBySide]) -> None:
     type=click.Choice([one.name for one in COLLECTIONS]),
     help="Only this; may be given again.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@json_option
 def main(home: Path, data: Path, prefix: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections on the embedded engine and on a cluster, alone and in one index."""
-    if not data.is_dir():
-        click.echo(f"no collections in {data}; name their folder: --data DIR", err=True)
-        sys.exit(2)
     collections = [one for one in COLLECTIONS if not names or one.name in names]
     try:
         with question_bar() as progress:

@@ -10,7 +10,6 @@ same: alone without the title clause, together with one of weight .3.
 import asyncio
 import gzip
 import json
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import Any
 
 import click
 
+from eval.experiments.options import data_option, home_option, json_option
 from eval.measures import Scores, evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
@@ -35,7 +35,6 @@ from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 
-DATA = Path("../shared/data")
 GOLDEN = Path("../shared/golden")
 
 COMBINED = "combined"
@@ -313,8 +312,8 @@ def _show(ranked: Sequence[Ranked], beside: Sequence[BesideRecorded]) -> None:
 
 
 @click.command()
-@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
-@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@home_option
+@data_option
 @click.option("--golden", type=click.Path(path_type=Path), default=GOLDEN, show_default=True)
 @click.option(
     "--topics",
@@ -331,12 +330,9 @@ def _show(ranked: Sequence[Ranked], beside: Sequence[BesideRecorded]) -> None:
     type=click.Choice([one.name for one in COLLECTIONS]),
     help="Only this; may be given again.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of tables.")
+@json_option
 def main(home: Path, data: Path, golden: Path, split: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections by every method, alone and in one index, and test what is gained."""
-    if not data.is_dir():
-        click.echo(f"no collections in {data}; name their folder: --data DIR", err=True)
-        sys.exit(2)
     collections = [one for one in COLLECTIONS if split in one.splits and (not names or one.name in names)]
     with question_bar() as progress:
         ranked, beside = run_experiment(Bench(home, data, progress), data, golden, collections, split)

@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 
+from eval.experiments.options import json_option
 from eval.qrels import Qrels, read_qrels
 from eval.tables import aligned
 from generator.citations import check_sentence
@@ -130,7 +131,7 @@ def _table(first: str, figures: dict[str, dict[str, float]]) -> str:
 
 @click.command()
 @click.option("--home", type=click.Path(path_type=Path), help="The folder for the index; else a passing one.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of tables.")
+@json_option
 @click.option("--list", "listing", is_flag=True, help="List the questions and claims that went wrong.")
 def main(home: Path | None, as_json: bool, listing: bool) -> None:
     """Evaluate search, answers and citation checks on the sample."""

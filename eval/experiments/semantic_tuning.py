@@ -22,7 +22,8 @@ import click
 import numpy as np
 
 from eval.experiments.engines import PREFIX
-from eval.experiments.ranking import COLLECTIONS, DATA, Bench, questions
+from eval.experiments.options import data_option, home_option
+from eval.experiments.ranking import COLLECTIONS, Bench, questions
 from eval.experiments.vectors import settings_of
 from eval.progress import question_bar
 from indexer.ingest import Progress
@@ -133,14 +134,11 @@ def _mean(sets: Sequence[Tables], weights: Mapping[str, float]) -> float:
 
 
 @click.command()
-@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
-@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@home_option
+@data_option
 @click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
 def main(home: Path, data: Path, step: int) -> None:
     """Search for the weights on the training questions."""
-    if not data.is_dir():
-        click.echo(f"{data} is not there: the shared evaluation data lie beside the checkout", err=True)
-        sys.exit(2)
     if IndexerSettings().encoder.provider == "none":
         click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)

@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import click
 
+from eval.experiments.options import json_option
 from eval.tables import aligned
 from indexer.analysis import Analyzer, Decompound, Token, make_analyzer
 from indexer.requests import counted
@@ -191,7 +192,7 @@ def _show(agreements: Sequence[Agreement]) -> None:
     help="The folder of recorded tokens, analysis-ANALYZER[-DECOMPOUND].jsonl.gz.",
 )
 @click.option("--list", "listed", is_flag=True, help="Every difference in its context too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@json_option
 def main(golden: Path, listed: bool, as_json: bool) -> None:
     """Compare the analyzers with the tokens a real Elasticsearch made of the same texts."""
     files = recorded_files(golden)

@@ -11,7 +11,6 @@ rests on; then the tail by Success@15, what the paper counts. Of equals the smal
 import asyncio
 import itertools
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +18,8 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from eval.experiments.ranking import COLLECTIONS, DATA, Bench, prefixed, questions
+from eval.experiments.options import data_option, home_option, json_option
+from eval.experiments.ranking import COLLECTIONS, Bench, prefixed, questions
 from eval.progress import question_bar
 from eval.tables import aligned
 from retriever.features import FEATURES
@@ -122,15 +122,12 @@ def search_grid(sets: Sequence[Tables]) -> tuple[list[tuple[float, dict[str, flo
 
 
 @click.command()
-@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
-@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@home_option
+@data_option
 @click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@json_option
 def main(home: Path, data: Path, step: int, as_json: bool) -> None:
     """Search the grid of weights on the training questions."""
-    if not data.is_dir():
-        click.echo(f"{data} is not there: the shared evaluation data lie beside the checkout", err=True)
-        sys.exit(2)
     sets: list[Tables] = []
     with question_bar() as progress:
         bench = Bench(home, data, progress)

@@ -20,7 +20,8 @@ from typing import Any, get_args
 import click
 
 from eval.experiments.engines import PREFIX
-from eval.experiments.ranking import COLLECTIONS, DATA, DEPTH, Bench, Collection, questions
+from eval.experiments.options import data_option, home_option, json_option
+from eval.experiments.ranking import COLLECTIONS, DEPTH, Bench, Collection, questions
 from eval.measures import Scores, evaluate
 from eval.progress import question_bar
 from eval.ranking import rank_topics
@@ -109,8 +110,8 @@ def run_experiment(
 
 
 @click.command()
-@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
-@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@home_option
+@data_option
 @click.option("--engine", type=click.Choice([*ENGINES, "both"]), default="tantivy", show_default=True)
 @click.option(
     "--collection",
@@ -120,12 +121,9 @@ def run_experiment(
     show_default=True,
     type=click.Choice([one.name for one in COLLECTIONS]),
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@json_option
 def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections with the vectors of the settings' encoder."""
-    if not data.is_dir():
-        click.echo(f"no collections in {data}; name their folder: --data DIR", err=True)
-        sys.exit(2)
     if IndexerSettings().encoder.provider == "none":
         click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)

@@ -25,10 +25,10 @@ from eval.experiments.bench.indexing import ensure_korean_index, measure_indexin
 from eval.experiments.bench.korean import Passage, korean_passages, texts_of
 from eval.experiments.bench.memory import measure_memory
 from eval.experiments.bench.progressive import measure_queries
+from eval.experiments.options import DATA
 from eval.progress import question_bar
 from indexer.requests import Progress
 
-DATA = Path("../shared/data")
 QUESTIONS = 200
 VECTORS = 200_000
 
