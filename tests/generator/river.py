@@ -1,0 +1,42 @@
+"""A question about a river, asked of scripted servers."""
+
+import asyncio
+from typing import Annotated
+
+import pytest
+from pydantic import BaseModel, Field
+
+from generator.llm import LanguageModel
+from tests.generator.language_model import (
+    Scripted,
+    settings,
+)
+
+RIVER = {"name": "낙동강", "length": 510}
+
+
+class River(BaseModel):
+    name: Annotated[str, Field(min_length=1, max_length=20)]
+    length: Annotated[int, Field(ge=0)]
+
+
+MESSAGES = [{"role": "user", "content": "Which river is the longest in the south of Korea?"}]
+
+
+async def call(given, transport=None, schema=River):
+    async with LanguageModel(given, transport=transport) as model:
+        return await model.complete_json(MESSAGES, schema, name="river")
+
+
+def ask(*answers, **changed):
+    """Ask a model that gives these answers for a river; return its script and the reply."""
+    script = Scripted(answers)
+    return script, asyncio.run(call(settings(**changed), script.transport))
+
+
+def fail(error, *answers, **changed):
+    """Ask in vain; return the script and the error."""
+    script = Scripted(answers)
+    with pytest.raises(error) as caught:
+        asyncio.run(call(settings(**changed), script.transport))
+    return script, caught.value

@@ -1,0 +1,138 @@
+"""Calls of a language model: what is sent, and what a good answer gives."""
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from generator.llm import LanguageModel, chat_request
+from tests.generator.language_model import (
+    Scripted,
+    answers_with,
+    says,
+    served,
+    settings,
+)
+from tests.generator.river import MESSAGES, RIVER, River, ask, call
+
+
+def test_a_request_is_a_value():
+    assert chat_request(MESSAGES, River, name="river", settings=settings(seed=7, max_tokens=64)) == {
+        "model": "tiny-writer",
+        "messages": [{"role": "user", "content": "Which river is the longest in the south of Korea?"}],
+        "temperature": 0.0,
+        "max_tokens": 64,
+        "seed": 7,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "chat_template_kwargs": {"enable_thinking": False},
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {
+                "name": "river",
+                "strict": True,
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "name": {"type": "string", "minLength": 1, "maxLength": 20},
+                        "length": {"type": "integer", "minimum": 0},
+                    },
+                    "required": ["name", "length"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+    }
+
+
+def test_further_fields_are_sent_and_those_of_the_template_joined():
+    extra = {"top_k": 1, "chat_template_kwargs": {"language": "ko"}}
+    body = chat_request(MESSAGES, River, name="river", settings=settings(extra_body=extra))
+    assert body["top_k"] == 1
+    assert body["chat_template_kwargs"] == {"enable_thinking": False, "language": "ko"}
+
+
+def test_a_plain_openai_server_is_sent_no_field_of_vllm():
+    body = chat_request(MESSAGES, River, name="river", settings=settings(dialect="openai"))
+    assert "chat_template_kwargs" not in body
+
+
+def test_thinking_is_asked_for_where_it_is_wanted():
+    body = chat_request(MESSAGES, River, name="river", settings=settings(thinking=True))
+    assert body["chat_template_kwargs"] == {"enable_thinking": True}
+
+
+def test_no_seed_is_sent_where_none_is_set():
+    assert "seed" not in chat_request(MESSAGES, River, name="river", settings=settings(seed=None))
+
+
+def test_a_good_answer_takes_one_request():
+    script, reply = ask(says(RIVER))
+    assert reply.value == River(name="낙동강", length=510)
+    assert reply.model == "tiny-writer-7b"
+    assert (reply.prompt_tokens, reply.completion_tokens) == (100, 20)
+    assert (reply.attempts, reply.repaired, reply.finish_reason) == (1, False, "stop")
+    assert reply.text == '{"name": "낙동강", "length": 510}'
+    assert reply.milliseconds > 0
+    assert [str(request.url) for request in script.requests] == ["http://model.test/v1/chat/completions"]
+    assert "Authorization" not in script.requests[0].headers
+
+
+def test_a_reply_tells_all_but_its_value_to_a_trace():
+    _, reply = ask(says(RIVER))
+    record = reply.as_record()
+    assert list(record.pop("milliseconds")) == ["queued", "total"]
+    assert json.loads(json.dumps(record)) == {
+        "model": "tiny-writer-7b",
+        "text": '{"name": "낙동강", "length": 510}',
+        "finish_reason": "stop",
+        "prompt_tokens": 100,
+        "completion_tokens": 20,
+        "attempts": 1,
+        "repaired": False,
+    }
+
+
+def test_the_key_goes_into_the_header():
+    script, _ = ask(says(RIVER), api_key="sk-river-123")
+    assert script.requests[0].headers["Authorization"] == "Bearer sk-river-123"
+
+
+def test_a_server_that_counts_no_tokens_and_names_no_model_is_fine():
+    bare = httpx.Response(200, json={"choices": [{"message": {"content": json.dumps(RIVER)}}]})
+    _, reply = ask(bare)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.model) == (None, None, "tiny-writer")
+
+
+def test_half_a_surrogate_pair_in_a_message_is_sent_as_a_question_mark():
+    script = Scripted([says(RIVER)])
+
+    async def ask_oddly():
+        async with LanguageModel(settings(), transport=script.transport) as model:
+            await model.complete_json([{"role": "user", "content": "강\ud800"}], River, name="river")
+
+    asyncio.run(ask_oddly())
+    assert script.bodies[0]["messages"] == [{"role": "user", "content": "강?"}]
+
+
+def test_proxies_of_the_environment_are_not_used(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with served(answers_with(RIVER)) as server:
+        reply = asyncio.run(call(settings(base_url=server.base_url)))
+    assert reply.value.length == 510
+
+
+def test_importing_the_client_does_not_import_httpx():
+    code = "import sys, generator.llm, generator.keywords; sys.exit('httpx' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_model_that_is_not_opened_says_how():
+    model = LanguageModel(settings())
+    with pytest.raises(RuntimeError, match="async with"):
+        asyncio.run(model.complete_json(MESSAGES, River, name="river"))

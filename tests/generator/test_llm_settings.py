@@ -1,0 +1,92 @@
+"""Settings of a language model: from the environment, and refused without showing them."""
+
+import pytest
+from pydantic import ValidationError
+
+from generator.errors import (
+    GeneratorError,
+    ModelAnswerInvalid,
+    ModelNotConfigured,
+    ModelRefusedCall,
+    ModelTooSlow,
+    ModelUnreachable,
+)
+from generator.llm import LanguageModel
+from generator.settings import GeneratorSettings, LanguageModelSettings
+from tests.generator.language_model import (
+    BASE_URL,
+    settings,
+)
+
+
+def test_settings_come_from_the_environment(monkeypatch):
+    monkeypatch.setenv("SHRAG_LLM__BASE_URL", "http://localhost:8000/v1/")
+    monkeypatch.setenv("SHRAG_LLM__MODEL", "tiny-writer")
+    monkeypatch.setenv("SHRAG_LLM__API_KEY", "sk-river-123\n")
+    monkeypatch.setenv("SHRAG_LLM__TIMEOUT_S", "7.5")
+    monkeypatch.setenv("SHRAG_LLM__SEED", "")
+    llm = GeneratorSettings().llm
+    assert (llm.base_url, llm.model, llm.timeout_s, llm.seed) == (
+        "http://localhost:8000/v1",
+        "tiny-writer",
+        7.5,
+        0,
+    )
+    assert llm.api_key
+    assert llm.api_key.get_secret_value() == "sk-river-123"
+    assert "sk-river" not in repr(llm) + llm.model_dump_json()
+
+
+def test_without_settings_no_model_is_configured():
+    settings = GeneratorSettings().llm
+    assert not settings.configured
+    with pytest.raises(ModelNotConfigured, match="SHRAG_LLM__BASE_URL"):
+        LanguageModel(settings)
+
+
+def test_empty_variables_are_as_none(monkeypatch):
+    monkeypatch.setenv("SHRAG_LLM__BASE_URL", "")
+    monkeypatch.setenv("SHRAG_LLM__MODEL", "")
+    assert not GeneratorSettings().llm.configured
+
+
+def test_the_full_address_of_the_call_is_taken_as_well():
+    assert settings(base_url="https://model.test/v1/chat/completions").base_url == "https://model.test/v1"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"base_url": "localhost:8000"}, "must begin with http:// or https://"),
+        ({"base_url": "ftp://model.test"}, "must begin with http:// or https://"),
+        ({"base_url": "http://reader:secret@model.test/v1"}, "a key belongs into SHRAG_LLM__API_KEY"),
+        ({"base_url": "http://model.test/v1?key=secret"}, "must not hold"),
+        ({"api_key": "secret secret"}, "must be ASCII without white space"),
+        ({"api_key": "secret열쇠"}, "must be ASCII without white space"),
+        ({"model": None}, "set SHRAG_LLM__MODEL"),
+        ({"timeout_s": 0}, "greater than 0"),
+        ({"timeout_s": "nan"}, "finite"),
+        ({"timout_s": 1}, "Extra inputs"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_without_showing_them(changed, said):
+    with pytest.raises(ValidationError) as caught:
+        settings(**changed)
+    assert said in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_bad_setting_of_the_environment_is_not_shown_either(monkeypatch):
+    monkeypatch.setenv("SHRAG_LLM__BASE_URL", "http://reader:secret@model.test/v1")
+    with pytest.raises(ValidationError) as caught:
+        GeneratorSettings()
+    assert "secret" not in str(caught.value)
+
+
+def test_all_errors_of_the_generator_have_one_root():
+    errors = (ModelNotConfigured, ModelUnreachable, ModelTooSlow, ModelRefusedCall, ModelAnswerInvalid)
+    assert all(issubclass(error, GeneratorError) for error in errors)
+
+
+def test_the_defaults_are_valid():
+    assert LanguageModelSettings(base_url=BASE_URL, model="tiny-writer").temperature == 0

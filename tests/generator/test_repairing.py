@@ -1,0 +1,115 @@
+"""Answers that cannot be used: sent back once, or told."""
+
+import httpx
+import pytest
+
+from generator.errors import (
+    ModelAnswerInvalid,
+    ModelRefusedCall,
+)
+from tests.generator.language_model import (
+    says,
+)
+from tests.generator.river import RIVER, ask, fail
+
+
+def test_half_a_json_is_sent_back_once_and_mended():
+    script, reply = ask(says('{"name": "낙동', finish_reason="length"), says(RIVER))
+    assert reply.value.name == "낙동강"
+    assert (reply.attempts, reply.repaired) == (2, True)
+    assert (reply.prompt_tokens, reply.completion_tokens) == (200, 40)
+    assert reply.text == '{"name": "낙동강", "length": 510}'
+    first, second = script.bodies
+    question, answer, complaint = second["messages"]
+    assert question == first["messages"][0]
+    assert answer == {"role": "assistant", "content": '{"name": "낙동'}
+    assert complaint["role"] == "user"
+    assert (
+        "<complaint>\nthe JSON breaks off before its end; it was cut off at 2048 tokens\n</complaint>"
+        in (complaint["content"])
+    )
+    assert second["response_format"] == first["response_format"]
+
+
+def test_an_answer_that_stays_broken_fails_after_two_requests():
+    script, error = fail(ModelAnswerInvalid, says('{"name": "낙동'), says('{"name": "낙동강"}'))
+    assert len(script.requests) == 2
+    assert error.text == '{"name": "낙동강"}'
+    assert str(error) == (
+        "tiny-writer-7b at http://model.test/v1/chat/completions gave no valid 'river' answer, asked twice: "
+        "length: Field required. Use a server that enforces `response_format` (vLLM does), or another model."
+    )
+
+
+def test_an_answer_that_is_cut_off_twice_names_the_limit():
+    half = '{"name": "낙동'
+    _, error = fail(
+        ModelAnswerInvalid,
+        says(half, finish_reason="length"),
+        says(half, finish_reason="length"),
+        max_tokens=16,
+    )
+    assert "it was cut off at 16 tokens. Raise SHRAG_LLM__MAX_TOKENS." in str(error)
+
+
+@pytest.mark.parametrize("empty", [None, "", " \n"])
+def test_an_empty_answer_is_sent_back_as_words(empty):
+    script, reply = ask(says(empty), says(RIVER))
+    assert reply.repaired
+    assert script.bodies[1]["messages"][1] == {"role": "assistant", "content": "(empty)"}
+    assert "the answer is empty" in script.bodies[1]["messages"][2]["content"]
+
+
+def test_a_wrong_schema_is_told_field_by_field():
+    script, _ = ask(says({"river": "낙동강", "length": -1}), says(RIVER))
+    complaint = script.bodies[1]["messages"][2]["content"]
+    assert "name: Field required; length: Input should be greater than or equal to 0" in complaint
+
+
+def test_half_a_surrogate_pair_in_an_answer_is_an_invalid_one():
+    script, reply = ask(says('{"name": "\\ud800", "length": 1}'), says(RIVER))
+    assert reply.repaired
+    assert len(script.requests) == 2
+
+
+def test_a_refusal_during_the_repair_is_told_as_such():
+    script, error = fail(ModelRefusedCall, says("no"), httpx.Response(401, json={"error": "expired"}))
+    assert (len(script.requests), error.status) == (2, 401)
+
+
+def test_a_refusal_of_the_model_is_not_argued_with():
+    script, error = fail(ModelRefusedCall, says(None, refusal="I will not speak of rivers."))
+    assert len(script.requests) == 1
+    assert error.status == 200
+    assert "declined: I will not speak of rivers. Ask in other words" in str(error)
+
+
+def test_a_content_filter_is_a_refusal():
+    _, error = fail(ModelRefusedCall, says(None, finish_reason="content_filter"))
+    assert "content filter" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"choices": []}, "without choices"),
+        ({"model": "x"}, "not with a chat completion. Set SHRAG_LLM__BASE_URL"),
+        ({"choices": [{"text": "legacy"}]}, "not with a chat completion"),
+        ([], "not with a chat completion"),
+    ],
+)
+def test_a_response_without_an_answer_is_not_repaired(body, said):
+    script, error = fail(ModelAnswerInvalid, httpx.Response(200, json=body))
+    assert len(script.requests) == 1
+    assert said in str(error)
+
+
+def test_a_page_instead_of_an_answer_is_not_repaired():
+    script, error = fail(ModelAnswerInvalid, httpx.Response(200, html="<h1>Welcome</h1>"))
+    assert len(script.requests) == 1
+    assert error.text == "<h1>Welcome</h1>"
+
+
+def test_an_error_with_status_200_is_a_refusal():
+    _, error = fail(ModelRefusedCall, httpx.Response(200, json={"error": {"message": "no model loaded"}}))
+    assert "answered with an error: no model loaded. Look into the server's log." in str(error)
