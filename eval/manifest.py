@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.files import replace_file
-from indexer.versions import Manifest
+from indexer.manifest import Manifest
 
 SUFFIX = ".manifest.json"
 # What a run's order may depend on.

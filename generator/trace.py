@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from generator.errors import TraceNotWritten
-from indexer.versions import write_durably
+from indexer.durable import write_durably
 
 TRACE_VERSION = 1
 # What differs from run to run without a difference in what was done.

@@ -23,11 +23,13 @@ import numpy as np
 from indexer.analysis.pool import AnalysedTexts, WorkerEnded, analyse_in_order
 from indexer.chunking import cut_text
 from indexer.dead_letters import DeadLetterFile
+from indexer.durable import write_durably
 from indexer.encoders import Encoder
 from indexer.errors import EmptyCorpus, IndexNotWritten, InvalidCall, StrictRefusal
 from indexer.fingerprint import Fingerprint, lexical_fingerprint
 from indexer.finishing import Seen, finish
 from indexer.glossary.mining import texts_of
+from indexer.manifest import Manifest, check_analysis
 from indexer.papers import Paper
 from indexer.readers import Corpus, DeadLetter
 from indexer.requests import IngestRequest, Progress
@@ -35,7 +37,7 @@ from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from indexer.stored import key_field, key_of, stored_passages
 from indexer.vectors.stage import VectorStage
-from indexer.versions import DEAD_LETTERS, PLAN, IndexFolder, Manifest, check_analysis, write_durably
+from indexer.versions import DEAD_LETTERS, PLAN, IndexFolder
 from indexer.writers import Writer
 
 # What a manifest counts, and in which order it says so.

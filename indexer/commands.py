@@ -17,7 +17,7 @@ from indexer.requests import counted
 from indexer.settings import IndexerSettings
 
 if TYPE_CHECKING:
-    from indexer.versions import Manifest
+    from indexer.manifest import Manifest
 
 INTERRUPTED = 130  # 128 and the number of the signal, as shells say
 

@@ -10,9 +10,10 @@ import numpy as np
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.glossary import GlossaryMiner, Pair, write_glossary
 from indexer.glossary.brackets import PassageMentions
+from indexer.manifest import Manifest
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
-from indexer.versions import GLOSSARY, Manifest
+from indexer.versions import GLOSSARY
 from indexer.writers import Writer
 
 

@@ -9,24 +9,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from indexer.building import Build
+from indexer.durable import not_written, write_durably
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, InvalidCall, StrictRefusal
 from indexer.finishing import finish, now
+from indexer.manifest import Manifest, check_analysis
 from indexer.places import the_index
 from indexer.readers import DeadLetter, read_corpus
 from indexer.requests import IngestRequest, Progress, no_progress
 from indexer.settings import IndexerSettings
 from indexer.stored import key_field
 from indexer.vectors.stage import VectorStage
-from indexer.versions import (
-    GLOSSARY,
-    PLAN,
-    IndexFolder,
-    Manifest,
-    check_analysis,
-    not_written,
-    write_durably,
-)
+from indexer.versions import GLOSSARY, PLAN, IndexFolder
 
 __all__ = [
     "IngestReport",

@@ -16,32 +16,28 @@
 | writer.lock | held while a version is built |
 """
 
-import errno
 import json
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import tantivy
 from filelock import FileLock, Timeout
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.encoders import VectorFingerprint
+from indexer.durable import not_written, sync_folder, write_durably
 from indexer.errors import (
     IndexBusy,
     IndexDamaged,
-    IndexMismatch,
-    IndexNotWritten,
     InvalidCall,
     UnknownIndex,
 )
-from indexer.fingerprint import Fingerprint, differences, lexical_fingerprint
+from indexer.manifest import Manifest
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage, tantivy_schema
@@ -59,66 +55,6 @@ CLEARING = "clearing.json"
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
 
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a published version says of itself; `manifest.json` holds it."""
-
-    name: str
-    version: int
-    engine: EngineName
-    analyzer: str
-    decompound: Decompound
-    unit: Unit
-    papers: int
-    passages: int
-    published: str
-    fingerprint: Fingerprint
-    counts: dict[str, int] = field(default_factory=dict)
-    dictionary: str = ""  # the hash of the user's dictionary
-    vectors: dict[str, Any] | None = None  # the fingerprint of the set, and how many passages have one
-
-    @property
-    def vector_fingerprint(self) -> VectorFingerprint | None:
-        """What the vectors depend on; None where the version has none."""
-        return VectorFingerprint(**self.vectors["fingerprint"]) if self.vectors else None
-
-    @property
-    def vector_count(self) -> int:
-        """How many passages have a vector."""
-        return int(self.vectors["passages"]) if self.vectors else 0
-
-    def with_vectors(self, fingerprint: VectorFingerprint, passages: int) -> Self:
-        """Return the manifest of the version when so many passages have vectors."""
-        return replace(self, vectors={"fingerprint": fingerprint.as_record(), "passages": passages})
-
-    def write(self, folder: Path) -> None:
-        """Write `manifest.json` into `folder`."""
-        text = json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
-        write_durably(folder / "manifest.json", text)
-
-    @classmethod
-    def read(cls, folder: Path) -> "Manifest":
-        """Read `manifest.json` of `folder`; IndexDamaged where it is missing or broken."""
-        try:
-            return cls(**json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
-            raise IndexDamaged(
-                f"the manifest of {folder} cannot be read ({error}); "
-                "build the index again (shrag index … --rebuild) or go back (shrag indexes rollback)"
-            ) from error
-
-
-def check_analysis(manifest: Manifest, dictionary: UserDictionary | None) -> None:
-    """Raise IndexMismatch where a version was built by another analysis, schema or library version."""
-    now = lexical_fingerprint(manifest.analyzer, manifest.decompound, manifest.engine, dictionary)
-    changed = differences(manifest.fingerprint, now)
-    if changed:
-        raise IndexMismatch(
-            f"index {manifest.name!r} was built otherwise ({'; '.join(changed)}); "
-            f"build it again: shrag index PATH --name {manifest.name} --rebuild"
-        )
 
 
 def _refuse_nothing(_: DeadLetter) -> None:
@@ -346,12 +282,12 @@ class IndexFolder:
         self.versions_path.mkdir(exist_ok=True)
         self._move_dead_letters(version)
         for path in [*self.building.rglob("*"), self.building]:
-            _sync(path)
+            sync_folder(path)
         before = self.current() or 0
         target = self.version_path(version)
         self.building.rename(target)
-        _sync(self.versions_path)
-        _sync(self.path)
+        sync_folder(self.versions_path)
+        sync_folder(self.path)
         self._plan_clearing(version, before, keep)
         self.point_to(version)
         (target / PLAN).unlink(missing_ok=True)
@@ -384,9 +320,9 @@ class IndexFolder:
         place.unlink(missing_ok=True)
         if written.exists():
             place.parent.mkdir(exist_ok=True)
-            _sync(written)
+            sync_folder(written)
             written.rename(place)
-            _sync(place.parent)
+            sync_folder(place.parent)
 
     def _clear_away(self, version: int) -> None:
         """Remove a version, in one step for whoever is about to open it."""
@@ -439,46 +375,3 @@ def list_indexes(home: Path) -> list[str]:
         return []
     names = sorted(path.name for path in home.iterdir() if path.is_dir() and NAME.fullmatch(path.name))
     return [name for name in names if IndexFolder(home, name).current() is not None]
-
-
-@contextmanager
-def not_written(name: str) -> Iterator[None]:
-    """Turn what the system refuses while an index is written into IndexNotWritten with the next step."""
-    try:
-        yield
-    except OSError as error:
-        causes = {
-            errno.ENOSPC: "the disk is full",
-            errno.EDQUOT: "the disk quota is used up",
-            errno.EFBIG: "a file grew over the allowed size",
-            errno.EACCES: "no permission",
-            errno.EROFS: "the file system is read-only",
-        }
-        cause = causes.get(error.errno or 0, error.strerror or str(error))
-        where = f" ({error.filename})" if error.filename else ""
-        raise IndexNotWritten(
-            f"index {name!r} was not written: {cause}{where}. What was published before still answers; "
-            "mend the cause and give the same command again, it goes on where it stopped"
-        ) from error
-
-
-def write_durably(path: Path, text: str) -> None:
-    """Replace the file at `path` so that a reader, or a crash, finds the old text or the new one whole."""
-    passing = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with passing.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        passing.replace(path)
-    finally:
-        passing.unlink(missing_ok=True)
-    _sync(path.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

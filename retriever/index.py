@@ -13,10 +13,11 @@ from indexer.analysis import Analyzer, Token, UserDictionary, make_analyzer
 from indexer.analysis.tokens import Analyzes, as_indexed
 from indexer.errors import IndexDamaged, InvalidCall
 from indexer.glossary import Glossary
+from indexer.manifest import Manifest, check_analysis
 from indexer.places import the_index
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
-from indexer.versions import ENGINE, IndexFolder, Manifest, check_analysis
+from indexer.versions import ENGINE, IndexFolder
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.models import QuestionVectors, Rereader

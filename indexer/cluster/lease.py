@@ -16,8 +16,8 @@ from typing import Any
 from elasticsearch import AsyncElasticsearch, ConflictError, NotFoundError
 
 from indexer.cluster.connection import Cluster
+from indexer.durable import write_durably
 from indexer.errors import EngineRefused, EngineUnreachable, IndexBusy
-from indexer.versions import write_durably
 
 LASTS_S = 120
 RENEWED_EVERY_S = 30

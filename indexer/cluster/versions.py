@@ -23,12 +23,14 @@ from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
 from indexer.cluster.reading import passages_of_index
+from indexer.durable import not_written
 from indexer.errors import EngineRefused, IndexDamaged, IndexNotWritten
+from indexer.manifest import Manifest
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
-from indexer.versions import GLOSSARY, NAME, PLAN, IndexFolder, Manifest, not_written
+from indexer.versions import GLOSSARY, NAME, PLAN, IndexFolder
 from indexer.writers.elasticsearch import ElasticsearchWriter
 
 Result = TypeVar("Result")

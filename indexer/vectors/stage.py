@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 from indexer.encoders import Encoder
 from indexer.errors import InvalidCall
+from indexer.manifest import Manifest
 from indexer.requests import Progress
 from indexer.vectors.adding import encode_missing
 from indexer.vectors.store import VectorStore
-from indexer.versions import IndexFolder, Manifest
+from indexer.versions import IndexFolder
 from indexer.writers import Writer
 
 

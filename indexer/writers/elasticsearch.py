@@ -35,6 +35,7 @@ from indexer.cluster.connection import (
 from indexer.cluster.documents import document_id, to_document
 from indexer.cluster.loading import merge
 from indexer.cluster.reading import PAGE, count, page_of, passages_of_index, refresh
+from indexer.durable import write_durably
 from indexer.encoders import VectorFingerprint
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.papers import Unit
@@ -42,7 +43,7 @@ from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.stored import key_of
 from indexer.vectors.store import VectorStore
-from indexer.versions import PLAN, write_durably
+from indexer.versions import PLAN
 
 COMMITTED = "committed.json"
 # A request grows while it is answered quickly, and shrinks while it is not.

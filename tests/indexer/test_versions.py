@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
+from indexer.durable import write_durably
 from indexer.errors import IndexBusy, IndexDamaged, InvalidCall, UnknownIndex
-from indexer.versions import IndexFolder, list_indexes, write_durably
+from indexer.versions import IndexFolder, list_indexes
 
 
 @pytest.fixture

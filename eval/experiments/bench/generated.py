@@ -9,15 +9,17 @@ from eval.experiments.bench.corpus import Document, documents
 from eval.experiments.bench.figures import Figure
 from indexer.analysis.pool import AnalysedTexts
 from indexer.analysis.tokens import Token
+from indexer.durable import write_durably
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
 from indexer.glossary import write_glossary
+from indexer.manifest import Manifest
 from indexer.packing import PackedTokens
 from indexer.places import the_index
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
-from indexer.versions import GLOSSARY, PLAN, IndexFolder, Manifest, write_durably
+from indexer.versions import GLOSSARY, PLAN, IndexFolder
 from retriever.index import open_index
 
 PART = "generated index"

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from indexer.errors import IndexDamaged, IndexerError, IndexMismatch, UnknownIndex
+from indexer.manifest import Manifest
 from indexer.places import index_names
 from indexer.settings import EncoderSettings
-from indexer.versions import Manifest
 from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding
 
