@@ -1,18 +1,16 @@
 """The engine of a cluster: one version's index, asked with analysed tokens, never with text to analyse."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn
-
-from elasticsearch import NotFoundError
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document
 from indexer.encoders.rounding import Stored
-from indexer.errors import EngineRefused, IndexDamaged
 from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
 from retriever.engines import EngineHit, Explanation, TermScore
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, value_in
+from retriever.engines.msearch import ManySearches
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled, surely_first
 from retriever.engines.requests import (
     compiled,
@@ -38,13 +36,12 @@ class ElasticsearchEngine:
     def __init__(self, settings: ElasticsearchSettings, index: str, *, passages: int, shards: int) -> None:
         """Connect to the index of one version, of so many passages and shards; nothing is asked yet."""
         self._cluster = Cluster(settings)
-        self._client = self._cluster.client
-        self._index = index
         self._count = passages
         self._frequencies: dict[str, int] = {}  # a version never changes
-        self._options: dict[str, Any] = {"preference": PREFERENCE}
+        options = {"preference": PREFERENCE}
         if shards > 1:  # else a token is as rare as in the shard that is asked
-            self._options["search_type"] = "dfs_query_then_fetch"
+            options["search_type"] = "dfs_query_then_fetch"
+        self._msearch = ManySearches(self._cluster, index, options).send
 
     @property
     def passage_count(self) -> int:
@@ -225,50 +222,6 @@ class ElasticsearchEngine:
                 return (first if len(first) >= k else by_score(hits))[:k]
             limit *= 4
         return []
-
-    async def _msearch(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Send many searches in one request; each must succeed on all shards."""
-        if not bodies:
-            return []
-        searches: list[Mapping[str, Any]] = []
-        for body in bodies:
-            searches += [self._options | {"allow_partial_search_results": False}, body]
-        try:
-            answer = await self._cluster.call(self._sent(searches))
-        except EngineRefused as error:
-            if isinstance(error.__cause__, NotFoundError):
-                self._gone(error)
-            raise
-        for one in answer:
-            if "error" in one:
-                self._failed(one)
-        return answer
-
-    async def _sent(self, searches: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        answer = await self._client.msearch(index=self._index, searches=searches)
-        responses: list[dict[str, Any]] = answer["responses"]
-        return responses
-
-    def _failed(self, answer: dict[str, Any]) -> NoReturn:
-        cause = answer["error"]
-        for root in cause.get("root_cause") or ():
-            cause = root
-        kind, reason = str(cause.get("type")), str(cause.get("reason"))
-        if kind == "index_not_found_exception":
-            self._gone(None)
-        if kind == "no_shard_available_action_exception" or answer.get("status") in {429, 503}:
-            raise EngineRefused(
-                f"Elasticsearch at {self._cluster.settings.url} cannot search all of {self._index} now "
-                f"({reason}): shards are missing (a red cluster), starting, or overloaded; see "
-                "GET /_cluster/health, and try again"
-            )
-        raise EngineRefused(f"Elasticsearch at {self._cluster.settings.url} refused a search: {reason}")
-
-    def _gone(self, error: Exception | None) -> NoReturn:
-        raise IndexDamaged(
-            f"index {self._index} is gone from the cluster: it was replaced by a newer version, or deleted; "
-            "open it again"
-        ) from error
 
 
 def _hit(raw: dict[str, Any]) -> EngineHit:

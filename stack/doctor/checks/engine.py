@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,33 +95,33 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
 
 
 def _of_a_cluster(cluster: "Cluster", configured: str) -> Iterator[Finding]:
-    info = cluster.run(cluster.client.info())
-    number = str(info["version"]["number"])
+    info = cluster.run(cluster.client.nodes.info(metric="plugins"))
+    nodes: list[dict[str, Any]] = list(info["nodes"].values())
     yield Finding(
         "engine", "reachable", "ok", f"cluster {info['cluster_name']!r} answers", configured=configured
     )
-    new_enough = tuple(int(one) for one in number.split(".")[:2]) >= OLDEST
+    versions = sorted({str(node["version"]) for node in nodes})
+    new_enough = all(tuple(int(one) for one in number.split(".")[:2]) >= OLDEST for number in versions)
     yield Finding(
         "engine",
         "version",
         "ok" if new_enough else "wrong",
-        f"Elasticsearch {number}",
+        f"Elasticsearch {', '.join(versions)}",
         configured=f"{'.'.join(map(str, OLDEST))} or later",
         mend="" if new_enough else "upgrade the cluster",
     )
-    yield _nori(cluster)
+    yield _nori(cluster, nodes)
     health = cluster.run(cluster.client.cluster.health())
     status, mend = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
-    nodes = f"{health['status']}, {health['number_of_nodes']} node(s)"
-    yield Finding("engine", "health", status, nodes, mend=mend)
+    told = f"{health['status']}, {health['number_of_nodes']} node(s)"
+    yield Finding("engine", "health", status, told, mend=mend)
 
 
-def _nori(cluster: "Cluster") -> Finding:
+def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
     """Look for the plugin on every node; where it goes by another name, try what it does."""
-    nodes: dict[str, Any] = cluster.run(cluster.client.nodes.info(metric="plugins"))["nodes"]
     without = sorted(
         node["name"]
-        for node in nodes.values()
+        for node in nodes
         if NORI not in {one["name"] for one in (*node.get("plugins", ()), *node.get("modules", ()))}
     )
     if not without:

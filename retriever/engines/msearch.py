@@ -1,0 +1,96 @@
+"""Many searches in one request to a cluster, each of which must succeed on all shards."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from elasticsearch import NotFoundError
+
+from indexer.cluster.connection import TRANSPORT_RETRIES, Cluster, growing_pauses
+from indexer.errors import EngineRefused, IndexDamaged
+
+# Of a search whose node died under it: the cluster itself asks another copy, but not in the middle of a
+# search, which goes on where it began.
+NODE_LOST = frozenset(
+    {"node_disconnected_exception", "node_not_connected_exception", "connect_transport_exception"}
+)
+
+
+class ManySearches:
+    """Sends searches of one index; those whose node was lost are sent again."""
+
+    def __init__(self, cluster: Cluster, index: str, options: Mapping[str, Any]) -> None:
+        """Hold the options that stand in the header of each search."""
+        self._cluster = cluster
+        self._index = index
+        self._header = {**options, "allow_partial_search_results": False}
+
+    async def send(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the answers to the bodies, in their order.
+
+        Raises:
+            EngineUnreachable: no server answers.
+            EngineRefused: it does not answer one of the searches.
+            IndexDamaged: the index is gone.
+        """
+        answers = await self._answered(bodies)
+        pauses = growing_pauses()
+        for _ in range(TRANSPORT_RETRIES):
+            lost = [place for place, answer in enumerate(answers) if _cause_of(answer)[0] in NODE_LOST]
+            if not lost:
+                break
+            await asyncio.sleep(next(pauses))
+            again = await self._answered([bodies[place] for place in lost])
+            for place, answer in zip(lost, again, strict=True):
+                answers[place] = answer
+        for answer in answers:
+            if "error" in answer:
+                self._refuse(answer)
+        return answers
+
+    async def _answered(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        if not bodies:
+            return []
+        searches = [part for body in bodies for part in (self._header, body)]
+        try:
+            answer = await self._cluster.call(self._sent(searches))
+        except EngineRefused as error:
+            if isinstance(error.__cause__, NotFoundError):
+                self._gone(error)
+            raise
+        return answer
+
+    async def _sent(self, searches: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        answer = await self._cluster.client.msearch(index=self._index, searches=searches)
+        responses: list[dict[str, Any]] = answer["responses"]
+        return responses
+
+    def _refuse(self, answer: dict[str, Any]) -> NoReturn:
+        kind, reason = _cause_of(answer)
+        if kind == "index_not_found_exception":
+            self._gone(None)
+        if (
+            kind == "no_shard_available_action_exception"
+            or kind in NODE_LOST
+            or answer.get("status") in {429, 503}
+        ):
+            raise EngineRefused(
+                f"Elasticsearch at {self._cluster.settings.url} cannot search all of {self._index} now "
+                f"({reason}): shards are missing (a red cluster), starting, or overloaded; see "
+                "GET /_cluster/health, and try again"
+            )
+        raise EngineRefused(f"Elasticsearch at {self._cluster.settings.url} refused a search: {reason}")
+
+    def _gone(self, error: Exception | None) -> NoReturn:
+        raise IndexDamaged(
+            f"index {self._index} is gone from the cluster: it was replaced by a newer version, or deleted; "
+            "open it again"
+        ) from error
+
+
+def _cause_of(answer: Mapping[str, Any]) -> tuple[str, str]:
+    """Return kind and reason of an answer's failure, the innermost that is told; "" where it is none."""
+    cause = answer.get("error") or {}
+    for root in cause.get("root_cause") or ():
+        cause = root
+    return str(cause.get("type", "")), str(cause.get("reason", ""))
