@@ -20,11 +20,11 @@ def write_durably(path: Path, text: str) -> None:
         passing.replace(path)
     finally:
         passing.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    sync(path.parent)
 
 
-def sync_folder(path: Path) -> None:
-    """Let what was named, moved or removed in a folder outlive a crash."""
+def sync(path: Path) -> None:
+    """Let a file's content, or what stands in a folder, outlive a crash."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -30,7 +30,7 @@ from filelock import FileLock, Timeout
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.durable import not_written, sync_folder, write_durably
+from indexer.durable import not_written, sync, write_durably
 from indexer.errors import (
     IndexBusy,
     IndexDamaged,
@@ -282,12 +282,12 @@ class IndexFolder:
         self.versions_path.mkdir(exist_ok=True)
         self._move_dead_letters(version)
         for path in [*self.building.rglob("*"), self.building]:
-            sync_folder(path)
+            sync(path)
         before = self.current() or 0
         target = self.version_path(version)
         self.building.rename(target)
-        sync_folder(self.versions_path)
-        sync_folder(self.path)
+        sync(self.versions_path)
+        sync(self.path)
         self._plan_clearing(version, before, keep)
         self.point_to(version)
         (target / PLAN).unlink(missing_ok=True)
@@ -320,9 +320,9 @@ class IndexFolder:
         place.unlink(missing_ok=True)
         if written.exists():
             place.parent.mkdir(exist_ok=True)
-            sync_folder(written)
+            sync(written)
             written.rename(place)
-            sync_folder(place.parent)
+            sync(place.parent)
 
     def _clear_away(self, version: int) -> None:
         """Remove a version, in one step for whoever is about to open it."""

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import regex
 
-from indexer.analysis.tokens import Analyzes
+from indexer.analysis import Analyzer
 from indexer.chunking import split_sentences
 
 # Of a text, this much from its beginning is analysed whole,
@@ -53,7 +53,7 @@ class Place:
     token: str
 
 
-def highlight(text: str, tokens: Collection[str], analyzer: Analyzes) -> list[Span]:
+def highlight(text: str, tokens: Collection[str], analyzer: Analyzer) -> list[Span]:
     """Return where `text` holds one of the tokens, in code points of the text as given, in order.
 
     Spans that touch or overlap are one. Of a text longer than 8,000 characters the rest is looked at only
@@ -63,7 +63,7 @@ def highlight(text: str, tokens: Collection[str], analyzer: Analyzes) -> list[Sp
 
 
 def snippet(
-    text: str, tokens: Weights, analyzer: Analyzes, *, length: int = 200, marks: tuple[str, str] = ("", "")
+    text: str, tokens: Weights, analyzer: Analyzer, *, length: int = 200, marks: tuple[str, str] = ("", "")
 ) -> str:
     """Return the sentences of `text`, or the piece of one, that hold the most distinct tokens.
 
@@ -105,7 +105,7 @@ def _merged(places: Iterable[Place]) -> list[Span]:
     return spans
 
 
-def _read(text: str, tokens: Weights, analyzer: Analyzes) -> list[tuple[Span, list[Place]]]:
+def _read(text: str, tokens: Weights, analyzer: Analyzer) -> list[tuple[Span, list[Place]]]:
     """Return the regions of the text that were analysed, in order and apart, each with the tokens found."""
     head = (0, _cut(text, 0, HEAD_CHARACTERS))
     read = [(head, _places(text, head, tokens, analyzer))]
@@ -141,7 +141,7 @@ def _letters(token: str) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
 
 
-def _places(text: str, region: Span, tokens: Collection[str], analyzer: Analyzes) -> list[Place]:
+def _places(text: str, region: Span, tokens: Collection[str], analyzer: Analyzer) -> list[Place]:
     """Analyse a region composed, as it was indexed; return where the tokens asked for stand, in order."""
     origin = region[0]
     given = "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text[slice(*region)])

@@ -1,16 +1,14 @@
 """An index opened for searching: engine, analyzer and glossary of one published version."""
 
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from errno import ENOENT
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from indexer.analysis import Analyzer, Token, UserDictionary, make_analyzer
-from indexer.analysis.tokens import Analyzes, as_indexed
+from indexer.analysis.tokens import as_indexed
 from indexer.errors import IndexDamaged, InvalidCall
 from indexer.glossary import Glossary
 from indexer.manifest import Manifest, check_analysis
@@ -21,9 +19,8 @@ from indexer.versions import ENGINE, IndexFolder
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.models import QuestionVectors, Rereader
+from retriever.remembering import RememberingAnalyzer
 from retriever.synonyms import Synonyms, read_synonyms
-
-REMEMBERED_PASSAGES = 2_000
 
 
 class PassageTokens(NamedTuple):
@@ -32,28 +29,6 @@ class PassageTokens(NamedTuple):
     whole: list[Token]
     title: list[Token]
     other_title: list[Token]  # its paper's in the other language
-
-
-@dataclass(frozen=True, slots=True)
-class PassageAnalyzer:
-    """The analyzer of an index, which has the tokens of one passage's text at hand."""
-
-    analyzer: Analyzes
-    title: str
-    text: str
-    tokens: PassageTokens
-
-    def analyze(self, text: str) -> list[Token]:
-        """Return the tokens of `text`; those of the passage's, as it was indexed behind its title."""
-        whole, title = as_indexed(self.title, self.text)
-        behind = len(title) + 1 if title else 0
-        if whole[behind:] != text:
-            return self.analyzer.analyze(text)
-        return [
-            (token, position, start - behind, end - behind)
-            for token, position, start, end in self.tokens.whole
-            if start >= behind
-        ]
 
 
 class SearchIndex:
@@ -72,29 +47,17 @@ class SearchIndex:
         """Hold what `open_index` opened."""
         self.manifest = manifest
         self.engine = engine
-        self.analyzer = analyzer
+        self.analyzer: Analyzer = RememberingAnalyzer(analyzer)
         self.glossary = glossary
         self.synonyms = synonyms or Synonyms()
         self.vectors = vectors or QuestionVectors(None, None)
         self.rereader = rereader or Rereader(None)
-        self._tokens: OrderedDict[str, PassageTokens] = OrderedDict()
 
     def tokens_of(self, passage: StoredPassage) -> PassageTokens:
-        """Return the tokens of a stored passage; the last passages asked for are remembered."""
-        known = self._tokens.get(passage.passage_id)
-        if known is None:
-            other = unicodedata.normalize("NFC", (passage.paper or {}).get("title2") or "")
-            texts = (*as_indexed(passage.title, passage.text), other)
-            known = PassageTokens(*(self.analyzer.analyze(text) if text else [] for text in texts))
-            self._tokens[passage.passage_id] = known
-            if len(self._tokens) > REMEMBERED_PASSAGES:
-                self._tokens.popitem(last=False)
-        return known
-
-    def analyzer_of(self, passage: StoredPassage) -> Analyzes:
-        """Return what analyses a text, the passage's without further work if its tokens are remembered."""
-        known = self._tokens.get(passage.passage_id)
-        return PassageAnalyzer(self.analyzer, passage.title, passage.text, known) if known else self.analyzer
+        """Return the tokens of a stored passage."""
+        other = unicodedata.normalize("NFC", (passage.paper or {}).get("title2") or "")
+        texts = (*as_indexed(passage.title, passage.text), other)
+        return PassageTokens(*(self.analyzer.analyze(text) for text in texts))
 
     def __enter__(self) -> Self:
         """Return the index."""

@@ -17,16 +17,12 @@ def as_indexed(title: str, text: str) -> tuple[str, str]:
     return f"{title} {text}" if title else text, title
 
 
-class Analyzes(Protocol):
-    """Turns a text into tokens."""
+class Analyzer(Protocol):
+    """Turns a text into tokens; holds caches, and belongs to one thread at a time."""
+
+    name: str
+    decompound: str
 
     def analyze(self, text: str) -> list[Token]:
         """Return the tokens of `text` in order of position, stacked ones longest first."""
         ...
-
-
-class Analyzer(Analyzes, Protocol):
-    """Analyzes in a way that has a name; holds caches, and belongs to one thread at a time."""
-
-    name: str
-    decompound: str

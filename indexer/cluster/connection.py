@@ -4,8 +4,8 @@ The client belongs to the event loop that it was first used in, and an index may
 command runs one for each question. So the client has a loop of its own, in a thread.
 
 Who tries again: the client's transport, up to three times, on another node where there is one, what failed
-to connect or was answered with 429, 502, 503 or 504. Bulk requests are left out of that; the writer tries
-those again itself, by document.
+to connect or was answered with 429, 502, 503 or 504. Bulk requests are left out of that; `send_in_bulk`
+tries those again, by document.
 """
 
 import asyncio

@@ -14,8 +14,9 @@ from indexer.cluster.mapping import VectorField, vector_field
 from indexer.cluster.reading import PAGE, passages_of_index, refresh
 from indexer.encoders import VectorFingerprint
 from indexer.errors import EngineRefused
-from indexer.vectors.adding import row_of, windows
+from indexer.vectors.adding import row_of
 from indexer.vectors.store import VectorStore
+from indexer.windows import windows
 
 FIELD = "vector"
 WITH = {"exists": {"field": FIELD}}

@@ -8,10 +8,8 @@ is published the spool is removed.
 import hashlib
 import shutil
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -21,8 +19,7 @@ from indexer.errors import EncoderUnusable
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.vectors.store import Row, VectorStore
-
-T = TypeVar("T")
+from indexer.windows import windows
 
 WINDOW = 1_024  # passages that are encoded, sorted by length among themselves, between two commits
 COPIED_AT_ONCE = 4_096
@@ -116,10 +113,3 @@ def _held_by_none(rows: Sequence[Row], stores: Sequence[VectorStore]) -> list[in
         found = store.known([rows[place] for place in left])
         left = [place for place, row in zip(left, found, strict=True) if row is None]
     return left
-
-
-def windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the items, so many at a time."""
-    rest = iter(items)
-    while window := list(islice(rest, size)):
-        yield window

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from eval.errors import BadMeasure, BadTopics, NotWritten
 from generator.errors import ModelNotConfigured
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
+from tests.http_server import Handler, serving
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
 
@@ -169,37 +168,26 @@ def test_keywords_of_a_model_need_one(call, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-class KeywordModel(BaseHTTPRequestHandler):
+class KeywordModel(Handler):
     """Answers every call with the same two keywords a language."""
 
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+    def post(self):
+        self.asked()
         content = json.dumps({"korean": ["논", "메탄"], "english": ["methane", "paddy"]})
         message = {"role": "assistant", "content": content}
-        body = json.dumps({"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}]})
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *arguments):
-        pass
+        self.answer(200, {"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}]})
 
 
 def test_keywords_of_a_model_stand_in_the_manifest(call, tmp_path, monkeypatch):
     topics = write_lines(tmp_path / "topics.tsv", "q1\tHow much methane do paddies emit?")
     out = tmp_path / "run"
 
-    with HTTPServer(("127.0.0.1", 0), KeywordModel) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        monkeypatch.setenv("SHRAG_LLM__BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+    with serving(KeywordModel) as url:
+        monkeypatch.setenv("SHRAG_LLM__BASE_URL", f"{url}/v1")
         monkeypatch.setenv("SHRAG_LLM__MODEL", "small")
         result = call(
             "run", topics, "--name", "sample", "--method", "paper", "--keywords", "model", "--out", out
         )
-        server.shutdown()
-        thread.join()
 
     assert result.exit_code == 0, result.output
     keywords = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))["keywords"]

@@ -8,9 +8,8 @@ import pytest
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
-from retriever.highlights import snippet
-from retriever.index import REMEMBERED_PASSAGES, open_index
-from tests.retriever.papers import NAME, built, found, ids, opened, watched
+from retriever.index import open_index
+from tests.retriever.papers import NAME, built, found, ids, index_of, opened, watched
 
 
 @pytest.fixture
@@ -148,39 +147,33 @@ def test_a_passage_is_analysed_once_composed_with_its_title_and_the_other_langua
     assert first.whole == [("연구", 0, 0, 2), ("graph", 1, 3, 9)]
     assert first.title == [("연구", 0, 0, 2)]
     assert first.other_title == [("studi", 1, 2, 7)]
-    assert second is first
+    assert second == first
     assert analyzer.texts == ["연구 graphs", "연구", "A Study"]
 
 
-def test_only_so_many_passages_are_remembered(tmp_path_factory):
-    with opened(tmp_path_factory) as index:
-        for number in range(REMEMBERED_PASSAGES + 10):
-            index.tokens_of(StoredPassage(f"P{number}", f"P{number}", "", "x", "en", "abstract"))
-
-        assert len(index._tokens) == REMEMBERED_PASSAGES
-
-
-def test_the_text_of_a_remembered_passage_is_not_analysed_again(tmp_path_factory):
-    title, text = "그래프", "\u110b\u1167\u11ab\u1100\u116e of graphs"  # 연구, decomposed
-    passage = StoredPassage("ONE", "ONE", title, text, "ko", "abstract")
+def test_the_text_of_a_candidate_is_analysed_once_however_often_it_is_shown(tmp_path_factory):
     with opened(tmp_path_factory) as index:
         counted, _, analyzer = watched(index)
-        plain = snippet(text, {"graph", "연구"}, index.analyzer, marks=("[", "]"))
-        counted.tokens_of(passage)
-        analyzer.texts.clear()
+        first = found(counted, "그래프 검색 graph retrieval")
+        again = found(counted, "그래프 검색 graph retrieval")
 
-        known = snippet(text, {"graph", "연구"}, counted.analyzer_of(passage), marks=("[", "]"))
-
-    assert known == plain == "[\u110b\u1167\u11ab\u1100\u116e] of [graphs]"
-    assert analyzer.texts == []
+    assert first.hits == again.hits
+    assert len(analyzer.texts) == len(set(analyzer.texts))
 
 
-def test_another_text_is_analysed(tmp_path_factory):
-    with opened(tmp_path_factory) as index:
-        passage = StoredPassage("ONE", "ONE", "graph", "graphs", "en", "abstract")
-        index.tokens_of(passage)
+def test_a_snippet_does_not_hang_on_what_was_asked_before(tmp_path):
+    # Behind its title, the first word of the text is read otherwise.
+    paper = {
+        "id": "UEFA",
+        "title": "UEFA 챔피언스리그",
+        "abstract": "챔피언스리그 트로피를 들었다. 결승은 밤에 있었다.",
+    }
+    with index_of(tmp_path / "one", paper) as index:
+        cold = found(index, "챔피언스리그", "or").hits[0].snippet
+        found(index, "챔피언스리그", "shrag")
+        warm = found(index, "챔피언스리그", "or").hits[0].snippet
 
-        assert index.analyzer_of(passage).analyze("quokkas") == [("quokka", 0, 0, 7)]
+    assert cold == warm
 
 
 def test_a_search_reads_each_stored_passage_once(tmp_path_factory):
