@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tests.indexer.corpora import ROOT
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 WORDS = 1_024  # of the vocabulary: bytes, and what the sample writes often
 CONTEXT = 16_384
@@ -50,11 +50,11 @@ def write_chat_model(folder: Path, *, layers: int = LAYERS) -> Path:
     tokenizer = _byte_level_tokenizer()
     vocabulary = tokenizer.get_vocab()
     torch.manual_seed(7)
-    config = Qwen3Config(
+    shape = Qwen3Config(
         vocab_size=len(vocabulary),
         hidden_size=DIMENSIONS,
         intermediate_size=2 * DIMENSIONS,
-        num_hidden_layers=layers,
+        num_hidden_layers=LAYERS,
         num_attention_heads=2,
         num_key_value_heads=1,
         head_dim=32,
@@ -65,7 +65,7 @@ def write_chat_model(folder: Path, *, layers: int = LAYERS) -> Path:
         pad_token_id=vocabulary[PAD],
         initializer_range=0.1,
     )
-    model = Qwen3ForCausalLM(config)
+    model = Qwen3ForCausalLM(shape)
     leanings = LEANINGS | {
         piece: NEVER for piece in vocabulary if piece in UNTRUE or SPACES.issuperset(piece)
     }
@@ -77,12 +77,25 @@ def write_chat_model(folder: Path, *, layers: int = LAYERS) -> Path:
         logits[:, 0] = 0
         for piece, leaning in leanings.items():
             logits[vocabulary[piece], 0] = leaning / SHARE
-        for layer in model.model.layers[LAYERS:]:
-            layer.self_attn.o_proj.weight.zero_()
-            layer.mlp.down_proj.weight.zero_()
+    if layers > LAYERS:
+        model = _deepened(model, layers)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def _deepened(model: "PreTrainedModel", layers: int) -> "PreTrainedModel":
+    """Return the same model with more layers, whose outputs are nothing."""
+    import torch
+
+    shape = model.config.to_dict() | {"num_hidden_layers": layers, "layer_types": None}
+    deep = type(model)(type(model.config)(**shape))
+    deep.load_state_dict(model.state_dict(), strict=False)
+    with torch.no_grad():
+        for name, weight in deep.named_parameters():
+            if name.endswith(("o_proj.weight", "down_proj.weight")) and name not in model.state_dict():
+                weight.zero_()
+    return deep
 
 
 def write_encoder(folder: Path) -> Path:
