@@ -14,6 +14,7 @@ from generator import commands as generator_commands
 from generator import errors as generator_errors
 from indexer import commands as indexer_commands
 from indexer import errors as indexer_errors
+from indexer import keeping as indexer_keeping
 from retriever import commands as retriever_commands
 from retriever import errors as retriever_errors
 from stack import commands as stack_commands
@@ -47,7 +48,7 @@ def cli(debug: bool) -> None:
 
 COMMANDS = (
     indexer_commands.index,
-    indexer_commands.indexes,
+    indexer_keeping.indexes,
     retriever_commands.search,
     generator_commands.ask,
     retriever_commands.explain,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.commands import synonyms_option
 
@@ -31,7 +32,6 @@ TOLD_IDS = 5
 OVERLAP_DEPTH = 10
 
 a_file = click.Path(exists=True, dir_okay=False, path_type=Path)
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 measures_option = click.option(
     "--measures",
     default=DEFAULT_MEASURES,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from indexer.commands import INTERRUPTED, json_option, name_option
+from indexer.options import INTERRUPTED, json_option, name_option
 from retriever.commands import filter_options, show_trace, synonyms_option
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from indexer.commands import json_option, name_option
+from indexer.options import json_option, name_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from retriever.hits import SearchResult

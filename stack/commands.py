@@ -6,7 +6,7 @@ from shlex import quote
 
 import click
 
-from indexer.commands import json_option
+from indexer.options import json_option
 
 
 @click.command()

@@ -18,12 +18,13 @@ from typing import Any
 import click
 import numpy as np
 
-from eval.experiments.options import data_option, home_option, json_option
+from eval.experiments.options import data_option, home_option
 from eval.experiments.ranking import COLLECTIONS, Bench, Collection, questions
 from eval.progress import question_bar
 from eval.tables import aligned
 from generator.extractive import MOST_SENTENCES, extractive_answer
 from indexer.ingest import Progress
+from indexer.options import json_option
 from retriever.confidence import THRESHOLD, Signs, evidence_score
 from retriever.index import SearchIndex
 from retriever.queries import Filters

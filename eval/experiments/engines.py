@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from eval.experiments.options import data_option, home_option, json_option
+from eval.experiments.options import data_option, home_option
 from eval.experiments.ranking import COLLECTIONS, FIRST, METHODS, Bench, Collection, prefixed, questions
 from eval.measures import evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
@@ -24,6 +24,7 @@ from eval.qrels import Qrels
 from eval.runs import Run
 from eval.tables import aligned
 from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.options import json_option
 from indexer.requests import Progress
 from indexer.settings import EngineName, IndexerSettings
 

@@ -25,4 +25,3 @@ data_option = click.option(
     callback=_there,
     help="The folder of the collections.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of tables.")

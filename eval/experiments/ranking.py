@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from eval.experiments.options import data_option, home_option, json_option
+from eval.experiments.options import data_option, home_option
 from eval.measures import Scores, evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
@@ -30,6 +30,7 @@ from eval.tables import aligned, shown_p
 from eval.topics import read_topics
 from indexer.errors import IndexMismatch, UnknownIndex
 from indexer.ingest import IngestRequest, Progress, build_index
+from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest

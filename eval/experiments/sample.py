@@ -18,12 +18,12 @@ from typing import Any
 
 import click
 
-from eval.experiments.options import json_option
 from eval.qrels import Qrels, read_qrels
 from eval.tables import aligned
 from generator.citations import check_sentence
 from generator.extractive import extractive_answer
 from indexer.ingest import IngestRequest, build_index
+from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.confidence import THRESHOLD
 from retriever.index import SearchIndex, open_index

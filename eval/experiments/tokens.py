@@ -20,9 +20,9 @@ from typing import Any, cast
 
 import click
 
-from eval.experiments.options import json_option
 from eval.tables import aligned
 from indexer.analysis import Analyzer, Decompound, Token, make_analyzer
+from indexer.options import json_option
 from indexer.requests import counted
 
 GOLDEN = Path("../shared/golden")

@@ -18,10 +18,11 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from eval.experiments.options import data_option, home_option, json_option
+from eval.experiments.options import data_option, home_option
 from eval.experiments.ranking import COLLECTIONS, Bench, prefixed, questions
 from eval.progress import question_bar
 from eval.tables import aligned
+from indexer.options import json_option
 from retriever.features import FEATURES
 from retriever.index import SearchIndex
 from retriever.reranker import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS

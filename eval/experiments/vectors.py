@@ -20,7 +20,7 @@ from typing import Any, get_args
 import click
 
 from eval.experiments.engines import PREFIX
-from eval.experiments.options import data_option, home_option, json_option
+from eval.experiments.options import data_option, home_option
 from eval.experiments.ranking import COLLECTIONS, DEPTH, Bench, Collection, questions
 from eval.measures import Scores, evaluate
 from eval.progress import question_bar
@@ -29,6 +29,7 @@ from eval.runs import Run
 from eval.tables import aligned
 from indexer.errors import IndexerError
 from indexer.ingest import Progress
+from indexer.options import json_option
 from indexer.places import the_index
 from indexer.settings import EngineName, IndexerSettings
 from indexer.writers.tantivy import VECTORS

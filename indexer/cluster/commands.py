@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.errors import InvalidCall
+from indexer.options import json_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
 
 if TYPE_CHECKING:
     from indexer.cluster.connection import Cluster
 
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 location_option = click.option(
     "--location",
     default="",

@@ -5,8 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from indexer.commands import analyze, index, indexes
+from indexer.commands import analyze, index
 from indexer.errors import InvalidCall, UnknownIndex
+from indexer.keeping import indexes
 from tests.indexer.corpora import paper, write_jsonl
 
 

@@ -7,9 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.commands import analyze, index, indexes
+from indexer.commands import analyze, index
 from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall
 from indexer.ingest import remove_records
+from indexer.keeping import indexes
 from indexer.settings import IndexerSettings
 from indexer.versions import IndexFolder
 from retriever.index import open_index

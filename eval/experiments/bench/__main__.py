@@ -6,9 +6,7 @@ Ratios are of one run, measured in turn, and held to their bars; absolute figure
 with them.
 """
 
-import json
 import os
-import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -19,7 +17,7 @@ import click
 
 from eval.experiments.bench.analysis import measure_analysis
 from eval.experiments.bench.cold_start import measure_cold_start
-from eval.experiments.bench.figures import Figure, machine, table
+from eval.experiments.bench.figures import Figure, machine, report
 from eval.experiments.bench.generated import measure_generated_index
 from eval.experiments.bench.indexing import ensure_korean_index, measure_indexing
 from eval.experiments.bench.korean import Passage, korean_passages, texts_of
@@ -27,6 +25,7 @@ from eval.experiments.bench.memory import measure_memory
 from eval.experiments.bench.progressive import measure_queries
 from eval.experiments.options import DATA
 from eval.progress import question_bar
+from indexer.options import json_option
 from indexer.requests import Progress
 
 QUESTIONS = 200
@@ -109,7 +108,7 @@ PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
 )
 @click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 where a bar is not met.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@json_option
 def main(
     home: Path | None,
     documents: int,
@@ -121,8 +120,8 @@ def main(
     as_json: bool,
 ) -> None:
     """Measure indexing and searching, each figure beside its bar."""
-    figures: list[Figure] = []
     facts = machine()
+    figures: list[Figure] = []
     with ExitStack() as stack:
         if home is None:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-bench-")))
@@ -131,14 +130,7 @@ def main(
         for part in parts or PARTS:
             click.echo(f"{part} …", err=True)
             figures += PARTS[part](plan)
-    if as_json:
-        rows = [figure.as_record() for figure in figures]
-        click.echo(json.dumps({"machine": facts, "figures": rows}, ensure_ascii=False))
-    else:
-        click.echo(table(figures))
-        click.echo("\n" + ", ".join(f"{name} {value}" for name, value in facts.items()))
-    if strict and any(figure.met is False for figure in figures):
-        sys.exit(1)
+    report(figures, facts, as_json=as_json, strict=strict)
 
 
 if __name__ == "__main__":

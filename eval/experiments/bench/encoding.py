@@ -6,7 +6,6 @@ The speed of a model does not hang on its weights, so none are needed. The queue
 model itself on batches of the same shapes, made before, on the device, and without padding, in the same run.
 """
 
-import json
 import random
 import statistics
 import tempfile
@@ -19,10 +18,11 @@ from typing import Any
 import click
 import numpy as np
 
-from eval.experiments.bench.figures import Figure, machine, table
+from eval.experiments.bench.figures import Figure, machine, report
 from indexer.encoders.batching import cut_into_batches
 from indexer.encoders.local import LocalEncoder
 from indexer.encoders.running import Tokens, Whole
+from indexer.options import json_option
 from indexer.settings import EncoderSettings
 
 PART = "encoding"
@@ -160,17 +160,12 @@ def _peak(device: Any) -> float | None:
 @click.option("--passages", type=click.IntRange(1), default=64, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--batch-tokens", type=click.IntRange(128), default=16_384, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@json_option
 def main(device: str, passages: int, rounds: int, batch_tokens: int, *, as_json: bool) -> None:
     """Measure the encoder at mGTE's real size, with random weights."""
-    figures = measure(device, passages, rounds, batch_tokens)
     facts = machine()
-    if as_json:
-        rows = [figure.as_record() for figure in figures]
-        click.echo(json.dumps({"machine": facts, "figures": rows}, ensure_ascii=False))
-    else:
-        click.echo(table(figures))
-        click.echo("\n" + ", ".join(f"{name} {value}" for name, value in facts.items()))
+    figures = measure(device, passages, rounds, batch_tokens)
+    report(figures, facts, as_json=as_json)
 
 
 if __name__ == "__main__":

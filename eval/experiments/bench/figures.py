@@ -1,13 +1,17 @@
 """What is measured, beside what it should be, and on which machine."""
 
+import json
 import os
 import platform
 import statistics
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import click
 
 from eval.tables import aligned
 
@@ -50,6 +54,20 @@ def table(figures: Sequence[Figure]) -> str:
         for one in figures
     ]
     return aligned(("", "figure", "value", "unit", "bar", "met"), rows, words=2)
+
+
+def report(
+    figures: Sequence[Figure], facts: Mapping[str, str | int | float], *, as_json: bool, strict: bool = False
+) -> None:
+    """Print the figures, and the machine as it was before; with `strict` end with 1 where a bar is missed."""
+    if as_json:
+        rows = [figure.as_record() for figure in figures]
+        click.echo(json.dumps({"machine": facts, "figures": rows}, ensure_ascii=False))
+    else:
+        click.echo(table(figures))
+        click.echo("\n" + ", ".join(f"{name} {value}" for name, value in facts.items()))
+    if strict and any(figure.met is False for figure in figures):
+        sys.exit(1)
 
 
 def _shown(value: float) -> str:

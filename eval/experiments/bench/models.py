@@ -7,14 +7,12 @@ once beside the same prompts sent bare. Further settings of the model come from 
 """
 
 import asyncio
-import json
-import sys
 import tempfile
 from pathlib import Path
 
 import click
 
-from eval.experiments.bench.figures import Figure, machine, table
+from eval.experiments.bench.figures import Figure, machine, report
 from eval.experiments.bench.model_overhead import measure_overhead
 from eval.experiments.bench.model_throughput import measure_throughput
 from eval.progress import question_bar
@@ -22,6 +20,7 @@ from eval.topics import read_topics
 from generator.pipeline import Settings
 from generator.settings import LanguageModelSettings
 from indexer.ingest import IngestRequest, build_index
+from indexer.options import json_option
 from indexer.requests import Progress
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
@@ -39,7 +38,7 @@ NAME = "bench-models"
 @click.option("--rounds", type=click.IntRange(1), default=5, show_default=True, help="How often to measure.")
 @click.option("--max-tokens", type=click.IntRange(16), help="Tokens of an answer, at most.")
 @click.option("--strict", is_flag=True, help="Exit with 1 where a bar is not met.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@json_option
 def main(  # noqa: PLR0913 - as many options
     url: str | None,
     model: str | None,
@@ -55,20 +54,14 @@ def main(  # noqa: PLR0913 - as many options
     """Measure what the pipeline adds to a language model."""
     given = {"base_url": url, "model": model, "max_tokens": max_tokens}
     settings = settings_with({name: value for name, value in given.items() if value is not None})
+    facts = machine()
     asked = list(read_topics(topics).values())[:questions]
     with tempfile.TemporaryDirectory(prefix="shrag-bench-") as home, question_bar() as progress:
         indexer = IndexerSettings(home=Path(home))
         build_index(IngestRequest(name=NAME, paths=[str(corpus)]), indexer, progress)
         with open_index(indexer, NAME) as index:
             figures = asyncio.run(measure(index, asked, settings, rounds, progress))
-    if as_json:
-        rows = [figure.as_record() for figure in figures]
-        click.echo(json.dumps({"machine": machine(), "figures": rows}, ensure_ascii=False))
-    else:
-        click.echo(table(figures))
-        click.echo("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
-    if strict and any(figure.met is False for figure in figures):
-        sys.exit(1)
+    report(figures, facts, as_json=as_json, strict=strict)
 
 
 def settings_with(changed: dict[str, object]) -> Settings:

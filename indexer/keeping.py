@@ -1,0 +1,177 @@
+"""The commands that keep indexes: `indexes …`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from indexer.cluster.commands import backup, backups, restore
+from indexer.errors import IndexDamaged, UnknownIndex
+from indexer.options import interruptible, json_option
+from indexer.requests import counted
+from indexer.settings import IndexerSettings
+from indexer.showing import as_record, echo_json, size_of, terms_of, told_counts, told_vectors
+
+
+@click.group()
+def indexes() -> None:
+    """List, show, delete, roll back and prune indexes."""
+
+
+@indexes.command("list")
+@json_option
+def list_command(as_json: bool) -> None:
+    """List the indexes."""
+    from indexer.places import index_names, the_index
+
+    settings = IndexerSettings()
+    manifests = []
+    for name in index_names(settings):
+        try:
+            with the_index(settings, name) as folder:
+                manifests.append(folder.manifest())
+        except (IndexDamaged, UnknownIndex) as error:  # the others can be listed
+            click.echo(f"{type(error).__name__}: {error}", err=True)
+    if as_json:
+        echo_json({"indexes": [as_record(one) for one in manifests]})
+        return
+    if not manifests:
+        click.echo("no indexes yet; make one with: shrag index PATH --name NAME")
+        return
+    from rich.table import Table
+
+    from indexer.progress import console
+
+    table = Table("name", "version", "engine", "papers", "passages", "analyzer", "published", box=None)
+    for one in manifests:
+        sizes = f"{one.papers:,}", f"{one.passages:,}"
+        table.add_row(one.name, str(one.version), one.engine, *sizes, one.analyzer, one.published)
+    console().print(table)
+
+
+@indexes.command()
+@click.argument("name")
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Show what an index is made of, its versions, and whether a build of it is unfinished."""
+    from indexer.places import the_index
+
+    with the_index(IndexerSettings(), name) as folder:
+        manifest = folder.manifest()
+        dead_letters = folder.dead_letter_path(manifest.version)
+        record = as_record(manifest) | {
+            "analyzer": manifest.analyzer,
+            "decompound": manifest.decompound,
+            "dictionary": terms_of(folder.dictionary(manifest)),
+            "unit": manifest.unit,
+            "vectors": manifest.vectors,
+            "fingerprint": manifest.fingerprint,
+            "versions": folder.versions(),
+            "unfinished": folder.is_broken_off(),
+            "folder": str(folder.path),
+        }
+    if dead_letters.exists():
+        record["dead_letter_file"] = str(dead_letters)
+    if as_json:
+        echo_json(record)
+        return
+    rows = {
+        "index": f"{manifest.name}, version {manifest.version}, published {manifest.published}",
+        "holds": f"{size_of(manifest)}; a record is a {manifest.unit}",
+        "analysis": f"{manifest.analyzer}, decompound {manifest.decompound}",
+        "dictionary": counted(record["dictionary"], "term") if record["dictionary"] else "",
+        "vectors": told_vectors(manifest),
+        "last build": "; ".join(told_counts(manifest.counts)),
+        "dead letters": record.get("dead_letter_file", ""),
+        "versions": ", ".join(map(str, record["versions"])),
+        "unfinished": "a build is running or broke off" if record["unfinished"] else "",
+        "engine": manifest.engine,
+        "fingerprint": ", ".join(f"{key} {value}" for key, value in manifest.fingerprint.items()),
+        "folder": record["folder"],
+    }
+    for key, value in rows.items():
+        if value:
+            click.echo(f"{key:12}  {value}")
+
+
+@indexes.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def delete(name: str, yes: bool, as_json: bool) -> None:
+    """Delete an index with all of its versions."""
+    from indexer.places import the_index
+
+    with the_index(IndexerSettings(), name) as folder:
+        if not folder.is_broken_off():
+            folder.require_current()
+        if not yes:
+            published = folder.current() is not None
+            holds = counted(folder.manifest().passages, "passage") if published else "an unfinished build"
+            click.confirm(f"delete index {name!r} ({holds})?", abort=True, err=True)
+        folder.delete()
+    if as_json:
+        echo_json({"name": name, "deleted": True})
+        return
+    click.echo(f"index {name!r} is deleted")
+
+
+@indexes.command()
+@click.argument("name")
+@json_option
+def rollback(name: str, as_json: bool) -> None:
+    """Let the version before the present one answer again."""
+    from indexer.places import the_index
+
+    with the_index(IndexerSettings(), name) as folder:
+        version = folder.rollback()
+    if as_json:
+        echo_json({"name": name, "version": version})
+        return
+    click.echo(f"index {name!r} answers from version {version} again")
+
+
+@indexes.command()
+@click.argument("name")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="A file; standard output by default."
+)
+def export(name: str, out: Path | None) -> None:
+    """Write the passages of NAME as JSON lines, in corpus order."""
+    from contextlib import ExitStack
+
+    from indexer.places import the_index
+    from indexer.progress import progress_bar
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(the_index(IndexerSettings(), name))
+        manifest = folder.manifest()
+        progress = stack.enter_context(progress_bar())
+        file = stack.enter_context(out.open("wb")) if out else sys.stdout.buffer
+        for done, passage in enumerate(folder.stored(manifest)):
+            progress("exporting", done, manifest.passages)
+            file.write(passage.to_json() + b"\n")
+
+
+@indexes.command()
+@click.argument("name")
+@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@json_option
+def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
+    """Publish a version of NAME without the records of these ids."""
+    from indexer.ingest import remove_records
+    from indexer.progress import progress_bar
+
+    with progress_bar() as progress, interruptible():
+        manifest, absent = remove_records(name, ids, IndexerSettings(), progress)
+    if as_json:
+        echo_json(as_record(manifest) | {"absent": absent})
+        return
+    removed, left = counted(manifest.counts["removed"], "record"), counted(manifest.passages, "passage")
+    click.echo(f"index {name!r}, version {manifest.version}: {removed} removed, {left} left")
+    if absent:
+        click.echo(f"not in the index: {', '.join(absent)}", err=True)
+
+
+for command in (backup, backups, restore):
+    indexes.add_command(command)
