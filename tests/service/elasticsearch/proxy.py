@@ -1,8 +1,6 @@
 """A server before the cluster that answers some requests itself, as an overloaded or broken one would."""
 
-import asyncio
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +10,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
+from tests.service.apps import answering
 from tests.service.elasticsearch.server import Access
 
 PRODUCT = {"X-elastic-product": "Elasticsearch"}
@@ -70,27 +69,8 @@ class Proxy:
 
 @contextmanager
 def proxy_before(access: Access) -> Iterator[Proxy]:
-    """Run a proxy in a thread."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    app = web.Application(client_max_size=100_000_000)
-    runner = web.AppRunner(app, access_log=None)
-
-    async def begin() -> int:
-        app.router.add_route("*", "/{path:.*}", proxy.handle)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        return int(runner.addresses[0][1])
-
+    """Run a proxy before a cluster."""
     proxy = Proxy(access, access.url)
-    port = asyncio.run_coroutine_threadsafe(begin(), loop).result()
-    proxy.access = Access(f"http://127.0.0.1:{port}", access.username, access.password)
-    try:
+    with answering(proxy.handle) as url:
+        proxy.access = Access(url, access.username, access.password)
         yield proxy
-    finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()

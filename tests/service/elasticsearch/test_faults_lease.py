@@ -190,6 +190,8 @@ def test_a_lease_renewed_by_two_threads_at_once_is_still_held(two, monkeypatch: 
         held.take("papers")
         for _ in range(100):
             held.check("papers")
+        with pytest.raises(IndexBusy):
+            Lease(cluster, names.leases("leased"), "key", "host-2").take("papers")
         held.release()
 
 

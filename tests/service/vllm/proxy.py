@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +9,8 @@ from typing import Any
 
 import aiohttp
 from aiohttp import web
+
+from tests.service.apps import answering
 
 CALLS = "/chat/completions"
 
@@ -95,27 +96,8 @@ class Proxy:
 
 @contextmanager
 def proxy_before(url: str) -> Iterator[Proxy]:
-    """Run a proxy before the server at `url`, in a thread."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
+    """Run a proxy before the server at `url`."""
     proxy = Proxy(url)
-    app = web.Application(client_max_size=100_000_000)
     # A handler is cancelled when its client goes, and lets go of vLLM too.
-    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1)
-
-    async def begin() -> int:
-        app.router.add_route("*", "/{path:.*}", proxy.handle)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        return int(runner.addresses[0][1])
-
-    try:
-        proxy.url = f"http://127.0.0.1:{asyncio.run_coroutine_threadsafe(begin(), loop).result()}"
+    with answering(proxy.handle, handler_cancellation=True, shutdown_timeout=1) as proxy.url:
         yield proxy
-    finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()

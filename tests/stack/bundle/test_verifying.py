@@ -47,7 +47,8 @@ def test_the_commands_are_whole_where_a_path_has_a_blank(whole, tmp_path):
 
 
 def test_sha256sum_verifies_it_where_nothing_is_installed(whole):
-    subprocess.run(["sha256sum", "--quiet", "--strict", "--check", "SHA256SUMS"], cwd=whole, check=True)
+    check = ["sha256sum", "--quiet", "--strict", "--check", "SHA256SUMS"]
+    assert subprocess.run(check, cwd=whole, check=False).returncode == 0
 
 
 def test_a_damaged_file_of_the_same_size_is_found(bundle):
