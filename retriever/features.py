@@ -26,9 +26,9 @@ NEAR = 8  # positions within which two words are near each other
 FEEDBACK_PASSAGES, FEEDBACK_TERMS = 10, 40
 REMEMBERED_TITLES = 4_096
 LEAST_SIMILAR = 0.6  # of a title's word to a word of the question, by letters
-Covered: TypeAlias = Callable[[frozenset[str]], float]  # tokens to the weight of what they cover
-
 TITLE_WORD = re.compile(r"[^\s()\[\]{}<>〈〉《》「」『』,.:;·\"'“”‘’!?]+")
+
+Covered: TypeAlias = Callable[[frozenset[str]], float]  # tokens to the weight of what they cover
 
 
 @dataclass(frozen=True, slots=True)
