@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eval.errors import EvalError, NotWritten
+from indexer.durable import write_durably
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -42,16 +43,8 @@ def replace_file(path: Path, content: bytes) -> None:
         NotWritten: disk full, no permission.
     """
     make_folder_of(path)
-    passing = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        try:
-            with passing.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            passing.replace(path)
-        finally:
-            passing.unlink(missing_ok=True)
+        write_durably(path, content)
     except OSError as refused:
         raise _not_written(path, refused) from refused
 

@@ -9,12 +9,15 @@ from pathlib import Path
 from indexer.errors import IndexNotWritten
 
 
-def write_durably(path: Path, text: str) -> None:
-    """Replace the file at `path` so that a reader, or a crash, finds the old text or the new one whole."""
+def write_durably(path: Path, content: str | bytes) -> None:
+    """Replace the file at `path` so that a reader, or a crash, finds the old content or the new one whole.
+
+    Text is written as UTF-8.
+    """
     passing = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with passing.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with passing.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         passing.replace(path)
