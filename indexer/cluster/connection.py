@@ -135,8 +135,16 @@ class Cluster:
         """Close the connections and end the loop; may be called again."""
         if self._loop.is_closed():
             return
-        asyncio.run_coroutine_threadsafe(self.client.close(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._stop()
+
+    async def _end(self) -> None:
+        """Give up what is under way, which nobody waits for any more, and close the connections."""
+        under_way = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        await self.client.close()
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
