@@ -23,13 +23,14 @@ from retriever.confidence import THRESHOLD
 from retriever.hits import Hit, SearchResult
 from retriever.index import SearchIndex, open_index
 from retriever.queries import Filters
-from retriever.search import EVIDENCE, SearchRequest, prepare_query, search
+from retriever.search import SearchRequest, open_search, present, run_stages, search
 from retriever.settings import RetrieverSettings
 
 if TYPE_CHECKING:  # an answer without a model does not wait for it
     import httpx
 
 T = TypeVar("T")
+EVIDENCE = 5  # passages that an answer rests on (SHRAG, section 3.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +103,18 @@ async def _answered(
 ) -> Answered:
     started, clock = datetime.now(UTC), time.perf_counter()
     request = SearchRequest(question, k=EVIDENCE, filters=filters)
-    if model and not await _searchable(index, request, settings):
-        model = None
+    context = open_search(index, request, settings.retriever)
+    stages = await run_stages(context, upto="question")
+    if stages.question is None or stages.question.is_empty:
+        model = None  # it is not troubled with a question of no word
     calls = ModelCalls(index, model, on_text)
-    request = replace(request, keywords=await calls.keywords(question))
-    result = await search(index, request, settings.retriever)
+    context = context.with_keywords(await calls.keywords(question))
+    result = await present(context, await run_stages(context, stages))
     answer = await calls.answer(result) or extractive_answer(result, index, THRESHOLD)
     spent = result.milliseconds | calls.milliseconds | {"total": (time.perf_counter() - clock) * 1000}
     result = replace(result, notes=(*result.notes, *calls.notes), milliseconds=spent)
     trace = _trace(index, request, result, answer, settings, calls, started)
     return Answered(answer, result.hits, result, trace)
-
-
-async def _searchable(index: SearchIndex, request: SearchRequest, settings: Settings) -> bool:
-    """Tell whether a question holds any word, before the model is troubled with it."""
-    words = replace(request, method="or")
-    return await prepare_query(index, words, settings.retriever) is not None
 
 
 def _trace(

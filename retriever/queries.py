@@ -83,10 +83,10 @@ class Filters:
     lang: str | None = None
     journal: str | None = None
     without: tuple[str, ...] = ()  # passage_ids that must not be found
-    complete_only: bool = False
+    complete: bool | None = None  # papers with an abstract or text alone; False: those without any
 
     def clauses(self) -> tuple[Query, ...]:
-        """Return the filters as clauses; `complete_only` is left to the engine."""
+        """Return the filters as clauses; `complete` is left to the engine."""
         found: list[Query] = []
         if self.lang:
             found.append(Exact("lang", (self.lang,)))

@@ -11,7 +11,7 @@ hold it. `--fit` fits the weights of `retriever/confidence.py` on the training q
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +25,24 @@ from eval.tables import aligned
 from generator.extractive import MOST_SENTENCES, extractive_answer
 from indexer.ingest import Progress
 from indexer.options import json_option
-from retriever.confidence import THRESHOLD, Signs, evidence_score
+from retriever.confidence import THRESHOLD, AnswerabilityFeatures, evidence_score
 from retriever.index import SearchIndex
 from retriever.queries import Filters
-from retriever.search import EVIDENCE, SearchRequest, question_signs, search
+from retriever.search import SearchRequest, answerability, open_ranking, run_stages, search
+from retriever.settings import RetrieverSettings
 
 FALSE_ABSTENTION = 0.01  # of the training questions, where the threshold is set
 EPOCHS, RATE = 3000, 0.5
+
+EVIDENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One question's signs with and without its relevant passage, and what its answer held."""
 
-    with_passage: Signs
-    without_passage: Signs
+    with_passage: AnswerabilityFeatures
+    without_passage: AnswerabilityFeatures
     evidence_holds: bool
     answer_holds: bool
     sentences: int
@@ -58,13 +61,11 @@ async def ask_twice(
 ) -> Asked:
     """Ask with and without the relevant passages; with `answer` look for the answer string too."""
     request = SearchRequest(question, k=EVIDENCE, collapse=False)
-    there = await question_signs(index, request)
-    gone = await question_signs(
-        index, SearchRequest(question, k=EVIDENCE, collapse=False, filters=Filters(without=tuple(relevant)))
-    )
+    there = await _answerability(index, request)
+    gone = await _answerability(index, replace(request, filters=Filters(without=tuple(relevant))))
     if not answer:
         return Asked(there, gone, evidence_holds=False, answer_holds=False, sentences=0)
-    result = await search(index, request)
+    result = await search(index, request, RetrieverSettings())
     written = extractive_answer(result, index, 0.0)
     texts = [_plain(f"{hit.passage.title} {hit.passage.text}") for hit in result.hits]
     quoted = _plain(" ".join(one.text for one in written.sentences))
@@ -76,6 +77,14 @@ async def ask_twice(
         answer_holds=any(one in quoted for one in wanted),
         sentences=len(written.sentences),
     )
+
+
+async def _answerability(index: SearchIndex, request: SearchRequest) -> AnswerabilityFeatures:
+    """Return what speaks for an answer among the first passages for a question."""
+    context = open_ranking(index, request, RetrieverSettings())
+    stages = await run_stages(context)
+    hits = stages.ranking.hits if stages.ranking else ()
+    return await answerability(context, stages, [hit.passage_id for hit, _ in hits[:EVIDENCE]])
 
 
 def _plain(text: str) -> str:

@@ -27,10 +27,12 @@ from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.confidence import THRESHOLD
 from retriever.index import SearchIndex, open_index
-from retriever.search import EVIDENCE, SearchRequest, search
+from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
 
 SAMPLE = Path(__file__).parents[2] / "sample"
 NAME = "sample"
+EVIDENCE = 5
 ANSWERS = 2  # the grade of a paper that answers
 
 
@@ -62,7 +64,7 @@ async def ask_questions(
     """Ask every question for five papers and a quoted answer."""
     asked = []
     for one in questions:
-        result = await search(index, SearchRequest(one["question"], k=EVIDENCE))
+        result = await search(index, SearchRequest(one["question"], k=EVIDENCE), RetrieverSettings())
         answer = extractive_answer(result, index, THRESHOLD)
         grades = qrels.get(one["query_id"], {})
         ranks = [hit.rank for hit in result.hits if grades.get(hit.doc_id, 0) >= ANSWERS]

@@ -19,7 +19,7 @@ from indexer.settings import IndexerSettings
 from retriever.hits import Hit, SearchResult
 from retriever.index import open_index
 from retriever.keywords import token_weights
-from retriever.search import EVIDENCE, SearchRequest, search
+from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from shrag import main
 from tests.indexer.corpora import ROOT, build, environment_of
@@ -34,6 +34,7 @@ SEARCH_KEYS = [
     "hits",
     "filtered",
     "order",
+    "applied",
     "evidence_score",
     "notes",
     "milliseconds",
@@ -65,7 +66,7 @@ def sample(sample_home):
 
 def found(index, question, **request):
     """Search for the evidence as `ask` does."""
-    return asyncio.run(search(index, SearchRequest(question, k=EVIDENCE, **request)))
+    return asyncio.run(search(index, SearchRequest(question, k=5, **request), RetrieverSettings()))
 
 
 def result_of(*passages, question, keywords=(), weights=None, evidence_score=1.0):

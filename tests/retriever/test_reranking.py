@@ -32,7 +32,7 @@ def index(tmp_path_factory, model):
 
 def ranked(index, method, depth):
     settings = RetrieverSettings(rerank_depth=depth)
-    return asyncio.run(rank(index, SearchRequest("axolotl", method=method), settings))
+    return asyncio.run(rank(index, SearchRequest("axolotl", method=method), settings)).hits
 
 
 @pytest.mark.parametrize("method", ["paper", "shrag"])
@@ -69,7 +69,7 @@ def test_a_cross_encoder_that_is_not_there_leaves_the_order_and_says_so(tmp_path
     missing = RerankerSettings(provider="local", model=str(tmp_path / "nothing"))
     settings = IndexerSettings(home=tmp_path, workers=1, reranker=missing)
     with indexed(settings, PAPERS) as index:
-        result = asyncio.run(search(index, SearchRequest("axolotl")))
+        result = asyncio.run(search(index, SearchRequest("axolotl"), RetrieverSettings()))
 
     assert [hit.passage_id for hit in result.hits] == ["P0", "P1", "P2", "P3", "P4", "P5"]
     assert result.notes[0].startswith("not re-ranked, the cross-encoder failed: ")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from retriever.feature_ranking import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS, lexical_order, weighted
 from retriever.features import FEATURES, Features
-from retriever.reranker import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS, lexical_order, weighted
 
 
 def features(**values):

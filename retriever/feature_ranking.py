@@ -1,4 +1,4 @@
-"""The lexical order of candidates: a weighted sum of features, tuned on training questions only.
+"""The order of candidates by their features: a weighted sum of features, tuned on training questions only.
 
 Two weightings: for the first few places exactness counts, so the sum stays close to BM25; below them what
 the best passages talk about counts more, so that a passage with other words than the question's comes up. The
@@ -47,9 +47,9 @@ def cosine_order(ranking: Sequence[Scored], cosines: Mapping[str, float]) -> lis
 
     Scores are cosines, and less than -1 where there is none.
     """
-    with_vector = [Scored(one.item, cosines[one.item]) for one in ranking if one.item in cosines]
-    without = [one.item for one in ranking if one.item not in cosines]
-    ordered = sorted(with_vector, key=lambda one: (-one.score, one.item))
+    with_vector = [Scored(item, cosines[item]) for item, _ in ranking if item in cosines]
+    without = [item for item, _ in ranking if item not in cosines]
+    ordered = sorted(with_vector, key=lambda scored: (-scored.score, scored.item))
     return ordered + [Scored(item, -1 - place) for place, item in enumerate(without, 1)]
 
 
@@ -62,7 +62,7 @@ def semantic_order(
     highest 1; the engine's score counts as a share of the best one's. What has no vector counts 0. Ties keep
     the order given.
     """
-    best = max((row.base for row in candidates), default=0.0) or 1.0
+    best = _best_base(candidates)
     scores = [
         weighted(row, SEMANTIC_WEIGHTS) + BASE_WEIGHT * row.base / best + COSINE_WEIGHT * cosine
         for row, cosine in zip(candidates, _stretched(cosines), strict=True)
@@ -71,11 +71,33 @@ def semantic_order(
     return [(place, scores[place]) for place in places]
 
 
+def lexical_contributions(features: Features, place: int) -> dict[str, tuple[float, float]]:
+    """Return the (value, weight) of each feature that ordered the hit at a place, from 1."""
+    weights = HEAD_WEIGHTS if place <= HEAD else TAIL_WEIGHTS
+    return {name: (getattr(features, name), weight) for name, weight in weights.items()}
+
+
+def semantic_contributions(
+    candidates: Sequence[Features], cosines: Sequence[float | None], index: int
+) -> dict[str, tuple[float, float]]:
+    """Return the (value, weight) of each part of a candidate's score by features and cosine."""
+    row = candidates[index]
+    return {
+        "cosine": (_stretched(cosines)[index], COSINE_WEIGHT),
+        "base": (row.base / _best_base(candidates), BASE_WEIGHT),
+        **{name: (getattr(row, name), weight) for name, weight in SEMANTIC_WEIGHTS.items()},
+    }
+
+
+def _best_base(candidates: Sequence[Features]) -> float:
+    return max((row.base for row in candidates), default=0.0) or 1.0
+
+
 def _stretched(cosines: Sequence[float | None]) -> list[float]:
     """Return cosines between 0, the least, and 1, the highest."""
-    known = [one for one in cosines if one is not None]
+    known = [cosine for cosine in cosines if cosine is not None]
     least, room = min(known), (max(known) - min(known)) or 1.0
-    return [0.0 if one is None else (one - least) / room for one in cosines]
+    return [0.0 if cosine is None else (cosine - least) / room for cosine in cosines]
 
 
 def weighted(features: Features, weights: Mapping[str, float]) -> float:
