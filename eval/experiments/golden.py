@@ -23,7 +23,7 @@ from typing import get_args
 import click
 
 from eval.experiments.answers import ask_all, report
-from eval.experiments.engines import benches
+from eval.experiments.engines import MEASURES, benches
 from eval.experiments.options import DATA, home_option
 from eval.experiments.ranking import COLLECTIONS, METHODS, Bench, Collection, questions
 from eval.experiments.sample import (
@@ -45,7 +45,6 @@ from indexer.settings import EngineName
 
 RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
 TOLERANCE = 0.0005
-MEASURES = ("nDCG@10", "Success@5", "Success@15")
 SAMPLE_COLLECTION = Collection(
     name="sample",
     prefix="sample",
@@ -132,12 +131,19 @@ def ranking_rows(bench: Bench, data: Path, engine: EngineName, collection: Colle
     topics, qrels = questions(data, collection, "dev")
     with bench.open(collection, "alone") as index:
         return [
-            Row(
-                {"table": "ranking", "collection": collection.name, "engine": engine, "method": method},
+            ranking_row(
+                collection.name,
+                engine,
+                method,
                 evaluate(qrels, bench.rank(index, topics, method), MEASURES).means,
             )
             for method in METHODS
         ]
+
+
+def ranking_row(collection: str, engine: EngineName, method: str, means: Mapping[str, float]) -> Row:
+    """Make the row of a method's mean scores."""
+    return Row({"table": "ranking", "collection": collection, "engine": engine, "method": method}, means)
 
 
 def answer_rows(
