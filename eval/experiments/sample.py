@@ -121,7 +121,8 @@ def claim_figures(checked: Sequence[Claim]) -> dict[str, dict[str, float]]:
     return figures
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read the records of a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -143,8 +144,8 @@ def main(home: Path | None, as_json: bool, listing: bool) -> None:
         build_index(request, settings)
         with open_index(settings, NAME) as index:
             qrels = read_qrels(SAMPLE / "qrels.txt")
-            asked = asyncio.run(ask_questions(index, _lines(SAMPLE / "topics.jsonl"), qrels))
-            checked = asyncio.run(check_claims(index, _lines(SAMPLE / "claims.jsonl")))
+            asked = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
+            checked = asyncio.run(check_claims(index, read_lines(SAMPLE / "claims.jsonl")))
     questions, claims = question_figures(asked), claim_figures(checked)
     if as_json:
         click.echo(json.dumps({"questions": questions, "claims": claims}))
