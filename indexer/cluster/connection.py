@@ -28,6 +28,7 @@ from elastic_transport import (
 )
 from elasticsearch import ApiError, AsyncElasticsearch, OrjsonSerializer, UnsupportedProductError
 
+from indexer.backoff import growing_pauses
 from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
 from indexer.settings import ElasticsearchSettings
 
@@ -54,17 +55,14 @@ class _CheckedTransport(AsyncTransport):
         return response
 
 
-def growing_pauses() -> Iterator[float]:
-    """Yield seconds without end, each twice those before, up to the longest."""
-    pause = FIRST_PAUSE_S
-    while True:
-        yield pause
-        pause = min(LONGEST_PAUSE_S, 2 * pause)
-
-
 def pauses_within(patience_s: float) -> int:
     """Return how many of the growing pauses fit into so many seconds."""
-    return sum(1 for _ in takewhile(lambda spent: spent <= patience_s, accumulate(growing_pauses())))
+    return sum(
+        1
+        for _ in takewhile(
+            lambda spent: spent <= patience_s, accumulate(growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S))
+        )
+    )
 
 
 class Cluster:
@@ -112,7 +110,8 @@ class Cluster:
 
     def run_patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Wait as `run`, and ask again up to `patience_s` while the cluster is gone or still starting."""
-        deadline, pauses = time.monotonic() + self.settings.patience_s, growing_pauses()
+        deadline = time.monotonic() + self.settings.patience_s
+        pauses = growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S)
         while True:
             try:
                 return self.run(ask())
