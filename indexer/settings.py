@@ -21,7 +21,7 @@ def default_home() -> Path:
 
 
 def plain_address(address: str) -> str:
-    """Return an address without the slash at its end; ValueError, which shows nothing of it, if it is none."""
+    """Return an address without a slash at its end; ValueError, which shows nothing of it, if it is none."""
     try:
         parts = urlsplit(address.strip())
         whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
