@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate, takewhile
 from typing import Any, Self, TypeVar
 
@@ -28,7 +29,7 @@ from elastic_transport import (
 )
 from elasticsearch import ApiError, AsyncElasticsearch, OrjsonSerializer, UnsupportedProductError
 
-from indexer.backoff import growing_pauses
+from indexer import backoff
 from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
 from indexer.settings import ElasticsearchSettings
 
@@ -41,6 +42,7 @@ BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, OVERLOADED = 400, 401, 403, 404
 STARTING = (502, 503, 504)
 FROM_BETWEEN = (UNAUTHORIZED, FORBIDDEN, 407, 413, *PASSING)  # a proxy before the cluster may answer so
 PRODUCT = "x-elastic-product"
+growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
 
 
@@ -57,12 +59,7 @@ class _CheckedTransport(AsyncTransport):
 
 def pauses_within(patience_s: float) -> int:
     """Return how many of the growing pauses fit into so many seconds."""
-    return sum(
-        1
-        for _ in takewhile(
-            lambda spent: spent <= patience_s, accumulate(growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S))
-        )
-    )
+    return sum(1 for _ in takewhile(lambda spent: spent <= patience_s, accumulate(growing_pauses())))
 
 
 class Cluster:
@@ -110,8 +107,7 @@ class Cluster:
 
     def run_patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Wait as `run`, and ask again up to `patience_s` while the cluster is gone or still starting."""
-        deadline = time.monotonic() + self.settings.patience_s
-        pauses = growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S)
+        deadline, pauses = time.monotonic() + self.settings.patience_s, growing_pauses()
         while True:
             try:
                 return self.run(ask())

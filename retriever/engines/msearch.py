@@ -6,8 +6,7 @@ from typing import Any, NoReturn
 
 from elasticsearch import NotFoundError
 
-from indexer.backoff import growing_pauses
-from indexer.cluster.connection import FIRST_PAUSE_S, LONGEST_PAUSE_S, TRANSPORT_RETRIES, Cluster
+from indexer.cluster.connection import TRANSPORT_RETRIES, Cluster, growing_pauses
 from indexer.errors import EngineRefused, IndexDamaged
 
 # Of a search whose node died under it: the cluster itself asks another copy, but not in the middle of a
@@ -35,7 +34,7 @@ class ManySearches:
             IndexDamaged: the index is gone.
         """
         answers = await self._answered(bodies)
-        pauses = growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S)
+        pauses = growing_pauses()
         for _ in range(TRANSPORT_RETRIES):
             lost = [place for place, answer in enumerate(answers) if _cause_of(answer)[0] in NODE_LOST]
             if not lost:
