@@ -51,7 +51,7 @@ format: install-dev  ## format the code and mend what lint can mend
 	$(BIN)/ruff check --fix .
 
 bench: install  ## measure indexing and searching on a generated corpus
-	$(BIN)/python -m eval.experiments.bench
+	$(BIN)/python -m benchmarks
 
 # Pins that still fit are kept; LOCK_FLAGS=--upgrade renews them all.
 UV := uv==0.13.9
