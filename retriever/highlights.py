@@ -53,15 +53,6 @@ class Place:
     token: str
 
 
-def highlight(text: str, tokens: Collection[str], analyzer: Analyzer) -> list[Span]:
-    """Return where `text` holds one of the tokens, in code points of the text as given, in order.
-
-    Spans that touch or overlap are one. Of a text longer than 8,000 characters the rest is looked at only
-    around the first place of each token that its beginning does not hold.
-    """
-    return _merged(place for _, places in _read(text, tokens, analyzer) for place in places)
-
-
 def snippet(
     text: str, tokens: Weights, analyzer: Analyzer, *, length: int = 200, marks: tuple[str, str] = ("", "")
 ) -> str:

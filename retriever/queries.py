@@ -107,14 +107,6 @@ def or_query(terms: Sequence[Term | Phrase], *, title_weight: float = 0.0) -> Or
     return Or(tuple(clauses))
 
 
-def progressive_or(keywords: Sequence[Term], *, title_weight: float = 0.0) -> list[Or]:
-    """Make SQn = k1 ∨ … ∨ kn for n from all keywords down to 1 (SHRAG, section 3.2).
-
-    The keywords come most important first, so each query drops the least important of the one before.
-    """
-    return [or_query(keywords[:n], title_weight=title_weight) for n in range(len(keywords), 0, -1)]
-
-
 def searched_tokens(query: Query) -> dict[str, float]:
     """Return the tokens that a query looks for, each with the highest weight given to it.
 

@@ -1,13 +1,12 @@
 import time
 import unicodedata
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
-from retriever.highlights import highlight, snippet
+from retriever.highlights import snippet
 
 BILINGUAL = make_analyzer("bilingual")
 MIXED = make_analyzer("bilingual", "mixed")
@@ -19,69 +18,49 @@ def marked(text, tokens, **options):
     return snippet(text, tokens, BILINGUAL, marks=("[", "]"), **options)
 
 
-def found(text, tokens, analyzer=BILINGUAL):
-    return [text[start:end] for start, end in highlight(text, tokens, analyzer)]
-
-
 @pytest.mark.parametrize(
     ("text", "tokens", "expected"),
     [
-        ("A graph of graphs", {"graph"}, [(2, 7), (11, 17)]),
-        ("지식 그래프를 검색", {"그래프", "검색"}, [(3, 6), (8, 10)]),
-        ("지식그래프", {"지식", "그래프"}, [(0, 5)]),
-        ("검색하는 시스템", {"검색"}, [(0, 2)]),
-        ("the graph", {"the"}, []),
-        ("graph", set(), []),
-        ("", {"graph"}, []),
-        (" \n\tgraph", {"graph"}, [(3, 8)]),
-        ("lone \ud800 graph", {"graph"}, [(7, 12)]),
+        ("A graph of graphs", {"graph"}, "A [graph] of [graphs]"),
+        ("지식 그래프를 검색", {"그래프", "검색"}, "지식 [그래프]를 [검색]"),
+        ("검색하는 시스템", {"검색"}, "[검색]하는 시스템"),
+        ("the graph", {"the"}, "the graph"),
+        ("graph", set(), "graph"),
+        ("lone \ud800 graph", {"graph"}, "lone \ud800 [graph]"),
+        ("Cafe\u0301 Café 검색", {"café"}, "[Cafe\u0301] [Café] 검색"),
     ],
 )
-def test_spans_of_the_tokens_in_order(text, tokens, expected):
-    assert highlight(text, tokens, BILINGUAL) == expected
+def test_what_was_searched_for_is_marked(text, tokens, expected):
+    assert marked(text, tokens) == expected
 
 
-def test_spans_that_overlap_or_touch_are_one():
-    assert highlight("자연어처리", {"자연어", "자연", "처리"}, MIXED) == [(0, 5)]
+def test_tokens_that_overlap_are_marked_as_one():
+    assert snippet("자연어처리", {"자연어", "자연", "처리"}, MIXED, marks=("[", "]")) == "[자연어처리]"
 
 
-def test_spans_of_decomposed_hangul_hold_whole_syllables():
-    # 지식 검색: 5 code points for 지식 (2 + 3), a space, 6 for 검색 (3 + 3).
+def test_decomposed_hangul_is_marked_in_whole_syllables():
     text = unicodedata.normalize("NFD", "지식 검색")
 
-    assert len(text) == 12
-    assert highlight(text, {"검색"}, BILINGUAL) == [(6, 12)]
-    assert highlight(text, {"지식"}, BILINGUAL) == [(0, 5)]
+    assert marked(text, {"검색"}) == text[:6] + "[" + text[6:] + "]"
+    assert marked(text, {"지식"}) == "[" + text[:5] + "]" + text[5:]
 
 
-def test_spans_behind_composed_and_decomposed_letters():
-    text = "Cafe\u0301 Café 검색"
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        ({"studi"}, "a study of"),
+        ({"검색"}, unicodedata.normalize("NFD", "지식 검색")),
+    ],
+)
+def test_far_behind_the_beginning_a_token_is_found_by_its_letters(tokens, words):
+    text = "filler words " * 2_000 + words + " filler words" * 2_000
 
-    assert highlight(text, {"검색"}, BILINGUAL) == [(11, 13)]
-    assert len(found(text, {term for term, *_ in BILINGUAL.analyze("Café")})) == 2
-
-
-def test_far_behind_the_beginning_the_first_place_of_a_token_is_found():
-    text = "filler words " * 2_000 + "a study of studies in 검색. " + "filler words " * 2_000
-
-    assert found(text, {"studi", "검색"}) == ["study", "studies", "검색"]
-
-
-def test_far_behind_the_beginning_a_stem_is_found_in_its_word():
-    assert found("filler words " * 2_000 + "one study", {"studi"}) == ["study"]
-
-
-def test_far_behind_the_beginning_decomposed_hangul_is_found():
-    text = "filler words " * 2_000 + unicodedata.normalize("NFD", "지식 검색")
-
-    assert highlight(text, {"검색"}, BILINGUAL) == [(26_006, 26_012)]
+    assert words in snippet(text, tokens, BILINGUAL)
 
 
 def test_a_text_of_five_megabytes_takes_no_time():
     text = "끝없는 이야기 and a long story. " * 200_000
     begin = time.perf_counter()
-
-    highlight(text, {"missing", "검색"}, BILINGUAL)
 
     assert snippet(text, {"missing", "stori"}, BILINGUAL).startswith("끝없는 이야기")
     assert time.perf_counter() - begin < 5
@@ -186,14 +165,6 @@ TEXTS = st.text(max_size=80) | st.lists(
 TOKENS = st.sets(st.sampled_from(["지식", "그래프", "검색", "graph", "studi", "국립", "각", "é", "😀", ""]))
 
 
-@given(TEXTS, TOKENS)
-def test_spans_stand_in_the_text_in_order_and_apart(text, tokens):
-    spans = highlight(text, tokens, MIXED)
-
-    assert all(0 <= start < end <= len(text) for start, end in spans)
-    assert all(before[1] < after[0] for before, after in pairwise(spans))
-
-
 @given(TEXTS, TOKENS, st.integers(20, 60))
 def test_a_snippet_is_a_piece_of_the_text_no_longer_than_asked(text, tokens, length):
     plain = snippet(text, tokens, MIXED, length=length)
@@ -209,6 +180,4 @@ def test_a_snippet_is_a_piece_of_the_text_no_longer_than_asked(text, tokens, len
 def test_texts_around_the_bound_of_what_is_analysed_are_read(extra, filler):
     text = (filler * 8_000)[: 7_980 + extra] + unicodedata.normalize("NFD", "검색") + " needle"
 
-    spans = highlight(text, {"needl"}, BILINGUAL)
-
-    assert [text[start:end] for start, end in spans] == ["needle"]
+    assert "[needle]" in marked(text, {"needl"})

@@ -13,7 +13,7 @@ from retriever.errors import BadFilter, BadQuestion, RetrieverError, UnknownPass
 from retriever.explaining import explain
 from retriever.keywords import Keyword
 from retriever.methods import method_names
-from retriever.queries import Filters, Or, Range, Term, progressive_or
+from retriever.queries import Filters, Or, Range, Term
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import PAPERS, found, ids, index_of, opened, planned, run_of, watched
@@ -89,7 +89,8 @@ def test_paper_asks_for_ten_papers_a_query_from_all_keywords_down_to_one(index):
     number = len(result.keywords)
     assert [one.text for one in result.keywords[:3]] == ["비선형", "knowledge", "회귀"]
     assert number == 7  # five of the question, knowledge and graph from the glossary
-    assert [query for query, _ in asked] == progressive_or([one.term() for one in result.keywords])
+    terms = tuple(one.term() for one in result.keywords)
+    assert [query for query, _ in asked] == [Or(terms[:count]) for count in range(number, 0, -1)]
     assert len(asked) == number
     assert {k for _, k in asked} == {10}
 

@@ -1,24 +1,30 @@
-"""The writer beside the client's own parallel_bulk, and the memory of a whole build."""
+"""The writer beside the client's own parallel_bulk, and the memory of a whole build.
+
+Of a server that nobody else asks; what is measured is left there for the next run, under the prefix of the
+settings.
+"""
 
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from elasticsearch import Elasticsearch
 from elasticsearch.helpers import parallel_bulk
 
-from eval.experiments.bench.cluster import PART
-from eval.experiments.bench.corpus import documents
-from eval.experiments.bench.figures import Figure, median
-from eval.experiments.bench.generated import ANALYZER, passage_of
-from eval.experiments.bench.indexing import write_copies
-from eval.experiments.bench.korean import Passage
-from eval.experiments.bench.memory import peak_bytes
+from benchmarks.corpus import documents
+from benchmarks.figures import Figure
+from benchmarks.generated_index import ANALYZER, passage_of
+from benchmarks.korean import Passage, write_copies
+from benchmarks.memory import GIGABYTE, peak_bytes
+from benchmarks.progressive import CLUSTER_PART as PART
+from benchmarks.timing import seconds_of
 from indexer.cluster import names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import document_id, to_document
@@ -33,7 +39,6 @@ LOADED = 100_000  # documents of the comparison with a bare client
 INDEXED_TO = 100_000  # passages of the build whose memory is measured
 CLIENT_THREADS, CLIENT_CHUNK = 4, 500
 LOOKED_EVERY_S = 0.1
-GIGABYTE = 10**9
 
 
 def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]:
@@ -53,10 +58,7 @@ def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]
             for path in building.glob("committed*"):
                 path.unlink()
 
-        for turn in range(rounds):
-            progress("loading", turn, rounds)
-            empty()
-            started = time.perf_counter()
+        def write() -> None:
             with ElasticsearchWriter(
                 cluster,
                 index,
@@ -69,13 +71,17 @@ def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]
                 for sequence, passage in enumerate(passages):
                     writer.add(passage, None, sequence)
                 writer.commit()
-            ours.append(LOADED / (time.perf_counter() - started))
+
+        for turn in range(rounds):
+            progress("loading", turn, rounds)
+            empty()
+            ours.append(LOADED / seconds_of(write))
             empty()
             actions = [
                 {"_index": index, "_id": document_id(one.passage_id), "_source": to_document(one, number)}
                 for number, one in enumerate(passages)
             ]
-            bare.append(LOADED / _bare_seconds(client_options(settings), actions))
+            bare.append(LOADED / seconds_of(partial(bulk, settings, actions, CLIENT_CHUNK)))
         cluster.run(cluster.client.indices.delete(index=index))
     ratio = median([one / other for one, other in zip(ours, bare, strict=True)])
     return [
@@ -85,31 +91,23 @@ def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]
     ]
 
 
-def client_options(settings: ElasticsearchSettings) -> dict[str, Any]:
-    """Return what the client is made with."""
-    return {
-        "hosts": settings.url.split(","),
-        "basic_auth": (settings.user or "elastic", settings.password.get_secret_value()),
-        "request_timeout": settings.timeout_s,
-    }
-
-
-def _bare_seconds(options: dict[str, Any], actions: Sequence[dict[str, Any]]) -> float:
-    with Elasticsearch(**options) as client:
-        started = time.perf_counter()
-        for taken, item in parallel_bulk(
-            client, actions, thread_count=CLIENT_THREADS, chunk_size=CLIENT_CHUNK
-        ):
+def bulk(settings: ElasticsearchSettings, actions: Iterable[dict[str, Any]], chunk: int) -> None:
+    """Send actions by the client's own parallel_bulk; ValueError where one is refused."""
+    password = settings.password.get_secret_value()
+    with Elasticsearch(
+        settings.url.split(","),
+        basic_auth=(settings.user or "elastic", password),
+        request_timeout=settings.timeout_s,
+    ) as client:
+        for taken, item in parallel_bulk(client, actions, thread_count=CLIENT_THREADS, chunk_size=chunk):
             if not taken:
                 raise ValueError(f"the cluster refused a document: {item}")
-        return time.perf_counter() - started
 
 
 def measure_build_memory(home: Path, passages: Sequence[Passage]) -> list[Figure]:
     """Measure the peak resident size of `shrag index` into the cluster, a process of its own."""
     copies = -(-INDEXED_TO // len(passages))
-    path = home / "cluster-korean.jsonl"
-    write_copies(path, passages, copies)
+    path = write_copies(home / "cluster-korean.jsonl", passages, copies)
     command = [sys.executable, "-m", "shrag", "index", str(path), "--name", "korean", "--format", "miracl"]
     environment = os.environ | {"SHRAG_ENGINE": "elasticsearch", "SHRAG_HOME": str(home)}
     started = time.perf_counter()
@@ -118,7 +116,7 @@ def measure_build_memory(home: Path, passages: Sequence[Passage]) -> list[Figure
         [*command, "--rebuild"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as build:
         while build.poll() is None:
-            peak = peak_bytes(build.pid) or peak
+            peak = max(peak, peak_bytes(build.pid))
             time.sleep(LOOKED_EVERY_S)
     if build.returncode:
         raise ValueError(f"the build ended with {build.returncode}: {' '.join(command)}")

@@ -1,27 +1,26 @@
 """How fast texts become vectors: mGTE's real size with random weights, and what the batch queue costs.
 
-    python -m eval.experiments.bench.encoding [--device cuda] [--passages N] [--rounds N] [--json]
+    python -m benchmarks.encoding [--device cuda] [--passages N] [--rounds N] [--json]
 
 The speed of a model does not hang on its weights, so none are needed. The queue is held to its bar beside the
 model itself on batches of the same shapes, made before, on the device, and without padding, in the same run.
 """
 
 import random
-import statistics
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
 import numpy as np
 
-from eval.experiments.bench.figures import Figure, machine, report
+from benchmarks.figures import Figure, machine, report, rounds_option
+from benchmarks.timing import seconds_of
 from indexer.encoders.batching import cut_into_batches
 from indexer.encoders.local import LocalEncoder
-from indexer.encoders.running import Tokens, Whole
 from indexer.options import json_option
 from indexer.settings import EncoderSettings
 
@@ -101,9 +100,9 @@ def measure(device: str, passages: int, rounds: int, batch_tokens: int) -> list[
 
     even = [PASSAGE_TOKENS] * passages
     texts = texts_of(even)
-    seconds = statistics.median(_timed(lambda: encoder.encode_passages(texts)) for _ in range(rounds))
+    seconds = median(seconds_of(lambda: encoder.encode_passages(texts)) for _ in range(rounds))
     asked = texts_of([QUESTION + 2] * QUESTIONS, seed=2)
-    latency = statistics.median(_timed(partial(encoder.encode_queries, [text])) for text in asked)
+    latency = median(seconds_of(partial(encoder.encode_queries, [text])) for text in asked)
     figures = [
         Figure(PART, f"passages of {PASSAGE_TOKENS} tokens", passages / seconds, "/s", higher_is_better=True),
         Figure(PART, f"one question of {QUESTION} words, p50", 1_000 * latency, "ms"),
@@ -122,28 +121,21 @@ def _queue(encoder: LocalEncoder, lengths: Sequence[int], rounds: int) -> list[F
         [lengths[batch[0]]] * len(batch) for batch in cut_into_batches(lengths, encoder.settings.batch_tokens)
     ]
     items = [encoder.runner.tokenise(texts_of(batch), "", "document") for batch in full]
+
+    def run_model() -> None:
+        for finish in [encoder.runner.start(batch, "", "document") for batch in items]:
+            finish()
+
     own, queued = [], []
     for _ in range(rounds):
-        own.append(sum(map(sum, full)) / _timed(lambda: _run(encoder, items)))
-        queued.append(sum(lengths) / _timed(lambda: encoder.encode_passages(texts)))
+        own.append(sum(map(sum, full)) / seconds_of(run_model))
+        queued.append(sum(lengths) / seconds_of(lambda: encoder.encode_passages(texts)))
     ratios = [mine / its for mine, its in zip(queued, own, strict=True)]
     return [
-        Figure(PART, "model alone, full batches", statistics.median(own), "tokens/s", higher_is_better=True),
-        Figure(PART, "queue, mixed lengths", statistics.median(queued), "tokens/s", higher_is_better=True),
-        Figure(PART, "queue : model alone", statistics.median(ratios), "", BAR, higher_is_better=True),
+        Figure(PART, "model alone, full batches", median(own), "tokens/s", higher_is_better=True),
+        Figure(PART, "queue, mixed lengths", median(queued), "tokens/s", higher_is_better=True),
+        Figure(PART, "queue : model alone", median(ratios), "", BAR, higher_is_better=True),
     ]
-
-
-def _run(encoder: LocalEncoder, batches: Sequence[Sequence[Tokens | Whole]]) -> None:
-    under_way = [encoder.runner.start(batch, "", "document") for batch in batches]
-    for finish in under_way:
-        finish()
-
-
-def _timed(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 def _peak(device: Any) -> float | None:
@@ -158,7 +150,7 @@ def _peak(device: Any) -> float | None:
 @click.command()
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …")
 @click.option("--passages", type=click.IntRange(1), default=64, show_default=True)
-@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
+@rounds_option(3)
 @click.option("--batch-tokens", type=click.IntRange(128), default=16_384, show_default=True)
 @json_option
 def main(device: str, passages: int, rounds: int, batch_tokens: int, *, as_json: bool) -> None:

@@ -1,21 +1,20 @@
 """Exact similarities of given passages, among many stored vectors."""
 
 import asyncio
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from elasticsearch import Elasticsearch
-from elasticsearch.helpers import parallel_bulk
+from numpy.typing import NDArray
 
-from eval.experiments.bench.cluster import PART
-from eval.experiments.bench.cluster.loading import client_options
-from eval.experiments.bench.corpus import SEED
-from eval.experiments.bench.figures import Figure, median, percentile
-from eval.experiments.bench.generated import ANALYZER
+from benchmarks.cluster_loading import bulk
+from benchmarks.corpus import SEED
+from benchmarks.figures import Figure
+from benchmarks.generated_index import ANALYZER
+from benchmarks.progressive import CLUSTER_PART as PART
+from benchmarks.timing import latencies, measure_in_turn
 from indexer.cluster import names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.loading import merge
@@ -40,25 +39,19 @@ def measure_similarities(home: Path, count: int, progress: Progress) -> list[Fig
             body = index_body(ANALYZER, "discard", shards=1, meta={})
             body["mappings"]["properties"]["vector"] = vector_field(VectorField(DIMENSIONS))
             cluster.run(cluster.client.indices.create(index=index, **body))
-            options = client_options(settings.elasticsearch)
-            with Elasticsearch(**options) as client:
-                for number, _ in enumerate(parallel_bulk(client, _vectors(index, count), chunk_size=200)):
-                    if number % 1_000 == 0:
-                        progress("vectors", number, count)
+            bulk(settings.elasticsearch, _vectors(index, count, progress), CHUNK)
             cluster.run(merge(cluster.client, index, settle_s=0))
     with closing(ElasticsearchEngine(settings.elasticsearch, index, passages=count, shards=1)) as engine:
         times = asyncio.run(_round(engine, count))
-    what = f"similarities of {COMPARED} of {count:,} vectors"
-    return [
-        Figure(PART, f"{what}, p50", 1000 * median(times), "ms", SIMILARITIES_BAR),
-        Figure(PART, f"{what}, p95", 1000 * percentile(times, 0.95), "ms"),
-    ]
+    return latencies(PART, f"similarities of {COMPARED} of {count:,} vectors", times, SIMILARITIES_BAR)
 
 
-def _vectors(index: str, count: int) -> Iterator[dict[str, Any]]:
+def _vectors(index: str, count: int, progress: Progress) -> Iterator[dict[str, Any]]:
     """Yield documents with random vectors of length 1, rounded as single-precision numbers are written."""
     random = np.random.default_rng((SEED, VECTOR_STREAM))
     for number in range(count):
+        if number % 1_000 == 0:
+            progress("vectors", number, count)
         vector = random.standard_normal(DIMENSIONS).astype(np.float32)
         vector /= np.linalg.norm(vector)
         identifier = f"{number:07}"
@@ -69,14 +62,19 @@ def _vectors(index: str, count: int) -> Iterator[dict[str, Any]]:
 
 async def _round(engine: ElasticsearchEngine, count: int) -> list[float]:
     random = np.random.default_rng((SEED, QUESTION_STREAM))
-    times = []
-    for number in range(2 * QUESTIONS):
-        vector = random.standard_normal(DIMENSIONS).tolist()
-        chosen = [f"{one:07}" for one in random.choice(count, COMPARED, replace=False).tolist()]
-        started = time.perf_counter()
-        found = await engine.similarities(vector, chosen)
-        if number >= QUESTIONS:  # the first half warms up
-            times.append(time.perf_counter() - started)
-        if set(found) != set(chosen):
+    asked = [
+        (
+            random.standard_normal(DIMENSIONS).astype(np.float32),
+            random.choice(count, COMPARED, replace=False).tolist(),
+        )
+        for _ in range(2 * QUESTIONS)
+    ]
+
+    async def compare(question: tuple[NDArray[np.float32], list[int]]) -> None:
+        vector, numbers = question
+        found = await engine.similarities(vector, [f"{number:07}" for number in numbers])
+        if len(found) != COMPARED:
             raise ValueError(f"{len(found)} similarities of {COMPARED}")
-    return times
+
+    times = await measure_in_turn({"similarities": compare}, asked)
+    return times["similarities"][QUESTIONS:]  # the first half warms up

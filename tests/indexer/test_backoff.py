@@ -1,8 +1,9 @@
-"""The header by which a server asks for a pause."""
+"""Pauses before a request is sent again."""
 
 from datetime import UTC, datetime
+from itertools import islice
 
-from indexer.retry_after import retry_after_s
+from indexer.backoff import growing_pauses, retry_after_s
 
 NOON = datetime(2024, 5, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -18,3 +19,8 @@ def test_retry_after_is_read_as_seconds_or_as_a_date():
     )
     for nonsense in ("", "soon", "-5", "nan", "inf", "1e9", no_year, no_zone):
         assert retry_after_s(nonsense, NOON) is None
+
+
+def test_pauses_double_up_to_the_longest():
+    assert list(islice(growing_pauses(0.5, 3.0), 5)) == [0.5, 1.0, 2.0, 3.0, 3.0]
+    assert next(growing_pauses(60.0, 30.0)) == 30.0

@@ -5,8 +5,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from eval.experiments.bench.corpus import Document, documents
-from eval.experiments.bench.figures import Figure
+from benchmarks.corpus import Document, documents
+from benchmarks.figures import Figure
 from indexer.analysis.pool import AnalysedTexts
 from indexer.analysis.tokens import Token
 from indexer.durable import write_durably

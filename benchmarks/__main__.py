@@ -1,9 +1,9 @@
-"""The benchmark: what is held, and what is only told.
+"""The benchmark of indexing and searching: figures with bars and without.
 
-    python -m eval.experiments.bench [--home DIR] [--documents N] [--only PART] [--json]
+    python -m benchmarks [--home DIR] [--documents N] [--only PART] [--json]
 
-Ratios are of one run, measured in turn, and held to their bars; absolute figures belong to the machine told
-with them.
+Ratios are of one run, measured in turn, and held to their bars; absolute figures belong to the machine that
+is printed with them.
 """
 
 import os
@@ -15,20 +15,19 @@ from pathlib import Path
 
 import click
 
-from eval.experiments.bench.analysis import measure_analysis
-from eval.experiments.bench.cold_start import measure_cold_start
-from eval.experiments.bench.figures import Figure, machine, report
-from eval.experiments.bench.generated import measure_generated_index
-from eval.experiments.bench.indexing import ensure_korean_index, measure_indexing
-from eval.experiments.bench.korean import Passage, korean_passages, texts_of
-from eval.experiments.bench.memory import measure_memory
-from eval.experiments.bench.progressive import measure_queries
+from benchmarks.analysis import measure_analysis
+from benchmarks.cold_start import measure_cold_start
+from benchmarks.figures import Figure, machine, report, rounds_option, strict_option
+from benchmarks.generated_index import measure_generated_index
+from benchmarks.indexing import ensure_korean_index, measure_indexing
+from benchmarks.korean import Passage, korean_passages, texts_of
+from benchmarks.memory import measure_memory
+from benchmarks.progressive import QUESTIONS, measure_cluster_queries, measure_queries
 from eval.experiments.options import DATA
 from eval.progress import question_bar
 from indexer.options import json_option
 from indexer.requests import Progress
 
-QUESTIONS = 200
 VECTORS = 200_000
 
 
@@ -46,8 +45,8 @@ class Plan:
 def generated(plan: Plan) -> list[Figure]:
     """Measure the index of the generated corpus, built where it is missing."""
     name, figures = measure_generated_index(plan.home, plan.documents, plan.progress)
-    figures += measure_queries(plan.home, name, QUESTIONS, plan.rounds, plan.progress)
-    return figures + measure_memory(plan.home, name, QUESTIONS)
+    queries = measure_queries(plan.home, name, QUESTIONS, plan.rounds, plan.progress)
+    return [*figures, *queries, *measure_memory(plan.home, name, QUESTIONS)]
 
 
 def analysis(plan: Plan) -> list[Figure]:
@@ -70,9 +69,8 @@ def cluster(plan: Plan) -> list[Figure]:
     if not os.environ.get("SHRAG_ELASTICSEARCH__URL"):
         click.echo("no server named in SHRAG_ELASTICSEARCH__URL: left out", err=True)
         return []
-    from eval.experiments.bench.cluster.loading import measure_build_memory, measure_loading
-    from eval.experiments.bench.cluster.queries import measure_cluster_queries
-    from eval.experiments.bench.cluster.vectors import measure_similarities
+    from benchmarks.cluster_loading import measure_build_memory, measure_loading
+    from benchmarks.cluster_vectors import measure_similarities
 
     return [
         *measure_cluster_queries(plan.home, plan.documents, plan.rounds, plan.progress),
@@ -98,7 +96,7 @@ PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
     help="The folder for the indexes, kept for the next run; a passing one by default.",
 )
 @click.option("--documents", type=click.IntRange(1), default=1_000_000, show_default=True)
-@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="How often to measure.")
+@rounds_option(3)
 @click.option(
     "--only",
     "parts",
@@ -107,7 +105,7 @@ PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
     help="Only this part; may be given again.",
 )
 @click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
-@click.option("--strict", is_flag=True, help="Exit with 1 where a bar is not met.")
+@strict_option
 @json_option
 def main(
     home: Path | None,

@@ -3,17 +3,25 @@
 import json
 import os
 import platform
-import statistics
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from eval.tables import aligned
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+strict_option = click.option("--strict", is_flag=True, help="Exit with 1 where a bar is not met.")
+
+
+def rounds_option(default: int) -> Callable[[F], F]:
+    """Make the option of how often to measure."""
+    return click.option("--rounds", type=click.IntRange(1), default=default, show_default=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +47,13 @@ class Figure:
         record = {"part": self.part, "name": self.name, "value": self.value, "unit": self.unit}
         return record if self.bar is None else record | {"bar": self.bar, "met": self.met}
 
-
-def table(figures: Sequence[Figure]) -> str:
-    """Lay the figures out as a table."""
-    rows = [
-        (
-            one.part,
-            one.name,
-            _shown(one.value),
-            one.unit,
-            _shown_bar(one),
-            _shown_met(one),
-        )
-        for one in figures
-    ]
-    return aligned(("", "figure", "value", "unit", "bar", "met"), rows, words=2)
+    def as_row(self) -> tuple[str, ...]:
+        """Return the row as text."""
+        size = self.value
+        digits = 0 if size >= 1_000 or size == int(size) else 1 if size >= 100 else 3  # noqa: PLR2004
+        bar = "" if self.bar is None else f"{'≥' if self.higher_is_better else '≤'} {self.bar:g}"
+        met = "" if self.met is None else "yes" if self.met else "NO"
+        return self.part, self.name, f"{size:,.{digits}f}", self.unit, bar, met
 
 
 def report(
@@ -64,40 +64,20 @@ def report(
         rows = [figure.as_record() for figure in figures]
         click.echo(json.dumps({"machine": facts, "figures": rows}, ensure_ascii=False))
     else:
-        click.echo(table(figures))
+        header = ("", "figure", "value", "unit", "bar", "met")
+        click.echo(aligned(header, [figure.as_row() for figure in figures], words=2))
         click.echo("\n" + ", ".join(f"{name} {value}" for name, value in facts.items()))
     if strict and any(figure.met is False for figure in figures):
         sys.exit(1)
 
 
-def _shown(value: float) -> str:
-    digits = 0 if value >= 1_000 or value == int(value) else 1 if value >= 100 else 3  # noqa: PLR2004
-    return f"{value:,.{digits}f}"
-
-
-def _shown_met(figure: Figure) -> str:
-    return "" if figure.met is None else "yes" if figure.met else "NO"
-
-
-def _shown_bar(figure: Figure) -> str:
-    return "" if figure.bar is None else f"{'≥' if figure.higher_is_better else '≤'} {figure.bar:g}"
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least this share of the values does not exceed (nearest rank)."""
-    ordered = sorted(values)
-    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
-
-
-def median(values: Sequence[float]) -> float:
-    """Return the middle value."""
-    return statistics.median(values)
-
-
 def machine() -> dict[str, str | int | float]:
-    """Tell what the figures were measured on."""
+    """Return what the figures are measured on."""
+    cpu = Path("/proc/cpuinfo")
+    lines = cpu.read_text(encoding="utf-8").splitlines() if cpu.is_file() else []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return {
-        "processor": _processor(),
+        "processor": next(models, platform.processor()),
         "cores": os.cpu_count() or 0,
         "load": round(os.getloadavg()[0], 2),
         "system": platform.platform(),
@@ -105,13 +85,3 @@ def machine() -> dict[str, str | int | float]:
         "tantivy": version("tantivy"),
         "python-mecab-ko": version("python-mecab-ko"),
     }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown"
-    )

@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from eval.experiments.bench.corpus import (
+from benchmarks.corpus import (
     DOCUMENT_TOKENS,
     QUESTION_TERMS,
     VOCABULARY,
@@ -12,7 +12,6 @@ from eval.experiments.bench.corpus import (
     questions,
     word,
 )
-from eval.experiments.bench.figures import Figure, percentile
 
 
 def test_a_word_is_its_rank_in_base_36():
@@ -70,23 +69,3 @@ def test_questions_are_the_same_every_time_and_drawn_like_the_text():
 
     assert asked == questions(50)
     assert Counter(term for question in asked for term in question).most_common(1)[0][0] == "1"
-
-
-@pytest.mark.parametrize(("share", "expected"), [(0.5, 10), (0.95, 19), (1.0, 20)])
-def test_a_percentile_is_a_value_that_was_measured(share, expected):
-    assert percentile(list(range(1, 21)), share) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "bar", "higher_is_better", "met"),
-    [(3.5, 3.5, False, True), (3.6, 3.5, False, False), (0.4, 0.4, True, True), (0.3, 0.4, True, False)],
-)
-def test_a_bar_is_a_highest_value_or_a_lowest_one(value, bar, higher_is_better, met):
-    assert Figure("part", "name", value, "×", bar, higher_is_better=higher_is_better).met is met
-
-
-def test_a_figure_without_a_bar_is_only_told():
-    figure = Figure("part", "name", 1.5, "ms")
-
-    assert figure.met is None
-    assert figure.as_record() == {"part": "part", "name": "name", "value": 1.5, "unit": "ms"}

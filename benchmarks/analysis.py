@@ -3,12 +3,13 @@
 The lattice is built and its best path found, and not a word of it is read.
 """
 
-import time
 from collections.abc import Callable, Sequence
+from statistics import median
 
 import _mecab
 
-from eval.experiments.bench.figures import Figure, median
+from benchmarks.figures import Figure
+from benchmarks.timing import seconds_of
 from indexer.analysis import make_analyzer
 from indexer.analysis.dictionary import open_tagger
 
@@ -17,7 +18,7 @@ PART = "analysis"
 ANALYZERS = ("bilingual", "korean")
 
 
-def raw_parser() -> Callable[[str], object]:
+def bare_lattice() -> Callable[[str], object]:
     """Return what parses a text with the analyzers' dictionary into a lattice that nobody reads."""
     tagger = open_tagger()
     lattice = _mecab.Lattice()
@@ -32,34 +33,21 @@ def raw_parser() -> Callable[[str], object]:
 
 def seconds_for(work: Callable[[str], object], texts: Sequence[str]) -> float:
     """Return how long `work` takes for all texts."""
-    started = time.perf_counter()
-    for text in texts:
-        work(text)
-    return time.perf_counter() - started
+    return seconds_of(lambda: [work(text) for text in texts])
 
 
 def measure_analysis(texts: Sequence[str], rounds: int) -> list[Figure]:
     """Measure each analyzer from its first pass over the texts on, in turn with the bare lattice."""
-    parse = raw_parser()
+    parse = bare_lattice()
     seconds_for(parse, texts)  # brings the dictionary into memory
     figures = []
-    bare: list[float] = []
     for name in ANALYZERS:
         analyzer = make_analyzer(name)
         pairs = [(seconds_for(parse, texts), seconds_for(analyzer.analyze, texts)) for _ in range(1 + rounds)]
-        bare += [raw for raw, _ in pairs]
-        (first_raw, first), warm = pairs[0], pairs[1:]
-        rate = len(texts) / median([full for _, full in warm])
+        first, *warm = [bare / full for bare, full in pairs]
         figures += [
-            Figure(PART, f"{name}", rate, "passages/s"),
-            Figure(PART, f"{name} by bare lattice, first pass", first_raw / first, "×"),
-            Figure(
-                PART,
-                f"{name} by bare lattice",
-                median([raw / full for raw, full in warm]),
-                "×",
-                BAR,
-                higher_is_better=True,
-            ),
+            Figure(PART, f"{name}", len(texts) / median(full for _, full in pairs[1:]), "passages/s"),
+            Figure(PART, f"{name} by bare lattice, first pass", first, "×"),
+            Figure(PART, f"{name} by bare lattice", median(warm), "×", BAR, higher_is_better=True),
         ]
-    return [Figure(PART, "bare lattice", len(texts) / median(bare), "passages/s"), *figures]
+    return figures
