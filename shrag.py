@@ -28,6 +28,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     indexer_errors.UnknownIndex,
     retriever_errors.RetrieverError,
     generator_errors.ModelNotConfigured,
+    generator_errors.UnknownWay,
     eval_errors.BadMeasure,
     stack_errors.BundleCallError,
 )

@@ -26,7 +26,7 @@ async def measure_overhead(
     recording = Recording()
     own: list[float] = []
     async with LanguageModel(settings.generator.llm, transport=recording) as model:
-        await answer_question(index, questions[0], settings, model=model)
+        await answer_question(index, settings.request(questions[0]), settings, model=model)
         for number in range(rounds):
             for place, question in enumerate(questions):
                 own.append(await _left(index, question, settings, model, recording))
@@ -50,7 +50,7 @@ async def _left(
     index: SearchIndex, question: str, settings: Settings, model: LanguageModel, recording: Recording
 ) -> float:
     before, started = len(recording.calls), time.perf_counter()
-    await answer_question(index, question, settings, model=model)
+    await answer_question(index, settings.request(question), settings, model=model)
     spent = time.perf_counter() - started
     return 1000 * (spent - sum(call.seconds for call in recording.calls[before:] if call.chat))
 
@@ -62,7 +62,7 @@ async def _given_at_once(
     async with LanguageModel(settings.generator.llm, transport=Again(calls)) as model:
         for question in [*questions[:1], *list(questions) * rounds]:
             started = time.perf_counter()
-            await answer_question(index, question, settings, model=model)
+            await answer_question(index, settings.request(question), settings, model=model)
             spent.append(1000 * (time.perf_counter() - started))
     return spent[1:]
 

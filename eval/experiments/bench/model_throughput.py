@@ -74,7 +74,8 @@ async def through_the_pipeline(
     recording = Recording()
     async with LanguageModel(settings.generator.llm, transport=recording) as model:
         started = time.perf_counter()
-        await asyncio.gather(*(answer_question(index, one, settings, model=model) for one in questions))
+        requests = map(settings.request, questions)
+        await asyncio.gather(*(answer_question(index, each, settings, model=model) for each in requests))
         seconds = time.perf_counter() - started
     calls = [call for call in recording.calls if call.chat]
     tokens = sum(tokens_of(b"".join(call.pieces)) for call in calls)
