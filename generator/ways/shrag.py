@@ -32,7 +32,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     if stages.question and not stages.question.is_empty:
         context = context.with_keywords(await _keywords(asked, resources, step))
     result = await search_step(step, context, stages)
-    return WayResult(await _answer(result, resources, step), result)
+    return WayResult(await write_answer(result, resources, step), result)
 
 
 async def _keywords(asked: SearchRequest, resources: Resources, step: Step) -> tuple[Keyword, ...] | None:
@@ -50,7 +50,8 @@ async def _keywords(asked: SearchRequest, resources: Resources, step: Step) -> t
     )
 
 
-async def _answer(result: SearchResult, resources: Resources, step: Step) -> Answer:
+async def write_answer(result: SearchResult, resources: Resources, step: Step) -> Answer:
+    """Have the model answer from the hits of a search; where there is none, or it fails, quote them."""
     index, model = resources.index, resources.model
     passage_ids = [hit.passage_id for hit in result.hits]
     if model and result.hits:

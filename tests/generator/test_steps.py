@@ -109,7 +109,7 @@ def run_model_step(root, ask):
         return ask(on_text)
 
     return asyncio.run(
-        model_step(root, "draft", call, lambda value: value.upper(), fallback="no draft", question="Where?")
+        model_step(root, "draft", call, lambda value: [value], fallback="no draft", question="Where?")
     )
 
 
@@ -117,7 +117,7 @@ def test_a_model_step_keeps_the_call_and_gives_the_value():
     root = Step("ask")
     assert run_model_step(root, partial(made, "here")) == "here"
     (step,) = root.children
-    assert (step.inputs, step.output, step.error) == ({"question": "Where?"}, "HERE", "")
+    assert (step.inputs, step.output, step.error) == ({"question": "Where?"}, ["here"], "")
     call = step.as_record()["model_call"]
     assert call["prompt_version"] == 3
     assert (call["prompt_tokens"], call["completion_tokens"]) == (100, 20)
