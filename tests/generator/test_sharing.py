@@ -1,7 +1,6 @@
 """One model held open for many questions: places, the circuit, twenty at once."""
 
 import asyncio
-import json
 
 import httpx
 import pytest
@@ -14,12 +13,10 @@ from generator.pipeline import AskRequest, answer_question
 from tests.generator.language_model import answers_with, piece, says, served, settings, streams_out
 from tests.generator.sample_index import KOREAN, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
-from tests.indexer.corpora import ROOT
 
 pytest_plugins = ["tests.generator.sample_index"]
 
 MESSAGES = [{"role": "user", "content": "강"}]
-TOPICS = ROOT / "sample" / "topics.jsonl"
 
 
 class Counting(httpx.AsyncBaseTransport):
@@ -94,19 +91,6 @@ def test_twenty_questions_at_once_share_one_model(sample):
     assert server.all == 40
     assert server.most <= 8
     assert len({tuple(hit.passage_id for hit in asked.evidence) for asked in answered}) == 1
-
-
-def test_questions_at_once_get_the_answers_that_they_get_one_by_one(sample):
-    given = settings_of(UNUSED)
-    questions = [line["question"] for line in map(json.loads, TOPICS.read_text("utf-8").splitlines())]
-
-    async def ask(question):
-        return (await answer_question(sample, AskRequest(question, evidence=8), given)).answer
-
-    async def at_once():
-        return await asyncio.gather(*map(ask, questions))
-
-    assert asyncio.run(at_once()) == [asyncio.run(ask(question)) for question in questions]
 
 
 def test_a_dead_server_costs_the_later_questions_nothing(sample):
