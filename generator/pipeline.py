@@ -18,6 +18,7 @@ from generator.llm import LanguageModel
 from generator.steps import Listener, Step
 from generator.trace import TRACE_VERSION, Trace
 from generator.ways import find_way
+from indexer.logs import request_id
 from indexer.settings import IndexerSettings
 from retriever.confidence import THRESHOLD
 from retriever.hits import Hit, SearchResult
@@ -75,7 +76,7 @@ async def answer_question(
     async with AsyncExitStack() as opened:
         if model is None and settings.generator.llm.configured:
             model = await opened.enter_async_context(settings.language_model())
-        with step.running():
+        with request_id(), step.running():
             found = await way(request, Resources(index, settings, model), step)
     notes = [note for part in step.walk() for note in part.notes]
     result = replace(

@@ -4,9 +4,12 @@ import time
 from dataclasses import replace
 
 from generator.steps import Step
+from indexer.logs import get_logger
 from retriever.context import SearchContext
 from retriever.hits import SearchResult
 from retriever.search import Stages, present, run_stages
+
+log = get_logger("search")
 
 
 async def search_step(parent: Step, context: SearchContext, stages: Stages | None = None) -> SearchResult:
@@ -24,4 +27,5 @@ async def search_step(parent: Step, context: SearchContext, stages: Stages | Non
         spent = result.milliseconds | {"total": (time.perf_counter() - began) * 1000}
         result = replace(result, milliseconds=spent)
         step.output = result.as_record()
+    log.info("search", method=result.method, hits=len(result.hits), milliseconds=step.output["milliseconds"])
     return result

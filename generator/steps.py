@@ -15,6 +15,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from generator.llm import Growth, OnText
+from indexer.logs import get_logger
+
+LOGGED_OF_A_CALL = ("model", "attempts", "repaired", "prompt_tokens", "completion_tokens")
+
+log = get_logger("steps")
 
 EventKind: TypeAlias = Literal["started", "growth", "finished"]
 
@@ -60,6 +65,7 @@ class Step:
             raise
         finally:
             self.milliseconds = (time.perf_counter() - began) * 1000
+            self._log()
             self._tell("finished")
 
     @property
@@ -73,6 +79,17 @@ class Step:
     def _tell(self, kind: EventKind, growth: Growth | None = None) -> None:
         if self.listener:
             self.listener(StepEvent(kind, self, growth))
+
+    def _log(self) -> None:
+        """Log the step; an error's message, which may quote the question, only with inputs and output."""
+        call = self.model_call or {}
+        fields: dict[str, Any] = {key: call[key] for key in LOGGED_OF_A_CALL if key in call}
+        if self.error:
+            fields |= {"error": self.error.partition(":")[0], "fallback": self.fallback}
+        log.info(
+            "step", step=self.name, path=self.path, milliseconds=round(self.milliseconds or 0, 2), **fields
+        )
+        log.debug("step in full", step=self.name, inputs=self.inputs, output=self.output, error=self.error)
 
     def walk(self) -> Iterator["Step"]:
         """Yield this step and all within it, each before its children."""
