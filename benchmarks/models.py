@@ -53,7 +53,7 @@ class Plan:
 
     async def ask(self, question: str, model: LanguageModel) -> None:
         """Have one question answered."""
-        await answer_question(self.index, question, self.settings, model=model)
+        await answer_question(self.index, self.settings.request(question), self.settings, model=model)
 
 
 async def measure_overhead(plan: Plan) -> list[Figure]:

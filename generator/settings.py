@@ -1,4 +1,4 @@
-"""Which language model writes, and how it is called: variables `SHRAG_LLM__…`, read by the front ends."""
+"""How questions are answered, and by which language model: variables `SHRAG_…`, read by the front ends."""
 
 import json
 import os
@@ -16,6 +16,8 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from indexer.settings import BaseUrl, HeaderKey
+
+EVIDENCE = 5  # papers that an answer rests on (SHRAG, section 3.5)
 
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
 
@@ -151,3 +153,6 @@ class GeneratorSettings(BaseSettings):
         default_factory=LanguageModelSettings, description="the language model"
     )
     cache: CacheSettings = Field(default_factory=CacheSettings, description="its recorded answers")
+    evidence: int = Field(default=EVIDENCE, ge=1, le=100, description="papers that an answer rests on")
+    ask_method: str = Field(default="shrag", description="how `ask` searches, as `search --method`")
+    ask_way: str = Field(default="shrag", description="how `ask` answers: a module of generator/ways/")

@@ -23,6 +23,7 @@ from eval.experiments.ranking import COLLECTIONS, Bench, Collection, questions
 from eval.progress import question_bar
 from eval.tables import aligned
 from generator.extractive import MOST_SENTENCES, extractive_answer
+from generator.settings import EVIDENCE
 from indexer.ingest import Progress
 from indexer.options import json_option
 from retriever.confidence import THRESHOLD, AnswerabilityFeatures, evidence_score
@@ -33,8 +34,6 @@ from retriever.settings import RetrieverSettings
 
 FALSE_ABSTENTION = 0.01  # of the training questions, where the threshold is set
 EPOCHS, RATE = 3000, 0.5
-
-EVIDENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +67,13 @@ async def ask_twice(
     result = await search(index, request, RetrieverSettings())
     written = extractive_answer(result, index, 0.0)
     texts = [_plain(f"{hit.passage.title} {hit.passage.text}") for hit in result.hits]
-    quoted = _plain(" ".join(one.text for one in written.sentences))
-    wanted = [_plain(one) for one in answers]
+    quoted = _plain(" ".join(sentence.text for sentence in written.sentences))
+    wanted = [_plain(answer_string) for answer_string in answers]
     return Asked(
         there,
         gone,
-        evidence_holds=any(one in text for one in wanted for text in texts),
-        answer_holds=any(one in quoted for one in wanted),
+        evidence_holds=any(string in text for string in wanted for text in texts),
+        answer_holds=any(string in quoted for string in wanted),
         sentences=len(written.sentences),
     )
 
@@ -128,7 +127,9 @@ def ask_all(
 def fit(asked: Sequence[Asked]) -> tuple[dict[str, float], float]:
     """Fit the logistic regression; return its weights and the threshold of the set false abstention."""
     rows = [
-        list(signs.values().values()) for one in asked for signs in (one.with_passage, one.without_passage)
+        list(signs.values().values())
+        for question in asked
+        for signs in (question.with_passage, question.without_passage)
     ]
     values, target = np.array(rows), np.array([1.0, 0.0] * len(asked))
     mean, scale = values.mean(axis=0), values.std(axis=0) + 1e-9
@@ -148,14 +149,15 @@ def fit(asked: Sequence[Asked]) -> tuple[dict[str, float], float]:
 
 def report(asked: Sequence[Asked]) -> dict[str, float]:
     """Compute the figures of a set of questions."""
-    there = [evidence_score(one.with_passage) for one in asked]
-    gone = [evidence_score(one.without_passage) for one in asked]
-    held = [one for one in asked if one.evidence_holds]
+    there = [evidence_score(question.with_passage) for question in asked]
+    gone = [evidence_score(question.without_passage) for question in asked]
+    held = [question for question in asked if question.evidence_holds]
     figures = {
         "questions": len(asked),
         "AUROC": area_under_curve(there, gone),
         "AUROC of the score alone": area_under_curve(
-            [one.with_passage.base for one in asked], [one.without_passage.base for one in asked]
+            [question.with_passage.base for question in asked],
+            [question.without_passage.base for question in asked],
         ),
         "false abstention": sum(score < THRESHOLD for score in there) / len(asked),
         "right abstention": sum(score < THRESHOLD for score in gone) / len(asked),
@@ -163,8 +165,8 @@ def report(asked: Sequence[Asked]) -> dict[str, float]:
     if held:
         figures |= {
             "evidence holds the answer": len(held) / len(asked),
-            "answer holds it": sum(one.answer_holds for one in held) / len(held),
-            "most sentences": max(one.sentences for one in asked),
+            "answer holds it": sum(question.answer_holds for question in held) / len(held),
+            "most sentences": max(question.sentences for question in asked),
         }
     return {name: round(value, 4) for name, value in figures.items()}
 
@@ -177,15 +179,15 @@ def report(asked: Sequence[Asked]) -> dict[str, float]:
 @json_option
 def main(home: Path, data: Path, fitting: bool, step: int, as_json: bool) -> None:
     """Measure abstention and extractive answers on the tydi questions."""
-    collections = [one for one in COLLECTIONS if "train" in one.splits]
+    collections = [collection for collection in COLLECTIONS if "train" in collection.splits]
     with question_bar() as progress:
         bench = Bench(home, data, progress)
         split = "train" if fitting else "dev"
         by_name: dict[str, list[Asked]] = {
-            one.name: ask_all(bench, data, one, split, progress, answer=not fitting, step=step)
-            for one in collections
+            collection.name: ask_all(bench, data, collection, split, progress, answer=not fitting, step=step)
+            for collection in collections
         }
-    everything = [one for asked in by_name.values() for one in asked]
+    everything = [question for asked in by_name.values() for question in asked]
     figures: Mapping[str, Any] = {name: report(asked) for name, asked in by_name.items()} | {
         "all": report(everything)
     }

@@ -1,5 +1,8 @@
 """What an analyzer remembers, and what it lets go."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 from indexer.analysis import make_analyzer
 from retriever.remembering import RememberingAnalyzer
 from tests.retriever.papers import CountingAnalyzer
@@ -45,3 +48,17 @@ def test_texts_of_no_tokens_are_let_go_too():
         analyzer.analyze(text)
 
     assert counted.texts == [".", ",", "!", "."]
+
+
+def test_threads_that_ask_at_the_same_time_get_the_tokens_of_their_own_texts():
+    texts = [f"신규 간호사의 회복탄력성 {n}과 이직 의도 resilience {n}" * 5 for n in range(100)] * 5
+    alone = make_analyzer("bilingual")
+    expected = {text: alone.analyze(text) for text in texts}
+    shared = RememberingAnalyzer(make_analyzer("bilingual"), most=100)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(shared.analyze, texts)) == [expected[text] for text in texts]
+    finally:
+        sys.setswitchinterval(interval)

@@ -1,4 +1,4 @@
-"""Answers by a language model whose words stand in a script: what is asked, kept, doubted, turned away."""
+"""Answers by a language model whose replies are scripted: what is asked, kept, doubted, declined."""
 
 import asyncio
 
@@ -6,8 +6,9 @@ import pytest
 
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel
+from generator.model_answer import answer_from_model, answer_schema
 from generator.prompts import load_prompt
-from generator.written import written_answer
+from generator.structured import json_schema
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import passage
 
@@ -40,14 +41,14 @@ def ask(sample, *answers, question=QUESTION, evidence=EVIDENCE):
 
     async def call():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            return await written_answer(question, evidence, model, sample)
+            return await answer_from_model(question, evidence, model, sample)
 
-    written = asyncio.run(call())
-    return script, written.answer, written.reply, written.prompt_version
+    made = asyncio.run(call())
+    return script, made.value, made.reply, made.prompt_version
 
 
 def checks(answer):
-    return [(one.citations, one.check) for one in answer.sentences]
+    return [(sentence.citations, sentence.check) for sentence in answer.sentences]
 
 
 def test_a_good_answer_is_kept_as_it_is_with_passage_ids_for_numbers(sample):
@@ -56,8 +57,18 @@ def test_a_good_answer_is_kept_as_it_is_with_passage_ids_for_numbers(sample):
     said = answer_of(GOOD, mica, introduction=[both], conclusion=[both])
     script, answer, reply, version = ask(sample, said)
     assert answer.title == "Aerogel delays it"
-    assert [one.section for one in answer.sentences] == ["introduction", "body", "body", "conclusion"]
-    assert [one.text for one in answer.sentences] == [both["text"], GOOD["text"], mica["text"], both["text"]]
+    assert [sentence.section for sentence in answer.sentences] == [
+        "introduction",
+        "body",
+        "body",
+        "conclusion",
+    ]
+    assert [sentence.text for sentence in answer.sentences] == [
+        both["text"],
+        GOOD["text"],
+        mica["text"],
+        both["text"],
+    ]
     assert checks(answer) == [
         (("B1", "B2"), "supported"),
         (("B1",), "supported"),
@@ -97,9 +108,26 @@ def test_a_long_passage_is_sent_whole_where_nobody_says_how_long_the_context_is(
 
 def test_numbers_of_passages_that_there_are_not_are_dropped(sample):
     some = GOOD | {"citations": [1, 7]}
-    none = GOOD | {"citations": [3, 9]}
-    _, answer, *_ = ask(sample, answer_of(some, none))
+    none = GOOD | {"citations": [3, 0, -1]}
+    script, answer, *_ = ask(sample, answer_of(some, none))
     assert checks(answer) == [(("B1",), "supported"), ((), "unsupported")]
+    assert len(script.requests) == 1
+
+
+@pytest.mark.parametrize("size", [1, 5, 40])
+def test_the_schema_lets_a_sentence_cite_as_many_passages_as_there_are(size):
+    properties = json_schema(answer_schema(size))["properties"]
+    numbers = {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": size}, "maxItems": size}
+    for section in ("introduction", "body", "conclusion"):
+        assert properties[section]["items"]["properties"]["citations"] == numbers
+    assert properties["body"]["maxItems"] == 10
+
+
+def test_the_thirtieth_passage_can_be_cited(sample):
+    evidence = [passage(f"B{n}", "Mica melts.") for n in range(2, 31)] + [EVIDENCE[0]]
+    script, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [30]}), evidence=evidence)
+    assert checks(answer) == [(("B1",), "supported")]
+    assert '<passage number="30">\nAerogel in packs' in script.bodies[0]["messages"][0]["content"]
 
 
 def test_a_passage_cited_twice_is_named_once(sample):
@@ -110,7 +138,7 @@ def test_a_passage_cited_twice_is_named_once(sample):
 def test_a_wrong_number_is_unsupported(sample):
     wrong = {"text": "Aerogel delayed thermal runaway by 41 minutes.", "citations": [1]}
     _, answer, *_ = ask(sample, answer_of(GOOD, wrong))
-    assert [one.check for one in answer.sentences] == ["supported", "unsupported"]
+    assert [sentence.check for sentence in answer.sentences] == ["supported", "unsupported"]
 
 
 def test_a_right_number_with_the_wrong_passage_is_unsupported(sample):
@@ -129,7 +157,7 @@ def test_a_model_that_finds_no_answer_abstains_and_keeps_only_what_it_cites(samp
     _, answer, *_ = ask(sample, answer_of(introduction=[nothing, close], answered=False))
     assert answer.abstained
     assert answer.title == "No answer found"
-    assert [one.text for one in answer.sentences] == ["Mica delayed thermal runaway by 6 minutes."]
+    assert [sentence.text for sentence in answer.sentences] == ["Mica delayed thermal runaway by 6 minutes."]
     assert answer.section("introduction") == (
         "The passages found do not answer this question. Mica delayed thermal runaway by 6 minutes."
     )
