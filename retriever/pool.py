@@ -21,6 +21,9 @@ class CandidatePool:
     """Hits by the name of the query that found them, in the order of the plan."""
 
     found: Mapping[str, tuple[EngineHit, ...]] = field(default_factory=dict)
+    incomplete: Mapping[str, float] = field(
+        default_factory=dict
+    )  # scores of papers that the filter keeps out
     vector: Stored | None = None  # the question's
     encoder_failure: IndexerError | None = None
 
@@ -43,13 +46,13 @@ class CandidatePool:
 
 async def find_candidates(context: SearchContext, plan: QueryPlan) -> CandidatePool:
     """Send all queries of a plan in one call to the engine, and look for the nearest passages beside it."""
-    searched, (vector, failure, nearest) = await asyncio.gather(
-        _search(context, plan), _find_nearest(context, plan.nearest)
+    searched, incomplete, (vector, failure, nearest) = await asyncio.gather(
+        _search(context, plan), _find_incomplete(context, plan), _find_nearest(context, plan.nearest)
     )
     if vector is not None and plan.nearest:
         searched[NEAREST] = tuple(nearest)
         context.recorder.queries.append(QueryTrace(NEAREST, NEAREST_DESCRIBED, len(nearest)))
-    return CandidatePool(searched, vector, failure)
+    return CandidatePool(searched, incomplete, vector, failure)
 
 
 async def _search(context: SearchContext, plan: QueryPlan) -> dict[str, tuple[EngineHit, ...]]:
@@ -65,6 +68,19 @@ async def _search(context: SearchContext, plan: QueryPlan) -> dict[str, tuple[En
     for named, hits in zip(plan.queries, found, strict=True):
         context.recorder.queries.append(QueryTrace(named.name, describe(named.query), len(hits)))
     return {named.name: tuple(hits) for named, hits in zip(plan.queries, found, strict=True)}
+
+
+async def _find_incomplete(context: SearchContext, plan: QueryPlan) -> dict[str, float]:
+    """Return the papers without text that the first query of a plan finds and the filter keeps out."""
+    request = context.request
+    if not plan.queries or request.filters.complete is not True:
+        return {}
+    [hits] = await context.index.engine.search(
+        [(plan.queries[0].query, request.k)],
+        filters=replace(request.filters, complete=False),
+        collapse=request.collapse,
+    )
+    return {hit.passage_id: hit.score for hit in hits}
 
 
 async def _find_nearest(

@@ -9,9 +9,8 @@ and go on from there opens a context and runs the stages: each that is given is 
     result = await present(context, stages)
 """
 
-import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, Self, TypeVar
 
@@ -202,9 +201,8 @@ _STAGES = {"question": _analyse, "keywords": _choose_keywords, "plan": _plan, "p
 
 async def present(context: SearchContext, stages: Stages) -> SearchResult:
     """Make the hits that are shown: duplicates left out and counted, each with its paper and snippet."""
-    question, plan = _computed(stages.question), _computed(stages.plan)
-    k = context.shown
-    hits, incomplete = await asyncio.gather(_stored_hits(context, stages), _incomplete_hits(context, plan))
+    question, k = _computed(stages.question), context.shown
+    hits, incomplete = await _stored_hits(context, stages), _computed(stages.pool).incomplete
     kept = without_duplicates(hits)
     filtered = {
         "incomplete": _ranked_before(incomplete, stages, kept[:k]) if len(kept) >= k else len(incomplete),
@@ -264,19 +262,7 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
     return hits
 
 
-async def _incomplete_hits(context: SearchContext, plan: QueryPlan) -> dict[str, float]:
-    """Return the scores of the papers that the filter of incomplete ones keeps out, by the first query."""
-    request = context.request
-    if not plan.queries or not context.options.drop_incomplete or request.filters.complete is not True:
-        return {}
-    incomplete = replace(request.filters, complete=False)
-    [hits] = await context.index.engine.search(
-        [(plan.queries[0].query, request.k)], filters=incomplete, collapse=request.collapse
-    )
-    return {hit.passage_id: hit.score for hit in hits}
-
-
-def _ranked_before(incomplete: dict[str, float], stages: Stages, shown: Sequence[Hit]) -> int:
+def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Sequence[Hit]) -> int:
     """Count incomplete papers that score as much as the least of the hits that are shown."""
     found = next(iter(_computed(stages.pool).found.values()), ())
     scores = {hit.doc_id: hit.score for hit in found}

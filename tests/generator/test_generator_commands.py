@@ -150,7 +150,7 @@ def test_search_never_calls_the_model(sample_home):
 @pytest.mark.parametrize(
     ("environment", "complaint"),
     [
-        ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must begin with http:// or https://"),
+        ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must be like http://HOST:PORT"),
         ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
         ({"llm__timeout_s": "soon"}, "SHRAG_LLM__TIMEOUT_S: Input should be a valid number"),
         ({"llm__extra_body": "{top_k"}, 'SHRAG_LLM__EXTRA_BODY: must hold a JSON object, like {"top_k": 20}'),
