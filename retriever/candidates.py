@@ -23,7 +23,6 @@ from retriever.state import SearchState
 POOL = 100  # candidates that the whole question brings to the lexical order
 DENSE_POOL = 100  # candidates that the question's vector brings
 OTHER_POOL = 30  # candidates that the question's words in the other language bring
-APART = 100  # positions between a passage and its title in the other language, so that no window spans both
 WHOLE_QUESTION = OTHER_LANGUAGE = 0  # in `found_by`, beside the n of SQn
 
 
@@ -90,17 +89,18 @@ async def with_text(state: SearchState, hits: Sequence[EngineHit]) -> list[Engin
 
 def _allowed(passage: StoredPassage, state: SearchState) -> bool:
     filters = state.request.filters
-    return passage.passage_id not in filters.without and filters.lang in {None, passage.lang}
+    return (
+        passage.passage_id not in filters.without
+        and filters.lang in {None, passage.lang}
+        and (not filters.parts or passage.part in filters.parts)
+    )
 
 
 async def signs_of(state: SearchState, first: Sequence[str]) -> Signs:
     """Read off the first passages, best first, what speaks for an answer; only candidates have features."""
     rows = {one: state.features[one] for one in first if one in state.features} if state.features else {}
     stored = await state.passages(rows)
-    held = [
-        (row, frozenset(token[0] for token in _candidate(state.index, stored[one], 0.0).tokens))
-        for one, row in rows.items()
-    ]
+    held = [(row, frozenset(_candidate(state.index, stored[one], 0.0).words())) for one, row in rows.items()]
     return signs(held, state.concepts, inverse_document_frequency(0, state.index.engine.passage_count))
 
 
@@ -134,10 +134,6 @@ async def _features(state: SearchState, pool: Sequence[EngineHit]) -> list[Featu
 
 def _candidate(index: SearchIndex, passage: StoredPassage, score: float) -> Candidate:
     """Make a candidate of a passage; its paper's title in the other language counts with its own."""
-    tokens, title_tokens, others = index.tokens_of(passage)
-    title = passage.title
-    if other := (passage.paper or {}).get("title2"):
-        behind = (tokens[-1][1] if tokens else 0) + APART
-        tokens = [*tokens, *((token, behind + place, start, end) for token, place, start, end in others)]
-        title = f"{title} {other}"
-    return Candidate(passage.passage_id, title, tokens, title_tokens, score)
+    tokens = index.tokens_of(passage)
+    title = f"{passage.title} {passage.title2}" if passage.title2 else passage.title
+    return Candidate(passage.passage_id, title, tokens, score)

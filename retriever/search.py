@@ -80,7 +80,7 @@ async def search(
     with state.timed("snippets"):
         weights = state.token_weights or {token[0]: 1.0 for token in state.tokens}
         shown = tuple(
-            replace(hit, rank=position, snippet=snippet(hit.passage.text, weights, index.analyzer))
+            replace(hit, rank=position, snippet=snippet(hit.passage, weights))
             for position, hit in enumerate(kept[: request.k], 1)
         )
     state.milliseconds["total"] = (time.perf_counter() - started) * 1000

@@ -15,7 +15,7 @@ from elasticsearch.helpers import parallel_bulk
 from eval.experiments.bench.cluster import PART
 from eval.experiments.bench.corpus import documents
 from eval.experiments.bench.figures import Figure, median
-from eval.experiments.bench.generated import ANALYZER, passage_of
+from eval.experiments.bench.generated import ANALYZER, passage_of, tokens_of
 from eval.experiments.bench.indexing import write_copies
 from eval.experiments.bench.korean import Passage
 from eval.experiments.bench.memory import peak_bytes
@@ -39,7 +39,7 @@ GIGABYTE = 10**9
 def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]:
     """Measure the writer beside the client's own parallel_bulk, in turn, each into an empty index."""
     settings = IndexerSettings(home=home, engine="elasticsearch").elasticsearch
-    passages = [passage_of(document) for document in documents(LOADED)]
+    passages = [(passage_of(document), tokens_of(document)) for document in documents(LOADED)]
     building = home / "loading"
     building.mkdir(parents=True, exist_ok=True)
     (building / PLAN).write_text(json.dumps({"base": None}), encoding="utf-8")
@@ -66,14 +66,18 @@ def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]
                 refuse=lambda _: None,
                 still_held=lambda: None,
             ) as writer:
-                for sequence, passage in enumerate(passages):
-                    writer.add(passage, None, sequence)
+                for sequence, (passage, tokens) in enumerate(passages):
+                    writer.add(passage, tokens, sequence)
                 writer.commit()
             ours.append(LOADED / (time.perf_counter() - started))
             empty()
             actions = [
-                {"_index": index, "_id": document_id(one.passage_id), "_source": to_document(one, number)}
-                for number, one in enumerate(passages)
+                {
+                    "_index": index,
+                    "_id": document_id(passage.passage_id),
+                    "_source": to_document(passage, tokens, number),
+                }
+                for number, (passage, tokens) in enumerate(passages)
             ]
             bare.append(LOADED / _bare_seconds(client_options(settings), actions))
         cluster.run(cluster.client.indices.delete(index=index))
