@@ -20,7 +20,7 @@ from elasticsearch.helpers import parallel_bulk
 
 from benchmarks.corpus import documents
 from benchmarks.figures import Figure
-from benchmarks.generated_index import ANALYZER, passage_of
+from benchmarks.generated_index import ANALYZER, passage_of, tokens_of
 from benchmarks.korean import Passage, write_copies
 from benchmarks.memory import GIGABYTE, peak_bytes
 from benchmarks.progressive import CLUSTER_PART as PART
@@ -44,7 +44,7 @@ LOOKED_EVERY_S = 0.1
 def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]:
     """Measure the writer beside the client's own parallel_bulk, in turn, each into an empty index."""
     settings = IndexerSettings(home=home, engine="elasticsearch").elasticsearch
-    passages = [passage_of(document) for document in documents(LOADED)]
+    passages = [(passage_of(document), tokens_of(document)) for document in documents(LOADED)]
     building = home / "loading"
     building.mkdir(parents=True, exist_ok=True)
     (building / PLAN).write_text(json.dumps({"base": None}), encoding="utf-8")
@@ -68,8 +68,8 @@ def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]
                 refuse=lambda _: None,
                 still_held=lambda: None,
             ) as writer:
-                for sequence, passage in enumerate(passages):
-                    writer.add(passage, None, sequence)
+                for sequence, (passage, tokens) in enumerate(passages):
+                    writer.add(passage, tokens, sequence)
                 writer.commit()
 
         for turn in range(rounds):
@@ -78,8 +78,12 @@ def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]
             ours.append(LOADED / seconds_of(write))
             empty()
             actions = [
-                {"_index": index, "_id": document_id(one.passage_id), "_source": to_document(one, number)}
-                for number, one in enumerate(passages)
+                {
+                    "_index": index,
+                    "_id": document_id(passage.passage_id),
+                    "_source": to_document(passage, tokens, number),
+                }
+                for number, (passage, tokens) in enumerate(passages)
             ]
             bare.append(LOADED / seconds_of(partial(bulk, settings, actions, CLIENT_CHUNK)))
         cluster.run(cluster.client.indices.delete(index=index))

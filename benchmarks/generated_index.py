@@ -7,14 +7,13 @@ from pathlib import Path
 
 from benchmarks.corpus import Document, documents
 from benchmarks.figures import Figure
-from indexer.analysis.pool import AnalysedTexts
 from indexer.analysis.tokens import Token
 from indexer.durable import write_durably
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
 from indexer.glossary import write_glossary
 from indexer.manifest import Manifest
-from indexer.packing import PackedTokens
+from indexer.packing import PackedTokens, PassageTokens
 from indexer.places import the_index
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
@@ -57,7 +56,7 @@ def build(settings: IndexerSettings, name: str, count: int, progress: Progress) 
         spent = 0.0
         with folder.writer("paper") as writer:
             for document in documents(count):
-                passage, tokens = passage_of(document), None if writer.analyses else _tokens(document)
+                passage, tokens = passage_of(document), tokens_of(document)
                 started = time.perf_counter()
                 if document.number and document.number % settings.commit_every == 0:
                     writer.commit()
@@ -99,14 +98,19 @@ def passage_of(document: Document) -> StoredPassage:
         part="abstract",
         year=document.year,
         journal=document.journal,
-        paper={"id": identifier, "year": document.year, "journal": document.journal},
+        record=json.dumps({"id": identifier, "year": document.year, "journal": document.journal}),
     )
 
 
-def _tokens(document: Document) -> AnalysedTexts:
-    return AnalysedTexts(_packed(document.words), _packed(document.title))
+def tokens_of(document: Document) -> PassageTokens:
+    """Return the tokens of a document: its words as they are."""
+    return PassageTokens(_packed(document.words), _packed(document.title))
 
 
 def _packed(words: tuple[str, ...]) -> PackedTokens:
-    tokens: list[Token] = [(word, position, 0, 0) for position, word in enumerate(words)]
+    tokens: list[Token] = []
+    start = 0
+    for position, word in enumerate(words):
+        tokens.append((word, position, start, start + len(word)))
+        start += len(word) + 1
     return PackedTokens.pack(tokens)

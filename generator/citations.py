@@ -47,7 +47,7 @@ def check_sentence(text: str, passages: Sequence[StoredPassage], index: SearchIn
     sentence = unicodedata.normalize("NFC", text)
     missing = [*_missing_numbers(sentence, source), *_missing_names(sentence, source, language)]
     tokens = index.analyzer.analyze(sentence)
-    held = {token[0] for passage in passages for token in index.tokens_of(passage).whole}
+    held = {word for passage in passages for word in index.tokens_of(passage).text.words()}
     if any(_same_language(language, passage.lang) for passage in passages):
         return _within(tokens, held, missing)
     return _across(sentence, tokens, held, missing, index)

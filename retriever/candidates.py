@@ -19,8 +19,6 @@ from retriever.term_statistics import term_statistics
 POOL = 100  # candidates that the whole question brings to the lexical order
 OTHER_POOL = 30  # candidates that the question's words in the other language bring
 NEAREST_POOL = 100  # candidates that the question's vector brings
-# Positions between a passage and its title in the other language, so that no window spans both.
-POSITION_GAP = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +128,15 @@ async def prefer_abstracts(
 
 def _is_allowed(context: SearchContext, passage: StoredPassage) -> bool:
     filters = context.request.filters
-    return passage.passage_id not in filters.without and filters.lang in {None, passage.lang}
+    return (
+        passage.passage_id not in filters.without
+        and filters.lang in {None, passage.lang}
+        and (not filters.parts or passage.part in filters.parts)
+    )
 
 
 def make_candidate(index: SearchIndex, passage: StoredPassage, score: float) -> Candidate:
     """Make a candidate of a passage; its paper's title in the other language counts with its own."""
-    tokens, title_tokens, others = index.tokens_of(passage)
-    title = passage.title
-    if other := (passage.paper or {}).get("title2"):
-        behind = (tokens[-1][1] if tokens else 0) + POSITION_GAP
-        tokens = [*tokens, *((token, behind + place, start, end) for token, place, start, end in others)]
-        title = f"{title} {other}"
-    return Candidate(passage.passage_id, title, tokens, title_tokens, score)
+    tokens = index.tokens_of(passage)
+    title = f"{passage.title} {passage.title2}" if passage.title2 else passage.title
+    return Candidate(passage.passage_id, title, tokens, score)

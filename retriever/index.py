@@ -1,17 +1,16 @@
 """An index opened for searching: engine, analyzer and glossary of one published version."""
 
-import unicodedata
 from collections.abc import Callable
 from contextlib import ExitStack
 from errno import ENOENT
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
-from indexer.analysis import Analyzer, Token, UserDictionary, make_analyzer
-from indexer.analysis.tokens import as_indexed
+from indexer.analysis import Analyzer, UserDictionary, make_analyzer
 from indexer.errors import IndexDamaged, InvalidCall
 from indexer.glossary import Glossary
 from indexer.manifest import Manifest, check_analysis
+from indexer.packing import PassageTokens
 from indexer.places import the_index
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
@@ -20,16 +19,7 @@ from retriever.cross_encoder import CrossEncoder
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.question_vectors import QuestionVectors
-from retriever.remembering import RememberingAnalyzer
 from retriever.synonyms import Synonyms, read_synonyms
-
-
-class PassageTokens(NamedTuple):
-    """The tokens of a stored passage: as it was indexed (title and text), of its titles alone."""
-
-    whole: list[Token]
-    title: list[Token]
-    other_title: list[Token]  # its paper's in the other language
 
 
 class SearchIndex:
@@ -48,17 +38,17 @@ class SearchIndex:
         """Hold what `open_index` opened."""
         self.manifest = manifest
         self.engine = engine
-        self.analyzer: Analyzer = RememberingAnalyzer(analyzer)
+        self.analyzer = analyzer
         self.glossary = glossary
         self.synonyms = synonyms or Synonyms()
         self.vectors = vectors or QuestionVectors(None, None)
         self.cross_encoder = cross_encoder or CrossEncoder(None)
 
     def tokens_of(self, passage: StoredPassage) -> PassageTokens:
-        """Return the tokens of a stored passage."""
-        other = unicodedata.normalize("NFC", (passage.paper or {}).get("title2") or "")
-        texts = (*as_indexed(passage.title, passage.text), other)
-        return PassageTokens(*(self.analyzer.analyze(text) for text in texts))
+        """Return the tokens that a passage was indexed by, or would be if it never was."""
+        if passage.tokens is not None:
+            return passage.tokens
+        return PassageTokens.of(passage.title, passage.text, passage.title2, self.analyzer.analyze)
 
     def __enter__(self) -> Self:
         """Return the index."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 AnalysedField = Literal["text", "title"]
-ExactField = Literal["lang", "journal", "passage_id", "doc_id", "part"]
+ExactField = Literal["lang", "journal", "passage_id", "doc_id", "part", "source", "references"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,8 @@ class Filters:
     journal: str | None = None
     without: tuple[str, ...] = ()  # passage_ids that must not be found
     complete: bool | None = None  # papers with an abstract or text alone; False: those without any
+    doc_ids: tuple[str, ...] = ()  # only passages of these papers, where any are given
+    parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
 
     def clauses(self) -> tuple[Query, ...]:
         """Return the filters as clauses; `complete` is left to the engine."""
@@ -94,6 +96,10 @@ class Filters:
             found.append(Exact("journal", (self.journal,)))
         if self.years:
             found.append(self.years)
+        if self.doc_ids:
+            found.append(Exact("doc_id", self.doc_ids))
+        if self.parts:
+            found.append(Exact("part", self.parts))
         if self.without:
             found.append(Not(Exact("passage_id", self.without)))
         return tuple(found)

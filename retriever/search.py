@@ -213,7 +213,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
     with context.recorder.timed("snippets"):
         weights = _token_weights(question, stages.keywords)
         shown = tuple(
-            replace(hit, rank=rank, snippet=snippet(hit.passage.text, weights, context.index.analyzer))
+            replace(hit, rank=rank, snippet=snippet(hit.passage, weights))
             for rank, hit in enumerate(kept[:k], 1)
         )
     recorder = context.recorder
@@ -289,7 +289,7 @@ async def answerability(
     held = [
         (
             rows[passage_id],
-            frozenset(token[0] for token in make_candidate(context.index, stored[passage_id], 0.0).tokens),
+            frozenset(make_candidate(context.index, stored[passage_id], 0.0).words()),
         )
         for passage_id in known
     ]

@@ -132,6 +132,22 @@ def count_body(query: dict[str, Any]) -> dict[str, Any]:
     return {"query": query, "size": 0, "track_total_hits": True}
 
 
+def passages_body(passage_ids: Sequence[str]) -> dict[str, Any]:
+    """Return the body that reads whole passages by their ids."""
+    return _reading([{"terms": {"passage_id": list(passage_ids)}}], len(passage_ids))
+
+
+def first_passages_body(doc_ids: Sequence[str]) -> dict[str, Any]:
+    """Return the body that reads the first passage of each paper; where all have a record, the earliest."""
+    clauses: list[dict[str, Any]] = [{"terms": {"doc_id": list(doc_ids)}}, {"term": {"first": True}}]
+    first = {"sort": [{"sequence": "asc"}], "collapse": {"field": "doc_id"}}
+    return _reading(clauses, len(doc_ids)) | first
+
+
+def _reading(clauses: list[dict[str, Any]], size: int) -> dict[str, Any]:
+    return {"query": {"bool": {"filter": clauses}}, "size": size, "track_total_hits": False, "_source": True}
+
+
 def nearest_body(vector: Sequence[float], filters: Filters, k: int) -> dict[str, Any]:
     """Return the body that finds the k passages whose vectors are nearest, by similarity, then passage_id."""
     knn: dict[str, Any] = {

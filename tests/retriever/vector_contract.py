@@ -126,6 +126,8 @@ def test_the_nearest_satisfy_the_filters(settings, tmp_path):
     years = Range(2021, 2022, "year")
     assert [name for name, _ in nearest(settings, "axolotl", 2, years=years)] == ["BOTH", "PANGOLIN"]
     assert [name for name, _ in nearest(settings, "axolotl", 5, lang="ko")] == ["KOREAN"]
+    chosen = nearest(settings, "axolotl", 5, doc_ids=("TIE-1", "AXOLOTL"), parts=("abstract",))
+    assert [name for name, _ in chosen] == ["AXOLOTL", "TIE-1"]
 
 
 def test_whole_numbers_are_compared_as_they_are_kept(settings_for, server, tmp_path):
