@@ -28,6 +28,7 @@ from indexer.encoders import Encoder
 from indexer.errors import EmptyCorpus, IndexNotWritten, InvalidCall, StrictRefusal
 from indexer.fingerprint import Fingerprint, lexical_fingerprint
 from indexer.finishing import Seen, finish
+from indexer.glossary.brackets import PassageMentions, passage_mentions
 from indexer.glossary.mining import texts_of
 from indexer.manifest import Manifest, check_analysis
 from indexer.papers import Paper
@@ -211,7 +212,7 @@ class Build:
         key_name = key_field(self.corpus.unit)
         newest, uncommitted = -1, 0
         with closing(self._analysed(self._passages(letters, resume_at, known), writer)) as analysed:
-            for (sequence, passage), tokens in analysed:
+            for (sequence, passage), tokens, mentions in analysed:
                 if sequence != newest:
                     newest = sequence
                     if self.base is None and uncommitted == self.settings.commit_every:
@@ -223,18 +224,21 @@ class Build:
                         writer.replace(key_name, key_of(passage, self.corpus.unit))
                 writer.add(passage, tokens, offset + sequence)
                 if self._seen:
-                    self._seen.add(passage, tokens.mentions if tokens else None)
+                    self._seen.add(passage, mentions)
 
     def _analysed(
         self, passages: Iterator[tuple[int, StoredPassage]], writer: Writer
-    ) -> Generator[tuple[tuple[int, StoredPassage], AnalysedTexts | None], None, None]:
-        """Yield passages with their tokens, or without where the engine analyses them itself."""
+    ) -> Generator[
+        tuple[tuple[int, StoredPassage], AnalysedTexts | None, PassageMentions | None], None, None
+    ]:
+        """Yield passages with tokens and mentions, or without where the engine analyses them itself."""
         if writer.analyses:
-            yield from ((item, None) for item in passages)
+            yield from ((item, None, None) for item in passages)
             return
         yield from analyse_in_order(
             passages,
             lambda item: texts_of(item[1]),
+            passage_mentions,
             analyzer=self.request.analyzer,
             decompound=self.request.decompound,
             workers=self.settings.workers,
