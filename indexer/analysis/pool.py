@@ -62,7 +62,7 @@ class PassageAnalyzer(Generic[Texts, Beside]):
         self._last_title = ("", PackedTokens("", b""))
 
     def analyse(self, texts: Texts) -> tuple[AnalysedTexts, Beside]:
-        """Return the tokens of the text field (title and text) and of the title, and what `beside` returns."""
+        """Return the tokens of the text field (title and text) and of the title, and what `beside` says."""
         whole, title = as_indexed(texts.title, texts.text)
         if title != self._last_title[0]:
             self._last_title = (title, PackedTokens.pack(self._analyzer.analyze(title)))
