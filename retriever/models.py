@@ -48,7 +48,7 @@ class QuestionVectors:
         """Return the question's vector, rounded as the index's are; None where it has none: `off` says why.
 
         Raises:
-            ModelsNotInstalled, EncoderUnusable: the encoder cannot be opened or fails.
+            LibraryMissing, EncoderUnusable: the encoder cannot be opened or fails.
         """
         if not self.usable:
             return None
@@ -120,7 +120,7 @@ class Rereader:
         """Return the model's name and one score a text, higher for a better one.
 
         Raises:
-            ModelsNotInstalled, EncoderUnusable: the model cannot be opened or fails.
+            LibraryMissing, EncoderUnusable: the model cannot be opened or fails.
         """
         return await asyncio.to_thread(self._scores, question, texts)
 

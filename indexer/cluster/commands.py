@@ -12,6 +12,7 @@ from indexer.errors import InvalidCall
 from indexer.options import json_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
+from indexer.store import CAPABILITIES
 
 if TYPE_CHECKING:
     from indexer.cluster.connection import Cluster
@@ -95,7 +96,7 @@ def _indices(names: tuple[str, ...] | list[str]) -> str:
 @contextmanager
 def _cluster() -> Iterator["Cluster"]:
     settings = IndexerSettings()
-    if settings.engine != "elasticsearch":
+    if not CAPABILITIES[settings.engine].snapshots:
         raise InvalidCall(
             f"the engine is {settings.engine}, whose indexes are folders: copy {settings.home} while nothing "
             "is being indexed, and copy it back; backups are for SHRAG_ENGINE=elasticsearch"

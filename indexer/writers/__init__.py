@@ -16,7 +16,6 @@ class Writer(Protocol):
     record together.
     """
 
-    analyses: bool  # whether the engine analyses the texts itself, and wants no tokens
     replaced: int  # records of the version it started from that `replace` took out
 
     def __enter__(self) -> Self:

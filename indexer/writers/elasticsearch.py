@@ -41,9 +41,9 @@ from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
+from indexer.store.build_folder import PLAN
 from indexer.stored import key_of
 from indexer.vectors.store import VectorStore
-from indexer.versions import PLAN
 
 COMMITTED = "committed.json"
 # A request grows while it is answered quickly, and shrinks while it is not.
@@ -75,8 +75,6 @@ class Outcome:
 
 class ElasticsearchWriter:
     """A version in a cluster being written; see `indexer.writers.Writer`."""
-
-    analyses = True
 
     def __init__(
         self,

@@ -31,8 +31,6 @@ PROBE_BYTES = 4_000_000
 class TantivyWriter:
     """An index being written; a context manager that gives the files free at the end."""
 
-    analyses = False
-
     def __init__(self, folder: Path, *, unit: Unit, memory_mb: int) -> None:
         """Open or make the index in `folder`, of records that are papers or passages."""
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from eval.experiments.bench.corpus import WARM_UP_STREAM, questions
 from eval.experiments.bench.figures import Figure, median, percentile
 from indexer.requests import Progress
-from indexer.versions import ENGINE, IndexFolder
+from indexer.store.folder import FolderStore
 from retriever.engines.tantivy import TantivyEngine
 from retriever.queries import Filters, Or, Term, progressive_or
 from retriever.settings import RetrieverSettings
@@ -27,8 +27,8 @@ def queries_of(question: Question, title_weight: float) -> list[Or]:
 
 def measure_queries(home: Path, name: str, count: int, rounds: int, progress: Progress) -> list[Figure]:
     """Measure SQ10 and all ten, without a title clause and with one."""
-    folder = IndexFolder(home, name)
-    path = folder.version_path(folder.require_current()) / ENGINE
+    store = FolderStore(home, name)
+    path = Path(store.address(store.manifest()).index)
     asked, warm_up = questions(count), questions(count, WARM_UP_STREAM)
     figures: list[Figure] = []
     for words, weight in (("", 0.0), (", with title clause", RetrieverSettings().title_weight)):
