@@ -34,6 +34,7 @@ class Remedy(Enum):
     ENCODE_ANEW = "encode all passages anew"
     RENAME = "give it another name"
     ALLOW_DEAD_LETTERS = "let such records be set aside, and the rest be indexed"
+    NAME_FORMAT = "say which format to read"
     FEWER_WORKERS = "use fewer processes, which need less memory"
     CONFIRM = "confirm it"
 

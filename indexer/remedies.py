@@ -10,6 +10,7 @@ COMMANDS: dict[Remedy, str] = {
     Remedy.ENCODE_ANEW: "shrag index --vectors-only --name {index}",
     Remedy.RENAME: "--name",
     Remedy.ALLOW_DEAD_LETTERS: "leave --strict out",
+    Remedy.NAME_FORMAT: "--format",
     Remedy.FEWER_WORKERS: "--workers",
     Remedy.CONFIRM: "--yes",
 }

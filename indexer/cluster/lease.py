@@ -115,7 +115,9 @@ async def _write(
         found = await _found(client, index, key)
         if found is None or found["_source"]["holder"] != document["holder"]:
             raise IndexBusy(
-                f"another process has just begun to write to index {name!r}; wait for it, then try again"
+                f"another process has just begun to write to index {name!r}",
+                remedy="wait for it, then try again",
+                index=name,
             ) from None
 
 
@@ -134,8 +136,9 @@ def _refuse_if_others(lease: dict[str, Any], holder: str, name: str, *, anew: bo
         raise IndexBusy(_lost(name))
     if left > 0:
         raise IndexBusy(
-            f"another process, on {other.rpartition('-')[0]}, is writing to index {name!r}; wait for it, "
-            f"then try again (if it was killed, its hold ends in {left} s)"
+            f"another process, on {other.rpartition('-')[0]}, is writing to index {name!r}",
+            remedy=f"wait for it, then try again (if it was killed, its hold ends in {left} s)",
+            index=name,
         )
 
 

@@ -64,7 +64,7 @@ def libraries() -> Iterator[None]:
             yield
     except ImportError as error:
         raise LibraryMissing(
-            f"a model in this process needs libraries that are missing: {error}; {INSTALL}"
+            f"a model in this process needs libraries that are missing: {error}", remedy=INSTALL
         ) from error
 
 
