@@ -84,6 +84,24 @@ def test_a_lease_is_looked_at_before_it_ends(settings: IndexerSettings, monkeypa
     assert asked == ["ending"]
 
 
+def test_verifying_compares_the_passages_and_the_glossary(settings: IndexerSettings, tmp_path):
+    build(settings, tmp_path / "papers.jsonl")
+    with open_store(settings, NAME) as store, Cluster(settings.elasticsearch) as cluster:
+        assert list(store.manifest().files) == ["glossary.sqlite"]
+        assert store.verify_files(1) == []
+
+        index = "publishing-papers@000001"
+        cluster.run(cluster.client.indices.put_settings(index=index, settings={"index.blocks.write": None}))
+        third = {"term": {"doc_id": "P00003"}}
+        cluster.run(cluster.client.delete_by_query(index=index, query=third, refresh=True))
+        cluster.run(cluster.client.delete(index="publishing.glossaries", id=f"{index}/0"))
+
+        assert store.verify_files(1) == [
+            f"{index}: 11 passages, 12 were written",
+            f"glossary.sqlite: a piece of the glossary {index} is missing in the cluster",
+        ]
+
+
 def test_an_index_that_is_closed_is_told_and_the_others_are_listed(settings: IndexerSettings, tmp_path):
     for name in (NAME, "Others", "broken"):
         build(settings, tmp_path / "papers.jsonl", name=name)
