@@ -57,7 +57,7 @@ class IndexerError(Exception):
     def __str__(self) -> str:
         """Return what happened and what mends it, without naming any command."""
         return join_remedies(
-            self.what, [one.value if isinstance(one, Remedy) else one for one in self.remedies]
+            self.what, [remedy.value if isinstance(remedy, Remedy) else remedy for remedy in self.remedies]
         )
 
 

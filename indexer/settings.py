@@ -65,8 +65,8 @@ class ElasticsearchSettings(BaseModel):
     @field_validator("url")
     @classmethod
     def _are_addresses(cls, url: str) -> str:
-        for one in map(str.strip, url.split(",")):
-            _check_address(one)
+        for address in map(str.strip, url.split(",")):
+            _check_address(address)
         return url
 
     @field_validator("user")
@@ -96,7 +96,7 @@ class ElasticsearchSettings(BaseModel):
     def _certificates_can_be_used(self) -> Self:
         if self.ca_certs is None:
             return self
-        if any(not one.strip().startswith("https://") for one in self.url.split(",")):
+        if any(not address.strip().startswith("https://") for address in self.url.split(",")):
             raise ValueError("ca_certs goes with addresses that begin with https:// only; see url")
         try:
             self.ca_certs.read_bytes()
