@@ -31,8 +31,8 @@ from indexer.errors import IndexerError
 from indexer.ingest import Progress
 from indexer.options import json_option
 from indexer.settings import EngineName, IndexerSettings
+from indexer.store.build_folder import VECTORS
 from indexer.store.engines import open_store
-from indexer.writers.tantivy import VECTORS
 from retriever.index import SearchIndex
 from retriever.search import SearchRequest
 from retriever.settings import Candidates, RetrieverSettings

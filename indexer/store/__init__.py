@@ -4,17 +4,19 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.manifest import Manifest
 from indexer.papers import Unit
-from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName
 from indexer.store.build_folder import BuildFolder
-from indexer.vectors.store import VectorStore
-from indexer.writers import Writer
+
+if TYPE_CHECKING:  # a search needs none of them
+    from indexer.readers import DeadLetter
+    from indexer.vectors.store import VectorStore
+    from indexer.writers import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Address:
     shards: int = 1
 
 
-def ignore_refusal(_: DeadLetter) -> None:
+def ignore_refusal(_: "DeadLetter") -> None:
     """Take no note of a passage that the engine refuses."""
 
 
@@ -110,7 +112,7 @@ class IndexStore(Protocol):
         """Return the user's dictionary of a version; IndexDamaged where it is missing or another."""
         ...
 
-    def vectors(self, manifest: Manifest) -> VectorStore | None:
+    def vectors(self, manifest: Manifest) -> "VectorStore | None":
         """Open the vectors of a version; None where it has none, or the engine holds them."""
         ...
 
@@ -150,8 +152,8 @@ class IndexStore(Protocol):
         ...
 
     def writer(
-        self, unit: Unit, base: Manifest | None, refuse: Callable[[DeadLetter], None] = ignore_refusal
-    ) -> Writer:
+        self, unit: Unit, base: Manifest | None, refuse: "Callable[[DeadLetter], None]" = ignore_refusal
+    ) -> "Writer":
         """Open the build for writing; `refuse` is called with passages that the engine will not take."""
         ...
 

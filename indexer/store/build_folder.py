@@ -30,6 +30,7 @@ DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
 DICTIONARY = "dictionary.txt"
 GLOSSARY = "glossary.sqlite"
 PLAN = "plan.json"
+VECTORS = "vectors"  # of the passages, a folder beside the index's
 # What lies in the building folder and is no part of the version.
 NOT_PUBLISHED = (PLAN, DEAD_LETTERS, "manifest.json")
 

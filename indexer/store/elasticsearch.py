@@ -30,7 +30,7 @@ from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
-from indexer.store import CAPABILITIES, Address, ignore_refusal
+from indexer.store import CAPABILITIES, Address, IndexStore, ignore_refusal
 from indexer.store.build_folder import GLOSSARY, NAME, BuildFolder
 from indexer.store.versions import checked_dictionary, require_version, version_before
 from indexer.sums import sum_file
@@ -365,7 +365,12 @@ class ElasticsearchStore:
         return self._cluster.run_patiently(ask)
 
 
-def list_indexes(settings: IndexerSettings) -> list[str]:
+def open_store(settings: IndexerSettings, name: str) -> IndexStore:
+    """Connect to the store of an index; InvalidCall for a name that is no plain word."""
+    return ElasticsearchStore(settings, name)
+
+
+def index_names(settings: IndexerSettings) -> list[str]:
     """Name the indexes that have a published version in the cluster, in order."""
     prefix = settings.elasticsearch.prefix
     pattern = names.every_index(prefix)

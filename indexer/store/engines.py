@@ -1,23 +1,14 @@
-"""The engines that keep indexes: the settings say which, and the table opens its store."""
+"""The engines that keep indexes: the settings say which, and its module opens the store."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import Any
 
 from indexer.errors import InvalidCall, LibraryMissing
 from indexer.settings import IndexerSettings
-from indexer.store import CAPABILITIES, Capabilities, IndexStore
+from indexer.store import IndexStore
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-
-@dataclass(frozen=True, slots=True)
-class StoreEngine:
-    """How the indexes of an engine are opened and listed."""
-
-    open: Callable[[IndexerSettings, str], IndexStore]
-    names: Callable[[IndexerSettings], list[str]]
+# Each module has `open_store` and `index_names`; imported where used, as a client may not be installed.
+MODULES = {"tantivy": "indexer.store.folder", "elasticsearch": "indexer.store.elasticsearch"}
 
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
@@ -27,61 +18,23 @@ def open_store(settings: IndexerSettings, name: str) -> IndexStore:
         InvalidCall: a name that is no plain word, or an unknown engine.
         LibraryMissing: the client of the engine is not installed.
     """
-    return _engine(settings).open(settings, name)
+    store: IndexStore = _module_of(settings.engine).open_store(settings, name)
+    return store
 
 
 def index_names(settings: IndexerSettings) -> list[str]:
     """Name the indexes that have a published version, in order; raises as `open_store`."""
-    return _engine(settings).names(settings)
-
-
-def capabilities(settings: IndexerSettings) -> Capabilities:
-    """Return what the engine of the settings does itself."""
-    _engine(settings)
-    return CAPABILITIES[settings.engine]
-
-
-def _engine(settings: IndexerSettings) -> StoreEngine:
-    if settings.engine not in ENGINES:
-        raise InvalidCall(f"no engine is called {settings.engine!r}; there are: {', '.join(ENGINES)}")
-    return ENGINES[settings.engine]
-
-
-def _open_folder(settings: IndexerSettings, name: str) -> IndexStore:
-    from indexer.store.folder import FolderStore
-
-    return FolderStore(settings.home, name, writer_memory_mb=settings.writer_memory_mb)
-
-
-def _folder_names(settings: IndexerSettings) -> list[str]:
-    from indexer.store.folder import list_folders
-
-    return list_folders(settings)
-
-
-def _cluster() -> "ModuleType":
-    """Import the store of a cluster; its client is an optional library."""
-    try:
-        from indexer.store import elasticsearch
-    except ModuleNotFoundError as error:
-        raise LibraryMissing(
-            f"the engine is elasticsearch, and its client is not installed ({error.name} is missing)",
-            remedy="install it: make install-elasticsearch",
-        ) from error
-    return elasticsearch
-
-
-def _open_cluster(settings: IndexerSettings, name: str) -> IndexStore:
-    store: IndexStore = _cluster().ElasticsearchStore(settings, name)
-    return store
-
-
-def _cluster_names(settings: IndexerSettings) -> list[str]:
-    names: list[str] = _cluster().list_indexes(settings)
+    names: list[str] = _module_of(settings.engine).index_names(settings)
     return names
 
 
-ENGINES: dict[str, StoreEngine] = {
-    "tantivy": StoreEngine(_open_folder, _folder_names),
-    "elasticsearch": StoreEngine(_open_cluster, _cluster_names),
-}
+def _module_of(engine: str) -> Any:
+    if engine not in MODULES:
+        raise InvalidCall(f"no engine is called {engine!r}; there are: {', '.join(MODULES)}")
+    try:
+        return import_module(MODULES[engine])
+    except ModuleNotFoundError as error:
+        raise LibraryMissing(
+            f"the engine is {engine}, and its client is not installed ({error.name} is missing)",
+            remedy=f"install it: make install-{engine}",
+        ) from error

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import tantivy
 
@@ -28,17 +28,18 @@ from indexer.durable import describing_write_errors, sync, write_durably
 from indexer.errors import IndexDamaged, IndexMismatch, Remedy
 from indexer.manifest import MANIFEST, Manifest
 from indexer.papers import Unit
-from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.settings import EngineName, IndexerSettings
-from indexer.store import CAPABILITIES, Address, ignore_refusal
-from indexer.store.build_folder import DICTIONARY, GLOSSARY, NAME, NOT_PUBLISHED, PLAN, BuildFolder
+from indexer.store import CAPABILITIES, Address, IndexStore, ignore_refusal
+from indexer.store.build_folder import DICTIONARY, GLOSSARY, NAME, NOT_PUBLISHED, PLAN, VECTORS, BuildFolder
 from indexer.store.versions import checked_dictionary, require_version, version_before
 from indexer.stored import read_stored
 from indexer.sums import FileSum, changed_files, check_sizes, sum_files, sums_by_inode
-from indexer.vectors.store import VectorStore
-from indexer.writers import Writer
-from indexer.writers.tantivy import VECTORS, TantivyWriter, link_index
+
+if TYPE_CHECKING:
+    from indexer.readers import DeadLetter
+    from indexer.vectors.store import VectorStore
+    from indexer.writers import Writer
 
 TANTIVY = "tantivy"  # the folder of a version's index
 REBUILD_OR_ROLL_BACK = (Remedy.REBUILD, Remedy.ROLL_BACK)
@@ -135,7 +136,7 @@ class FolderStore:
         """Return the file of a version's glossary."""
         return self.version_path(manifest.version) / GLOSSARY
 
-    def vectors(self, manifest: Manifest) -> VectorStore | None:
+    def vectors(self, manifest: Manifest) -> "VectorStore | None":
         """Open the vectors of a version; None where it has none.
 
         Raises:
@@ -150,6 +151,8 @@ class FolderStore:
                 remedy=Remedy.REBUILD,
                 index=self.name,
             )
+        from indexer.vectors.store import VectorStore
+
         return VectorStore(folder)
 
     def dictionary(self, manifest: Manifest) -> UserDictionary | None:
@@ -215,12 +218,16 @@ class FolderStore:
         if dictionary:
             (self.local.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
         if base:
+            from indexer.writers.tantivy import link_index
+
             link_index(Path(self.address(base).index), self.local.building / TANTIVY)
 
     def writer(
-        self, unit: Unit, base: Manifest | None, refuse: Callable[[DeadLetter], None] = ignore_refusal
-    ) -> Writer:
+        self, unit: Unit, base: Manifest | None, refuse: "Callable[[DeadLetter], None]" = ignore_refusal
+    ) -> "Writer":
         """Open the build for writing."""
+        from indexer.writers.tantivy import TantivyWriter
+
         del base, refuse  # its files are linked already; the engine takes all passages
         return TantivyWriter(self.local.building / TANTIVY, unit=unit, memory_mb=self._writer_memory_mb)
 
@@ -286,7 +293,12 @@ class FolderStore:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def list_folders(settings: IndexerSettings) -> list[str]:
+def open_store(settings: IndexerSettings, name: str) -> IndexStore:
+    """Return the store of an index; InvalidCall for a name that is no plain word."""
+    return FolderStore(settings.home, name, writer_memory_mb=settings.writer_memory_mb)
+
+
+def index_names(settings: IndexerSettings) -> list[str]:
     """Name the indexes of the home folder that have a published version, in order."""
     home = settings.home
     if not home.is_dir():

@@ -10,7 +10,7 @@ from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, InvalidCall, 
 from indexer.manifest import FORMAT, Manifest
 from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
-from indexer.store.folder import FolderStore, list_folders
+from indexer.store.folder import FolderStore, index_names
 from tests.indexer.corpora import build, paper, write_jsonl
 
 
@@ -177,7 +177,7 @@ def test_a_deleted_index_leaves_nothing(store, tmp_path):
 
     store.delete()
 
-    assert (list(tmp_path.iterdir()), list_folders(IndexerSettings(home=tmp_path))) == ([], [])
+    assert (list(tmp_path.iterdir()), index_names(IndexerSettings(home=tmp_path))) == ([], [])
     with pytest.raises(UnknownIndex):
         store.delete()
 
@@ -334,5 +334,5 @@ def test_indexes_are_listed_by_name_without_unfinished_ones(tmp_path):
     with FolderStore(tmp_path, "c").writing():
         prepare(FolderStore(tmp_path, "c"))
 
-    assert list_folders(IndexerSettings(home=tmp_path)) == ["a", "b"]
+    assert index_names(IndexerSettings(home=tmp_path)) == ["a", "b"]
     assert json.loads((tmp_path / "a" / "CURRENT").read_text()) == 1

@@ -10,7 +10,7 @@ from indexer.cluster import lease, names
 from indexer.cluster.connection import Cluster
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
-from indexer.store.elasticsearch import ElasticsearchStore, list_indexes
+from indexer.store.elasticsearch import ElasticsearchStore, index_names
 from indexer.store.engines import open_store
 from retriever.index import open_index
 from tests.service.elasticsearch.faults import NAME, build, clean, contents, corpus, settings_for
@@ -114,11 +114,11 @@ def test_an_index_that_is_closed_is_told_and_the_others_are_listed(settings: Ind
             pytest.raises(IndexDamaged, match="closed or hidden"),
         ):
             store.manifest()
-        assert list_indexes(settings) == ["Others", "broken"]
+        assert index_names(settings) == ["Others", "broken"]
         cluster.run(indices.open(index="publishing-papers@000001"))
         cluster.run(indices.update_aliases(actions=[{"remove": {"index": "*broken*", "alias": "*broken"}}]))
         cluster.run(indices.put_alias(index="publishing-broken@000001", name="somebody-s-own"))
-        assert list_indexes(settings) == ["Others", NAME]
+        assert index_names(settings) == ["Others", NAME]
 
 
 def test_a_home_that_a_glossary_cannot_be_copied_to_is_told(settings: IndexerSettings, tmp_path):
