@@ -66,7 +66,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     """Index the corpora at PATH… and publish the result under NAME.
 
     PATH is a file, a folder, an archive (gzip, zip), or hub:OWNER/NAME/FOLDER. Given again, the same command
-    goes on where a broken-off one stopped; another corpus adds to the index, replacing records by id.
+    goes on where an interrupted one stopped; another corpus adds to the index, replacing records by id.
     """
     from indexer.ingest import IngestRequest, build_index
     from indexer.progress import progress_bar

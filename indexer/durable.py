@@ -1,4 +1,4 @@
-"""Writing that no crash halves, and what the system refuses, told with the next step."""
+"""Files that are written whole or not at all, and errors of the system with the next step."""
 
 import errno
 import os
