@@ -14,7 +14,8 @@ from generator import commands as generator_commands
 from generator import errors as generator_errors
 from indexer import commands as indexer_commands
 from indexer import errors as indexer_errors
-from indexer import keeping as indexer_keeping
+from indexer import index_commands
+from indexer.remedies import describe_error
 from retriever import commands as retriever_commands
 from retriever import errors as retriever_errors
 from stack import commands as stack_commands
@@ -25,6 +26,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     indexer_errors.UnknownPath,
     indexer_errors.UnknownFormat,
     indexer_errors.InvalidCall,
+    indexer_errors.EncoderNotConfigured,
     indexer_errors.UnknownIndex,
     retriever_errors.RetrieverError,
     generator_errors.ModelNotConfigured,
@@ -59,7 +61,7 @@ def cli(verbose: int) -> None:
 
 COMMANDS = (
     indexer_commands.index,
-    indexer_keeping.indexes,
+    index_commands.indexes,
     retriever_commands.search,
     generator_commands.ask,
     retriever_commands.explain,
@@ -132,7 +134,7 @@ def _fail(error: Exception, code: int, reason: str = "", *, debug: bool) -> NoRe
     """Say what went wrong, by the error's name where no other reason is given, and exit."""
     if debug:
         raise error
-    click.echo(reason or f"{type(error).__name__}: {error}", err=True)
+    click.echo(reason or f"{type(error).__name__}: {describe_error(error)}", err=True)
     sys.exit(code)
 
 

@@ -27,7 +27,7 @@ def lexical_fingerprint(
     engine: EngineName = "tantivy",
     dictionary: UserDictionary | None = None,
 ) -> Fingerprint:
-    """Tell all that the tokens and fields of an index depend on, a value a cause.
+    """Return all that the tokens and fields of an index depend on, a value a cause.
 
     The last is a hash of the tokens of 200 fixed texts: it notices what no version number tells.
     """

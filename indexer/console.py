@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from indexer.manifest import Manifest
 
 
-def told_vectors(manifest: "Manifest") -> str:
+def describe_vectors(manifest: "Manifest") -> str:
     """Say by what the passages were encoded, and how many were."""
     built = manifest.vector_fingerprint
     if not built:
@@ -30,7 +30,7 @@ def terms_of(dictionary: UserDictionary | None) -> int:
 
 
 def as_record(manifest: "Manifest") -> dict[str, Any]:
-    """Return what the commands tell of a version in JSON."""
+    """Return what the commands show of a version as JSON."""
     names = ("name", "version", "engine", "papers", "passages", "published", "counts")
     return {name: getattr(manifest, name) for name in names}
 
@@ -45,7 +45,7 @@ def echo_json(record: dict[str, Any]) -> None:
     click.echo(json.dumps(record, ensure_ascii=False))
 
 
-TOLD = {
+COUNTED_AS = {
     "records": "read",
     "removed": "removed",
     "replaced": "replaced by newer ones of the same id",
@@ -56,7 +56,9 @@ TOLD = {
 }
 
 
-def told_counts(counts: dict[str, int]) -> list[str]:
+def describe_counts(counts: dict[str, int]) -> list[str]:
     """Say what became of the records of a build, a line each."""
-    told = [f"{counted(counts[key], 'record')} {words}" for key, words in TOLD.items() if counts.get(key)]
-    return told + ([f"{counted(encoded, 'passage')} encoded"] if (encoded := counts.get("encoded")) else [])
+    lines = [
+        f"{counted(counts[key], 'record')} {words}" for key, words in COUNTED_AS.items() if counts.get(key)
+    ]
+    return lines + ([f"{counted(encoded, 'passage')} encoded"] if (encoded := counts.get("encoded")) else [])
