@@ -10,6 +10,7 @@ later one replaces. An update of a published version does delete, and commits on
 starts over.
 """
 
+from contextlib import closing
 from dataclasses import dataclass
 
 from indexer.analysis.pool import WorkerEnded
@@ -104,15 +105,16 @@ def _build(
         point = resume_point(writer, plan)
         if point.written:
             writer.commit()  # merges that were cut short
-        papers = read_records(plan, tally, refuse, reading_stages(progress, point.written, tally))
-        records = prepare_passages(papers, plan, tally)
-        if not skip_written(records, point):
-            return StartOver(frozenset())  # the corpus is another one, though its files look the same
         # What is written now is looked at on its way; what was there before is read again at the end.
         chain = plan.request.analyzer, plan.request.decompound, plan.dictionary
         summary = None if plan.base or point.written else CorpusSummary(*chain)
-        prepared = analyse_passages(records, plan, workers=settings.workers)
-        write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
+        stages = reading_stages(progress, point.written, tally)
+        with closing(read_records(plan, tally, refuse, stages)) as papers:  # an error would leave files open
+            records = prepare_passages(papers, plan, tally)
+            if not skip_written(records, point):
+                return StartOver(frozenset())  # the corpus is another one, though its files look the same
+            prepared = analyse_passages(records, plan, workers=settings.workers)
+            write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
         if not plan.superfluous and (repeated := replaced_by_later(tally.ids)):
             return StartOver(frozenset(repeated))
         if tally.counts["records"] == 0:

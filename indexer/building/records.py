@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class Tally:
 
 def read_records(
     plan: BuildPlan, tally: Tally, refuse: Callable[[DeadLetter], None], progress: Callable[[int, int], None]
-) -> Iterator[tuple[int, Paper]]:
+) -> Generator[tuple[int, Paper], None, None]:
     """Yield the papers of the corpus with their numbers, without those that later ones replace."""
     for item in plan.corpus:
         progress(plan.corpus.bytes_read, plan.corpus.total_bytes)

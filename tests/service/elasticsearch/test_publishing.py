@@ -8,6 +8,7 @@ import pytest
 
 from indexer.cluster import lease, names
 from indexer.cluster.connection import Cluster
+from indexer.cluster.documents import document_id
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.store.elasticsearch import ElasticsearchStore, index_names
@@ -92,8 +93,7 @@ def test_verifying_compares_the_passages_and_the_glossary(settings: IndexerSetti
 
         index = "publishing-papers@000001"
         cluster.run(cluster.client.indices.put_settings(index=index, settings={"index.blocks.write": None}))
-        third = {"term": {"doc_id": "P00003"}}
-        cluster.run(cluster.client.delete_by_query(index=index, query=third, refresh=True))
+        cluster.run(cluster.client.delete(index=index, id=document_id("P00003")))
         cluster.run(cluster.client.delete(index="publishing.glossaries", id=f"{index}/0"))
 
         assert store.verify_files(1) == [
