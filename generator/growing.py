@@ -9,7 +9,8 @@ from rich.text import Text
 
 from generator.answers import SECTIONS
 from generator.llm import Growth, OnText
-from indexer.progress import SHOWN_EVERY, console
+from indexer.console import console
+from indexer.progress import SHOWN_EVERY
 
 
 def readable(text: str) -> str:

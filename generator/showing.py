@@ -10,7 +10,7 @@ from rich.text import Text
 from generator.answers import HEADINGS, SECTIONS
 from generator.pipeline import Answered
 from generator.trace import Trace
-from indexer.progress import console
+from indexer.console import console
 
 MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?"}
 STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow"}

@@ -40,7 +40,7 @@ def list_command(as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from indexer.progress import console
+    from indexer.console import console
 
     table = Table("name", "version", "engine", "papers", "passages", "analyzer", "published", box=None)
     for one in manifests:

@@ -23,10 +23,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import tantivy
-from filelock import FileLock, Timeout
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
@@ -38,14 +37,16 @@ from indexer.errors import (
     UnknownIndex,
 )
 from indexer.manifest import Manifest
-from indexer.papers import Unit
-from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.settings import EngineName
 from indexer.stored import read_stored
+from indexer.vectors.store import FOLDER as VECTORS
 from indexer.vectors.store import VectorStore
-from indexer.writers import Writer
-from indexer.writers.tantivy import VECTORS, TantivyWriter, link_index
+
+if TYPE_CHECKING:
+    from indexer.papers import Unit
+    from indexer.readers import DeadLetter
+    from indexer.writers import Writer
 
 ENGINE: EngineName = "tantivy"
 GLOSSARY = "glossary.sqlite"
@@ -57,7 +58,7 @@ DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
 
 
-def _refuse_nothing(_: DeadLetter) -> None:
+def _refuse_nothing(_: "DeadLetter") -> None:
     """Be told of a passage that the engine will not take, and go on."""
 
 
@@ -218,6 +219,8 @@ class IndexFolder:
         The hold ends with the process, however that ends. What a process left half done that ended while it
         published is put right first.
         """
+        from filelock import FileLock, Timeout
+
         with not_written(self.name):
             self.path.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.path / "writer.lock")
@@ -266,10 +269,14 @@ class IndexFolder:
         if dictionary:
             (self.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
         if base:
+            from indexer.writers.tantivy import link_index
+
             link_index(self.version_path(base.version) / ENGINE, self.building / ENGINE)
 
-    def writer(self, unit: Unit, refuse: Callable[[DeadLetter], None] = _refuse_nothing) -> Writer:
+    def writer(self, unit: "Unit", refuse: "Callable[[DeadLetter], None]" = _refuse_nothing) -> "Writer":
         """Open the build for writing; `refuse` is told of passages that the engine will not take."""
+        from indexer.writers.tantivy import TantivyWriter
+
         del refuse  # the embedded engine takes all
         return TantivyWriter(self.building / ENGINE, unit=unit, memory_mb=self._writer_memory_mb)
 

@@ -108,7 +108,7 @@ def explain(
         return
     from rich.table import Table
 
-    from indexer.progress import console
+    from indexer.console import console
 
     screen = console()
     screen.print(f"{passage_id} [{method}]  {account.title}")
@@ -131,7 +131,7 @@ def show_search(result: SearchResult) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from indexer.progress import console
+    from indexer.console import console
 
     screen = console()
     show_trace(result)
@@ -156,7 +156,7 @@ def show_trace(result: SearchResult) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from indexer.progress import console
+    from indexer.console import console
 
     screen = console()
     if result.keywords:

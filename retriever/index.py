@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 from indexer.analysis import Analyzer, Token, UserDictionary, make_analyzer
 from indexer.analysis.tokens import as_indexed
 from indexer.errors import IndexDamaged, InvalidCall
-from indexer.glossary import Glossary
+from indexer.glossary.storage import Glossary
 from indexer.manifest import Manifest, check_analysis
 from indexer.places import the_index
 from indexer.schema import StoredPassage
@@ -85,7 +85,7 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
             pointer = folder.current()
             manifest = folder.manifest()
             try:
-                dictionary = _checked_dictionary(folder, manifest)
+                dictionary = _checked_dictionary(folder, manifest, settings.home)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
                 with ExitStack() as opened:
@@ -105,11 +105,11 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
             return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors, rereader)
 
 
-def _checked_dictionary(folder: IndexFolder, manifest: Manifest) -> UserDictionary | None:
+def _checked_dictionary(folder: IndexFolder, manifest: Manifest, home: Path) -> UserDictionary | None:
     """Return a version's dictionary; the analysis that it was built with must be today's."""
     try:
         dictionary = folder.dictionary(manifest)
-        check_analysis(manifest, dictionary)
+        check_analysis(manifest, dictionary, home)
     except (InvalidCall, TypeError, AttributeError, KeyError) as error:
         raise IndexDamaged(
             f"the manifest of index {manifest.name!r} cannot be used ({error}); "

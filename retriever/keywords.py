@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from indexer.analysis import Analyzer, Token
-from indexer.glossary import Glossary
+from indexer.glossary.storage import Glossary
 from indexer.papers import Language, language_of
 from retriever.queries import Term
 

@@ -18,9 +18,9 @@ from indexer.papers import Unit
 from indexer.schema import TERMS, StoredPassage, tantivy_schema
 from indexer.stored import holds, key_of, read_passage, read_stored
 from indexer.vectors.adding import copy_rows
+from indexer.vectors.store import FOLDER as VECTORS
 from indexer.vectors.store import VectorStore
 
-VECTORS = "vectors"  # beside the folder of the index
 # What tantivy makes anew by writing and renaming; everything else in an index is written once.
 CHANGING_FILES = ("meta.json", ".managed.json")
 # Less free space is a full disk: what a broken-off write took is given back by the time one asks.

@@ -12,7 +12,7 @@ from indexer.analysis.tokens import Token
 from indexer.durable import write_durably
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
-from indexer.glossary import write_glossary
+from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
 from indexer.packing import PackedTokens
 from indexer.places import the_index
