@@ -210,7 +210,8 @@ class Build:
             offset, resume_at, known = last + 1, 0, None  # numbered on from the base's
         key_name = key_field(self.corpus.unit)
         newest, uncommitted = -1, 0
-        with closing(self._analysed(self._passages(letters, resume_at, known), writer)) as analysed:
+        passages = self._passages(letters, resume_at, known)
+        with closing(self._analysed(passages)) as analysed:
             for (sequence, passage), tokens in analysed:
                 if sequence != newest:
                     newest = sequence
@@ -221,18 +222,14 @@ class Build:
                     uncommitted += 1
                     if self.base is not None:
                         writer.replace(key_name, key_of(passage, self.corpus.unit))
-                writer.add(passage, tokens, offset + sequence)
+                writer.add(passage, tokens.tokens, offset + sequence)
                 if self._seen:
-                    self._seen.add(passage, tokens.mentions if tokens else None)
+                    self._seen.add(passage, tokens.mentions)
 
     def _analysed(
-        self, passages: Iterator[tuple[int, StoredPassage]], writer: Writer
-    ) -> Generator[tuple[tuple[int, StoredPassage], AnalysedTexts | None], None, None]:
-        """Yield passages with their tokens, or without where the engine analyses them itself."""
-        if writer.analyses:
-            yield from ((item, None) for item in passages)
-            return
-        yield from analyse_in_order(
+        self, passages: Iterator[tuple[int, StoredPassage]]
+    ) -> Generator[tuple[tuple[int, StoredPassage], AnalysedTexts], None, None]:
+        return analyse_in_order(
             passages,
             lambda item: texts_of(item[1]),
             analyzer=self.request.analyzer,

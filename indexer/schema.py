@@ -6,33 +6,39 @@
 | title | the title again, analysed with positions | terms, phrases, the title clause |
 | passage_id, doc_id | as given | the exact value |
 | year | of publication | ranges |
-| lang, journal | as given | the exact value |
+| lang, journal, source | as given | the exact value |
 | part | abstract, abstract2, body or passage | the exact value |
-| incomplete | the paper has no text beyond a title | the exact value |
+| references | ids of the papers that the paper refers to, with its first passage | each exact value |
+| first | the passage carries its paper's record | yes or no |
+| incomplete | the paper has no text beyond a title | yes or no |
 | sequence | the record's place in the corpus it came from | resuming a broken-off build |
-| record | the stored passage as JSON | not searched |
+| record | the stored passage | not searched |
+| tokens | the analysed tokens of the passage, with offsets | not searched |
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import tantivy
 
+from indexer.packing import PassageTokens
 from indexer.papers import Language
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BM25_K1, BM25_B = 1.2, 0.75  # as both engines score
 ANALYSED_FIELDS = ("text", "title")
 TERMS = "terms"  # the tokenizer of these in the embedded engine
-EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part")
+EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part", "source")
+REFERENCES = "references"  # an exact field of many values
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
     """A passage as it comes back from an index, with what its paper is known by.
 
-    `paper` holds the whole record but its full text, and stands with a paper's first passage only.
+    `record` is the paper's whole record but its full text, as JSON, and stands with a paper's first passage
+    only, and so does `title2`. `tokens` are what the passage was indexed by.
     """
 
     passage_id: str
@@ -43,18 +49,32 @@ class StoredPassage:
     part: str
     year: int | None = None
     journal: str = ""
+    source: str = ""
     incomplete: bool = False
-    paper: dict[str, Any] | None = None
+    title2: str = ""
+    record: str = ""
+    tokens: PassageTokens | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def paper(self) -> dict[str, Any] | None:
+        """The paper's record, decoded anew each time; None but with a paper's first passage."""
+        return json.loads(self.record) if self.record else None
+
+    @property
+    def references(self) -> list[str]:
+        """The ids of the papers that the paper refers to; with its first passage only."""
+        return (self.paper or {}).get(REFERENCES) or []
 
     def to_json(self) -> bytes:
-        """Encode for storing."""
-        values = {name: getattr(self, name) for name in self.__slots__}
+        """Return the passage as one line of JSON, without its tokens."""
+        values = {name: getattr(self, name) for name in EXPORTED}
         return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
 
-    @classmethod
-    def from_json(cls, data: bytes) -> "StoredPassage":
-        """Decode what `to_json` made."""
-        return cls(**json.loads(data))
+
+EXPORTED = (
+    *("passage_id", "doc_id", "title", "text", "lang", "part", "year", "journal", "source"),
+    *("incomplete", "paper"),
+)
 
 
 def tantivy_schema() -> tantivy.Schema:
@@ -64,8 +84,11 @@ def tantivy_schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name=TERMS, index_option="position")
     for name in EXACT_FIELDS:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
+    builder.add_text_field(REFERENCES, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("year", indexed=True, fast=True)
+    builder.add_boolean_field("first", indexed=True)
     builder.add_boolean_field("incomplete", indexed=True)
     builder.add_unsigned_field("sequence", fast=True)
     builder.add_bytes_field("record", stored=True)
+    builder.add_bytes_field("tokens", stored=True)
     return builder.build()

@@ -1,5 +1,6 @@
 """Passages as an index stores them: made from papers, read back in corpus order."""
 
+import json
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 import tantivy
 
 from indexer.errors import IndexDamaged
+from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage, tantivy_schema
 
 if TYPE_CHECKING:
@@ -32,19 +34,21 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
             part=passage.part,
             year=paper.year,
             journal=paper.journal,
+            source=paper.source,
             incomplete=incomplete,
-            paper=_paper_record(paper) if order == 0 else None,
+            title2=paper.title2 if order == 0 else "",
+            record=_paper_record(paper) if order == 0 else "",
         )
         for order, passage in enumerate(passages)
     ]
 
 
-def _paper_record(paper: "Paper") -> dict[str, object]:
-    """Return the record without the texts that the passages hold."""
+def _paper_record(paper: "Paper") -> str:
+    """Return the record as JSON, without the texts that the passages hold."""
     record = paper.record()
     record.pop("title", None)
     record.pop("abstract", None)
-    return record
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
 def key_field(unit: "Unit") -> str:
@@ -84,7 +88,7 @@ def _addresses(searcher: tantivy.Searcher, low: int, high: int) -> list[tuple[in
 def place_in_paper(passage: StoredPassage) -> tuple[bool, int]:
     """Return a passage's place in its paper: the one with the record, the other language's, the chunks."""
     number = passage.passage_id.removeprefix(passage.doc_id).removeprefix("#")
-    return passage.paper is None, int(number) if number.isdecimal() else 0
+    return not passage.record, int(number) if number.isdecimal() else 0
 
 
 def holds(searcher: tantivy.Searcher, field: str, value: str) -> bool:
@@ -95,9 +99,30 @@ def holds(searcher: tantivy.Searcher, field: str, value: str) -> bool:
     return bool(searcher.search(query, 1, count=False).hits)
 
 
+# What is small of a passage stands in one line before its paper's record and its text, which are longer and
+# often not asked for.
+HEAD = ("passage_id", "doc_id", "title", "lang", "part", "year", "journal", "source", "incomplete", "title2")
+STRING_SEPARATOR = "\x1e"
+
+
+def add_stored(document: tantivy.Document, passage: StoredPassage, tokens: PassageTokens) -> None:
+    """Add what is stored of a passage to its document."""
+    head = json.dumps([getattr(passage, name) for name in HEAD], ensure_ascii=False, separators=(",", ":"))
+    document.add_bytes("record", f"{head}\n{passage.record}\n{passage.text}".encode())
+    document.add_bytes("tokens", STRING_SEPARATOR.join(tokens.strings()).encode())
+
+
 def read_passage(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> StoredPassage:
     """Read the stored passage at an address."""
-    record = searcher.doc(address).get_first("record")
-    if record is None:
+    return passage_of(searcher.doc(address))
+
+
+def passage_of(document: tantivy.Document) -> StoredPassage:
+    """Decode the stored passage of a document."""
+    stored, packed = document.get_first("record"), document.get_first("tokens")
+    if stored is None or packed is None:
         raise IndexDamaged("a passage without its record; build the index again (shrag index … --rebuild)")
-    return StoredPassage.from_json(bytes(record))
+    head, record, text = stored.decode().split("\n", 2)
+    tokens = PassageTokens.from_strings(packed.decode().split(STRING_SEPARATOR))
+    values = dict(zip(HEAD, json.loads(head), strict=True))
+    return StoredPassage(text=text, record=record, tokens=tokens, **values)

@@ -40,17 +40,17 @@ from indexer.manifest import Manifest
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.settings import EngineName
 from indexer.stored import read_stored
-from indexer.vectors.store import FOLDER as VECTORS
-from indexer.vectors.store import VectorStore
 
 if TYPE_CHECKING:
     from indexer.papers import Unit
     from indexer.readers import DeadLetter
+    from indexer.vectors.store import VectorStore
     from indexer.writers import Writer
 
 ENGINE: EngineName = "tantivy"
 GLOSSARY = "glossary.sqlite"
 DICTIONARY = "dictionary.txt"
+VECTORS = "vectors"  # beside the folder of the engine
 PLAN = "plan.json"
 CLEARING = "clearing.json"
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
@@ -144,7 +144,7 @@ class IndexFolder:
         """Return the file of a version's glossary."""
         return self.version_path(manifest.version) / GLOSSARY
 
-    def vectors(self, manifest: Manifest) -> VectorStore | None:
+    def vectors(self, manifest: Manifest) -> "VectorStore | None":
         """Open the vectors of a version; None where it has none, or the engine holds them itself.
 
         Raises:
@@ -158,6 +158,8 @@ class IndexFolder:
                 f"the vectors of index {self.name!r}, version {manifest.version} are missing; build it "
                 f"again: shrag index PATH --name {self.name} --rebuild"
             )
+        from indexer.vectors.store import VectorStore
+
         return VectorStore(folder)
 
     def dictionary(self, manifest: Manifest) -> UserDictionary | None:

@@ -4,25 +4,28 @@ A question is taken as concepts: each word of it with its spelling variants and 
 language. A passage covers a concept by any of these. Features lie between 0 and about 1, the base up to 2.2.
 """
 
+import math
 import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
-import numpy as np
 from rapidfuzz.distance import OSA
-from rapidfuzz.process import cdist
+from rapidfuzz.process import extract
 
 from indexer.analysis import Token
+from indexer.packing import GAP, PassageTokens
 from indexer.schema import BM25_B, BM25_K1
 
 WINDOW = 25  # positions: about a sentence and a half
 NEAR = 8  # positions within which two words are near each other
+LEAD = 15  # positions behind the title
+APART = 100  # positions between a passage and its title in the other language, so that no window spans both
 FEEDBACK_PASSAGES, FEEDBACK_TERMS = 10, 40
 REMEMBERED_TITLES = 4_096
 LEAST_SIMILAR = 0.6  # of a title's word to a word of the question, by letters
@@ -42,13 +45,36 @@ class Concept:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage with its tokens (title and text); `score` is the engine's over what is attainable."""
+    """A passage with its tokens; `score` is the engine's over what is attainable.
+
+    `title` holds the paper's title in the other language too, whose tokens count as standing far behind the
+    text.
+    """
 
     passage_id: str
     title: str
-    tokens: Sequence[Token]
-    title_tokens: Sequence[Token]
+    tokens: PassageTokens
     score: float
+
+    def words(self) -> list[str]:
+        """Return the terms of title, text and other title, some of them GAP."""
+        text, _, title2 = self.tokens
+        return [*text.words(), *title2.words()] if title2.terms else text.words()
+
+    def occurrences(self, wanted: Container[str]) -> tuple[int, list[tuple[int, str]]]:
+        """Return the number of tokens, and (position, term) of the wanted ones in order."""
+        text, _, title2 = self.tokens
+        if text.positions or title2.terms:
+            return self._stacked_occurrences(wanted)
+        words = text.words()
+        found = [(position, word) for position, word in enumerate(words) if word in wanted]
+        return len(words) - words.count(GAP), found
+
+    def _stacked_occurrences(self, wanted: Container[str]) -> tuple[int, list[tuple[int, str]]]:
+        tokens = [(position, term) for term, position in self.tokens.text.unpack()]
+        behind = (tokens[-1][0] if tokens else 0) + APART
+        tokens += [(behind + position, term) for term, position in self.tokens.title2.unpack()]
+        return len(tokens), [token for token in tokens if token[1] in wanted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,40 +117,39 @@ def features(
         for token, weight in concept.tokens.items():
             weights[token] = max(weight, weights.get(token, 0.0))
     total = sum(concept.weight for concept in concepts) or 1.0
-    average = sum(len(candidate.tokens) for candidate in candidates) / len(candidates) or 1.0
     pairs = _pairs(question, weights)
     expansion = _feedback_terms(candidates, rarity)
+    wanted = weights.keys() | expansion.keys()
+    read = [candidate.occurrences(wanted) for candidate in candidates]
+    average = sum(length for length, _ in read) / len(candidates) or 1.0
     covered = _coverage(concepts)
     titles = _title_similarities({candidate.title for candidate in candidates}, concepts)
 
     found = []
-    for candidate in candidates:
-        places = _places(candidate.tokens, weights)
-        saturation = BM25_K1 * (1 - BM25_B + BM25_B * len(candidate.tokens) / average)
-        title_tokens = {token[0] for token in candidate.title_tokens}
-        lead = len(candidate.title_tokens) + 15
+    for candidate, (length, occurrences) in zip(candidates, read, strict=True):
+        events = [event for event in occurrences if event[1] in weights]
+        places: dict[str, list[int]] = defaultdict(list)
+        for position, token in events:
+            places[token].append(position)
+        saturation = BM25_K1 * (1 - BM25_B + BM25_B * length / average)
+        title_words = candidate.tokens.title.words()
+        title_terms = set(title_words) - {GAP}
+        lead = len(title_words) - title_words.count(GAP) + LEAD
+        coverage = covered(frozenset(places))
         found.append(
             Features(
                 base=candidate.score,
-                coverage=covered(frozenset(places)) / total,
-                window=_best_window(covered, places) / total,
+                coverage=coverage / total,
+                window=_best_window(covered, events, coverage) / total,
                 near=_near(pairs, places, saturation),
                 numbers=_numbers(pairs, places),
-                feedback=_feedback(expansion, candidate.tokens, saturation),
+                feedback=_feedback(expansion, occurrences, saturation),
                 title=titles[candidate.title] / total,
-                brevity=len(title_tokens & weights.keys()) / (len(title_tokens) or 1),
+                brevity=len(title_terms & weights.keys()) / (len(title_terms) or 1),
                 lead=covered(frozenset(token for token, at in places.items() if at[0] <= lead)) / total,
             )
         )
     return found
-
-
-def _places(tokens: Sequence[Token], weights: Mapping[str, float]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = defaultdict(list)
-    for token in tokens:
-        if token[0] in weights:
-            places[token[0]].append(token[1])
-    return dict(places)
 
 
 def _coverage(concepts: Sequence[Concept]) -> Covered:
@@ -145,20 +170,24 @@ def _coverage(concepts: Sequence[Concept]) -> Covered:
     return covered
 
 
-def _best_window(covered: Covered, places: Mapping[str, list[int]]) -> float:
-    """Return the highest coverage of any window of the text."""
-    events = sorted((position, token) for token, at in places.items() for position in at)
-    inside: Counter[str] = Counter()
+def _best_window(covered: Covered, events: Sequence[tuple[int, str]], most: float) -> float:
+    """Return the highest coverage of any window of the text; `most` is that of the whole text."""
+    inside: dict[str, int] = {}
     best, first = 0.0, 0
     for position, token in events:
-        inside[token] += 1
         while events[first][0] < position - WINDOW:
             left = events[first][1]
             inside[left] -= 1
             if not inside[left]:
                 del inside[left]
             first += 1
+        if token in inside:  # nothing is covered that was not before
+            inside[token] += 1
+            continue
+        inside[token] = 1
         best = max(best, covered(frozenset(inside)))
+        if best == most:
+            break
     return best
 
 
@@ -203,7 +232,7 @@ def _numbers(pairs: Sequence[tuple[str, str, int, float]], places: Mapping[str, 
 
 def feedback_tokens(candidates: Sequence[Candidate]) -> set[str]:
     """Return the terms of the best passages, whose rarity `features` wants to know."""
-    return {token[0] for candidate in candidates[:FEEDBACK_PASSAGES] for token in candidate.tokens}
+    return {word for candidate in candidates[:FEEDBACK_PASSAGES] for word in candidate.words()} - {GAP}
 
 
 def _feedback_terms(candidates: Sequence[Candidate], rarity: Mapping[str, float]) -> dict[str, float]:
@@ -212,8 +241,10 @@ def _feedback_terms(candidates: Sequence[Candidate], rarity: Mapping[str, float]
     mass = sum(candidate.score for candidate in best) or 1.0
     weighed: dict[str, float] = defaultdict(float)
     for candidate in best:
-        share = candidate.score / mass / (len(candidate.tokens) or 1)
-        for token, count in Counter(token[0] for token in candidate.tokens).items():
+        counts = Counter(candidate.words())
+        del counts[GAP]
+        share = candidate.score / mass / (counts.total() or 1)
+        for token, count in counts.items():
             weighed[token] += share * count * rarity.get(token, 0.0)
     ranked = sorted(weighed.items(), key=lambda item: (-item[1], item[0]))[:FEEDBACK_TERMS]
     strengths = {token: value * rarity.get(token, 0.0) for token, value in ranked}
@@ -221,29 +252,37 @@ def _feedback_terms(candidates: Sequence[Candidate], rarity: Mapping[str, float]
     return {token: value / total for token, value in strengths.items()}
 
 
-def _feedback(expansion: Mapping[str, float], tokens: Sequence[Token], saturation: float) -> float:
-    counts = Counter(token[0] for token in tokens if token[0] in expansion)
-    return sum(expansion[token] * count / (count + saturation) for token, count in counts.items())
+def _feedback(
+    expansion: Mapping[str, float], occurrences: Sequence[tuple[int, str]], saturation: float
+) -> float:
+    counts = Counter([term for _, term in occurrences if term in expansion])
+    return sum(expansion[term] * count / (count + saturation) for term, count in counts.items())
 
 
 def _title_similarities(titles: Iterable[str], concepts: Sequence[Concept]) -> dict[str, float]:
     """Sum for each title the weights of the concepts, each times its similarity to the word most like it."""
     spelled = {title: _spelled(title) for title in titles}
-    columns: dict[str, int] = {}
-    for parts in spelled.values():
-        for part in parts:
-            columns.setdefault(part, len(columns))
-    alike = cdist(
-        [_letters(concept.text) for concept in concepts],
-        list(columns),
-        scorer=OSA.normalized_similarity,
-        score_cutoff=LEAST_SIMILAR,
-        dtype=np.float64,
-    )
-    found = {}
+    holding: dict[str, list[str]] = defaultdict(list)  # the titles that a word stands in
     for title, parts in spelled.items():
-        best = alike[:, [columns[part] for part in parts]].max(axis=1, initial=0.0).tolist()
-        found[title] = sum(concept.weight * one for concept, one in zip(concepts, best, strict=True))
+        for part in parts:
+            holding[part].append(title)
+    by_length: dict[int, list[str]] = defaultdict(list)
+    for word in holding:
+        by_length[len(word)].append(word)
+    found = dict.fromkeys(spelled, 0.0)
+    for concept in concepts:
+        letters = _letters(concept.text)
+        # Words shorter or longer than this are too unlike whatever their letters.
+        least, most = math.floor(len(letters) * LEAST_SIMILAR), math.ceil(len(letters) / LEAST_SIMILAR)
+        words = [word for length, alike in by_length.items() if least <= length <= most for word in alike]
+        best: dict[str, float] = {}
+        for word, similarity, _ in extract(
+            letters, words, scorer=OSA.normalized_similarity, score_cutoff=LEAST_SIMILAR, limit=None
+        ):
+            for title in holding[word]:
+                best[title] = max(similarity, best.get(title, 0.0))
+        for title, similarity in best.items():
+            found[title] += concept.weight * similarity
     return found
 
 

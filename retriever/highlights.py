@@ -1,7 +1,6 @@
 """Where a stored text holds what was searched for, and the piece of it worth showing.
 
-Of a long text only the beginning is analysed; for tokens that are not there, the rest is looked through for
-their letters, and what stands around the first place of each is analysed too.
+Where its tokens stand is stored with a passage, so nothing is analysed here.
 """
 
 import re
@@ -9,22 +8,17 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from math import fsum
 from typing import TypeAlias
 
 import regex
 
-from indexer.analysis import Analyzer
 from indexer.chunking import split_sentences
+from indexer.schema import StoredPassage
 
-# Of a text, this much from its beginning is analysed whole,
+# Of a text, sentences are looked for in so many characters from its beginning, and behind them in so many on
+# both sides of the first place of each token that the beginning does not hold.
 HEAD_CHARACTERS = 8_000
-# the characters behind it are looked through up to here,
-SEARCHED_CHARACTERS = 200_000
-# for so many tokens, the weightiest first,
-SEARCHED_TOKENS = 32
-# with so much around each place.
 AROUND_CHARACTERS = 500
 
 SHORTEST_SNIPPET = 20
@@ -53,29 +47,22 @@ class Place:
     token: str
 
 
-def highlight(text: str, tokens: Collection[str], analyzer: Analyzer) -> list[Span]:
-    """Return where `text` holds one of the tokens, in code points of the text as given, in order.
-
-    Spans that touch or overlap are one. Of a text longer than 8,000 characters the rest is looked at only
-    around the first place of each token that its beginning does not hold.
-    """
-    return _merged(place for _, places in _read(text, tokens, analyzer) for place in places)
-
-
 def snippet(
-    text: str, tokens: Weights, analyzer: Analyzer, *, length: int = 200, marks: tuple[str, str] = ("", "")
+    passage: StoredPassage, tokens: Weights, *, length: int = 200, marks: tuple[str, str] = ("", "")
 ) -> str:
-    """Return the sentences of `text`, or the piece of one, that hold the most distinct tokens.
+    """Return the sentences of a passage's text, or the piece of one, that hold the most distinct tokens.
 
     With weights for the tokens, the most weight; the first of equals. At most `length` characters (20 at
     least) without the marks, white space as single spaces, cut between words where there are any, with …
     where a sentence was cut. Marks stand around the tokens found; nothing is escaped: for HTML, mark with
     characters that no text holds, escape, and replace them.
     """
+    text = passage.text
     length = max(length, SHORTEST_SNIPPET)
+    places = _places(passage, tokens)
     best: _Window | None = None
     best_weight, best_places = -1.0, list[Place]()
-    for region, places in _read(text, tokens, analyzer):
+    for region in _regions(text, places):
         for window in _windows(text, region, places, length):
             first = bisect_left(places, window.start, key=_start)
             last = bisect_left(places, window.end, key=_start)
@@ -105,68 +92,51 @@ def _merged(places: Iterable[Place]) -> list[Span]:
     return spans
 
 
-def _read(text: str, tokens: Weights, analyzer: Analyzer) -> list[tuple[Span, list[Place]]]:
-    """Return the regions of the text that were analysed, in order and apart, each with the tokens found."""
-    head = (0, _cut(text, 0, HEAD_CHARACTERS))
-    read = [(head, _places(text, head, tokens, analyzer))]
-    if head[1] == len(text):
-        return read
-    missing = set(tokens).difference(place.token for place in read[0][1])
-    behind = _regions_behind(text, head[1], missing, tokens)
-    return read + [(region, _places(text, region, tokens, analyzer)) for region in behind]
-
-
-def _regions_behind(text: str, start: int, missing: set[str], tokens: Weights) -> list[Span]:
-    """Return what stands around the first place behind `start` of each token, as far as letters tell."""
-    ranked = sorted(missing, key=lambda token: (-_weight(token, tokens), token))[:SEARCHED_TOKENS]
-    found = (_letters(token).search(text, start, SEARCHED_CHARACTERS) for token in ranked if token)
-    regions: list[Span] = []
-    for place in sorted(match.start() for match in found if match):
-        first = _cut(text, start, place - AROUND_CHARACTERS)
-        last = _cut(text, place, place + AROUND_CHARACTERS)
-        if regions and first <= regions[-1][1]:
+def _regions(text: str, places: list[Place]) -> list[Span]:
+    """Return the parts of the text that sentences are looked for in, in order and apart."""
+    head = _cut(text, 0, HEAD_CHARACTERS)
+    regions = [(0, head)]
+    known = {place.token for place in places if place.end <= head}
+    for place in places[bisect_left(places, head, key=_start) :]:
+        if place.token in known:
+            continue
+        known.add(place.token)
+        first = _cut(text, head, place.start - AROUND_CHARACTERS)
+        last = _cut(text, place.start, place.start + AROUND_CHARACTERS)
+        if len(regions) > 1 and first <= regions[-1][1]:
             regions[-1] = (regions[-1][0], max(regions[-1][1], last))
         else:
             regions.append((first, last))
     return regions
 
 
-@lru_cache(maxsize=256)
-def _letters(token: str) -> re.Pattern[str]:
-    """Match what a token looks like in a text: the beginning of an English word, any place in Korean."""
-    if token.isascii():
-        stem = re.escape(token[:-1]) + "[iy]" if token.endswith("i") else re.escape(token)
-        return re.compile(rf"(?<![A-Za-z]){stem}", re.IGNORECASE)
-    forms = dict.fromkeys((token, unicodedata.normalize("NFD", token)))
-    return re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
+def _places(passage: StoredPassage, wanted: Collection[str]) -> list[Place]:
+    """Return where the tokens asked for stand in the text, in order.
 
-
-def _places(text: str, region: Span, tokens: Collection[str], analyzer: Analyzer) -> list[Place]:
-    """Analyse a region composed, as it was indexed; return where the tokens asked for stand, in order."""
-    origin = region[0]
-    given = "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text[slice(*region)])
-    composed, sources = _composed(given)
-    places = [
-        Place(origin + sources[start][0], origin + sources[end - 1][1], term)
-        if sources
-        else Place(origin + start, origin + end, term)
-        for term, _, start, end in analyzer.analyze(composed)
-        if term in tokens and start < end
+    Their offsets are those of title and text in one, both composed.
+    """
+    if passage.tokens is None:
+        return []
+    title = unicodedata.normalize("NFC", passage.title)
+    origin = len(title) + 1 if title else 0
+    found = [
+        (start - origin, end - origin, term)
+        for term, _, start, end in passage.tokens.text.tokens()
+        if term in wanted and origin <= start < end
     ]
-    return sorted(places, key=_start)
+    if found and (sources := _sources(passage.text)):
+        found = [(sources[start][0], sources[end - 1][1], term) for start, end, term in found]
+    return [Place(*place) for place in sorted(found)]
 
 
-def _composed(text: str) -> tuple[str, list[Span]]:
-    """Compose (NFC), and give for each character the span it was made of; none where nothing changed."""
+def _sources(text: str) -> list[Span]:
+    """Return for each character of the composed text the span it was made of; none where nothing changes."""
     if unicodedata.is_normalized("NFC", text):
-        return text, []
-    composed: list[str] = []
+        return []
     sources: list[Span] = []
     for sequence in SEQUENCE.finditer(text):
-        piece = unicodedata.normalize("NFC", sequence.group())
-        composed.append(piece)
-        sources += [sequence.span()] * len(piece)
-    return "".join(composed), sources
+        sources += [sequence.span()] * len(unicodedata.normalize("NFC", sequence.group()))
+    return sources
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,34 +1,25 @@
 """An index opened for searching: engine, analyzer and glossary of one published version."""
 
-import unicodedata
 from collections.abc import Callable
 from contextlib import ExitStack
 from errno import ENOENT
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
-from indexer.analysis import Analyzer, Token, UserDictionary, make_analyzer
-from indexer.analysis.tokens import as_indexed
+from indexer.analysis import Analyzer, UserDictionary, make_analyzer
 from indexer.errors import IndexDamaged, InvalidCall
 from indexer.glossary.storage import Glossary
 from indexer.manifest import Manifest, check_analysis
+from indexer.packing import PassageTokens
 from indexer.places import the_index
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions import ENGINE, IndexFolder
+from retriever.cross_encoder import CrossEncoder
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
-from retriever.models import QuestionVectors, Rereader
-from retriever.remembering import RememberingAnalyzer
+from retriever.question_vectors import QuestionVectors
 from retriever.synonyms import Synonyms, read_synonyms
-
-
-class PassageTokens(NamedTuple):
-    """The tokens of a stored passage: as it was indexed (title and text), of its titles alone."""
-
-    whole: list[Token]
-    title: list[Token]
-    other_title: list[Token]  # its paper's in the other language
 
 
 class SearchIndex:
@@ -42,22 +33,22 @@ class SearchIndex:
         glossary: Glossary,
         synonyms: Synonyms | None = None,
         vectors: QuestionVectors | None = None,
-        rereader: Rereader | None = None,
+        cross_encoder: CrossEncoder | None = None,
     ) -> None:
         """Hold what `open_index` opened."""
         self.manifest = manifest
         self.engine = engine
-        self.analyzer: Analyzer = RememberingAnalyzer(analyzer)
+        self.analyzer = analyzer
         self.glossary = glossary
         self.synonyms = synonyms or Synonyms()
         self.vectors = vectors or QuestionVectors(None, None)
-        self.rereader = rereader or Rereader(None)
+        self.cross_encoder = cross_encoder or CrossEncoder(None)
 
     def tokens_of(self, passage: StoredPassage) -> PassageTokens:
-        """Return the tokens of a stored passage."""
-        other = unicodedata.normalize("NFC", (passage.paper or {}).get("title2") or "")
-        texts = (*as_indexed(passage.title, passage.text), other)
-        return PassageTokens(*(self.analyzer.analyze(text) for text in texts))
+        """Return the tokens that a passage was indexed by, or would be if it never was."""
+        if passage.tokens is not None:
+            return passage.tokens
+        return PassageTokens.of(passage.title, passage.text, passage.title2, self.analyzer.analyze)
 
     def __enter__(self) -> Self:
         """Return the index."""
@@ -66,8 +57,8 @@ class SearchIndex:
     def __exit__(self, *_: object) -> None:
         """Close the glossary, the models and the engine."""
         with ExitStack() as closing:
-            for one in (self.engine, self.rereader, self.vectors, self.glossary):
-                closing.callback(one.close)
+            for resource in (self.engine, self.cross_encoder, self.vectors, self.glossary):
+                closing.callback(resource.close)
 
 
 def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = None) -> SearchIndex:
@@ -101,8 +92,8 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
                     f"or go back (shrag indexes rollback {name})"
                 ) from error
             vectors = QuestionVectors(manifest.vector_fingerprint, settings.encoder)
-            rereader = Rereader(settings.reranker)
-            return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors, rereader)
+            cross_encoder = CrossEncoder(settings.reranker)
+            return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors, cross_encoder)
 
 
 def _checked_dictionary(folder: IndexFolder, manifest: Manifest, home: Path) -> UserDictionary | None:

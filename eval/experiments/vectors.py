@@ -32,7 +32,7 @@ from indexer.ingest import Progress
 from indexer.options import json_option
 from indexer.places import the_index
 from indexer.settings import EngineName, IndexerSettings
-from indexer.vectors.store import FOLDER as VECTORS
+from indexer.versions import VECTORS
 from retriever.index import SearchIndex
 from retriever.search import SearchRequest
 from retriever.settings import Candidates, RetrieverSettings

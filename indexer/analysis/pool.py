@@ -9,15 +9,15 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import chain, islice
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import NamedTuple, TypeVar
 
 from indexer.analysis import Analyzer, Decompound, UserDictionary, make_analyzer
-from indexer.analysis.tokens import as_indexed
 from indexer.glossary.brackets import PassageMentions, PassageTexts, passage_mentions
-from indexer.packing import PackedTokens
+from indexer.packing import PassageTokens
 
 Item = TypeVar("Item")
 
@@ -26,32 +26,29 @@ BATCH = 64
 BATCH_CHARACTERS = 500_000
 # Batches handed out ahead of the one whose result is waited for, per process.
 AHEAD = 3
+REMEMBERED_TEXTS = 8
 LOOK_AFTER_S = 1.0  # seconds of waiting for a result between two looks at the processes
 
 
 class AnalysedTexts(NamedTuple):
-    """The tokens of a passage's two analysed fields, and what its brackets say."""
+    """The tokens of a passage, and what its brackets say."""
 
-    text: PackedTokens
-    title: PackedTokens
+    tokens: PassageTokens
     mentions: PassageMentions = PassageMentions()
 
 
 class PassageAnalyzer:
-    """Analyses titles and texts as they are indexed: composed (NFC), the title before the text."""
+    """Analyses passages as they are indexed, and finds what their brackets say."""
 
     def __init__(self, analyzer: Analyzer) -> None:
-        """Take the analyzer; titles are remembered, since passages of one article share theirs."""
+        """Take the analyzer; some texts are remembered, since passages of one paper share titles."""
         self._analyzer = analyzer
-        self._last_title = ("", PackedTokens("", b""))
+        self._analyze = lru_cache(REMEMBERED_TEXTS)(analyzer.analyze)
 
     def analyse(self, texts: PassageTexts) -> AnalysedTexts:
-        """Return the tokens of the text field (title and text) and of the title field, and the mentions."""
-        whole, title = as_indexed(texts.title, texts.text)
-        if title != self._last_title[0]:
-            self._last_title = (title, PackedTokens.pack(self._analyzer.analyze(title)))
-        tokens = PackedTokens.pack(self._analyzer.analyze(whole))
-        return AnalysedTexts(tokens, self._last_title[1], passage_mentions(texts, self._analyzer))
+        """Return the tokens of a passage, and the mentions in it."""
+        tokens = PassageTokens.of(texts.title, texts.text, texts.title2, self._analyze)
+        return AnalysedTexts(tokens, passage_mentions(texts, self._analyzer))
 
 
 def analyse_in_order(

@@ -1,11 +1,11 @@
 """A stored passage as a document of the cluster, and back."""
 
 import hashlib
-import json
 from typing import Any
 
 from indexer.analysis.tokens import as_indexed
-from indexer.schema import EXACT_FIELDS, StoredPassage
+from indexer.packing import PassageTokens
+from indexer.schema import EXACT_FIELDS, REFERENCES, StoredPassage
 
 LONGEST_ID = 512  # bytes that a document's id may have
 
@@ -17,42 +17,38 @@ def document_id(passage_id: str) -> str:
     return hashlib.sha256(passage_id.encode()).hexdigest()
 
 
-def to_document(passage: StoredPassage, sequence: int) -> dict[str, Any]:
+def to_document(passage: StoredPassage, tokens: PassageTokens, sequence: int) -> dict[str, Any]:
     """Make the document of a passage.
 
     What is analysed stands in it as it is analysed (title and text in one, composed). The texts as given
-    are left out of the record where they can be cut from that.
+    are left out where they can be cut from that. What is empty is left out.
     """
     whole, title = as_indexed(passage.title, passage.text)
-    record = {name: getattr(passage, name) for name in passage.__slots__}
-    if _cut(whole, title) == (passage.title, passage.text):
-        del record["title"], record["text"]
-    document: dict[str, Any] = {
+    given = passage.title, passage.text
+    values = {
+        **{name: getattr(passage, name) for name in (*EXACT_FIELDS, "year", "title2", "record")},
+        "given": [] if _cut(whole, title) == given else list(given),
+        REFERENCES: passage.references if passage.record else [],
+        "tokens": tokens.strings(),
+    }
+    return {name: value for name, value in values.items() if value} | {
         "text": whole,
         "title": title,
         "incomplete": passage.incomplete,
-        "first": passage.paper is not None,
+        "first": bool(passage.record),
         "sequence": sequence,
     }
-    document |= {name: record.pop(name) for name in EXACT_FIELDS}
-    if not document["journal"]:
-        del document["journal"]
-    del record["incomplete"]
-    if record["year"] is not None:
-        document["year"] = record["year"]
-    del record["year"]
-    if record["paper"] is None:
-        del record["paper"]
-    # As text: what a record may hold (numbers of any length, any depth) is nothing to the cluster.
-    return document | {"record": json.dumps(record, ensure_ascii=False, separators=(",", ":"))}
 
 
 def from_document(source: dict[str, Any]) -> StoredPassage:
     """Make the stored passage of a document's source."""
-    title, text = _cut(source["text"], source["title"])
-    values = {"title": title, "text": text, "journal": "", "year": None, "paper": None}
-    values |= {name: source[name] for name in (*EXACT_FIELDS, "year", "incomplete") if name in source}
-    return StoredPassage(**(values | json.loads(source["record"])))
+    title, text = source.get("given") or _cut(source["text"], source["title"])
+    values = {name: source[name] for name in KEPT if name in source}
+    tokens = PassageTokens.from_strings(source.get("tokens", ()))
+    return StoredPassage(**values, title=title, text=text, tokens=tokens)
+
+
+KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record")
 
 
 def _cut(whole: str, title: str) -> tuple[str, str]:

@@ -9,12 +9,13 @@ from typing import Any
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.korean import STOP_TAGS
-from indexer.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS
+from indexer.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS, REFERENCES
 from indexer.settings import StorageType, VectorIndex
 
 # Until a version is published it stands on one node, and nobody searches it.
 WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
 REFRESH_INTERVAL = "1s"
+STORED_FIELDS = ("record", "title2", "given", "tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,12 @@ def index_body(
     }
     properties: dict[str, Any] = {
         **{name: {"type": "text", "analyzer": analyzer} for name in ANALYSED_FIELDS},
-        **{name: {"type": "keyword"} for name in EXACT_FIELDS},
+        **{name: {"type": "keyword"} for name in (*EXACT_FIELDS, REFERENCES)},
         "year": {"type": "integer"},
         "incomplete": {"type": "boolean"},
         "first": {"type": "boolean"},
         "sequence": {"type": "long"},
-        "record": {"type": "keyword", "index": False, "doc_values": False},
+        **{name: {"type": "keyword", "index": False, "doc_values": False} for name in STORED_FIELDS},
     }
     return {
         "settings": {"index": index, "analysis": analysis(analyzer, decompound, dictionary)},

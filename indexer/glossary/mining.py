@@ -61,12 +61,11 @@ class GlossaryMiner:
         if passage.doc_id != self._doc_id:
             self._paper, self._doc_id = self._paper + 1, passage.doc_id
             opening = mentions.title
-        if passage.paper:
-            for sighting in _keyword_sightings(_strings(passage.paper.get("keywords"))):
+        if paper := passage.paper:
+            for sighting in _keyword_sightings(_strings(paper.get("keywords"))):
                 self._sightings.add(sighting, self._paper)
-            title2 = passage.paper.get("title2")
-            if isinstance(title2, str) and title2 and len(self._titles) < MOST_TITLES:
-                self._titles.extend(_title_pair(self._paper, passage.title, title2))
+            if passage.title2 and len(self._titles) < MOST_TITLES:
+                self._titles.extend(_title_pair(self._paper, passage.title, passage.title2))
         for mention in (*opening, *mentions.text, *mentions.title2):
             sighting = Sighting(mention.english, mention.candidates, "bracket", mention.sure)
             self._sightings.add(sighting, self._paper)
@@ -86,16 +85,9 @@ def mine_glossary(passages: Iterable[StoredPassage], analyzer: Analyzer) -> list
 
 def texts_of(passage: StoredPassage) -> PassageTexts:
     """Return what of a passage is analysed and mined."""
-    if not passage.paper:
-        return PassageTexts(passage.title, passage.text)
-    title2 = passage.paper.get("title2")
-    terms = _strings(passage.paper.get("keywords"))
-    return PassageTexts(
-        passage.title,
-        passage.text,
-        title2 if isinstance(title2, str) else "",
-        frozenset(term.replace(" ", "") for term in terms if HANGUL.search(term)),
-    )
+    terms = _strings((passage.paper or {}).get("keywords"))
+    korean = frozenset(term.replace(" ", "") for term in terms if HANGUL.search(term))
+    return PassageTexts(passage.title, passage.text, passage.title2, korean)
 
 
 def _strings(value: object) -> list[str]:

@@ -21,10 +21,9 @@ from typing import Any, BinaryIO, NamedTuple, Self
 import numpy as np
 
 from indexer.encoders import VectorFingerprint
-from indexer.encoders.rounding import Stored
+from indexer.encoders.arrays import Stored
 from indexer.errors import IndexDamaged
 
-FOLDER = "vectors"  # beside the engine's, in a version
 ROWS, PASSAGES, FINGERPRINT = "rows.bin", "passages.sqlite", "fingerprint.json"
 DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "int8": np.dtype("i1")}
 SCHEMA = """

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, Self
 
-from indexer.analysis.pool import AnalysedTexts
 from indexer.encoders import VectorFingerprint
+from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
 from indexer.vectors.store import VectorStore
 
@@ -16,7 +16,6 @@ class Writer(Protocol):
     record together.
     """
 
-    analyses: bool  # whether the engine analyses the texts itself, and wants no tokens
     replaced: int  # records of the version it started from that `replace` took out
 
     def __enter__(self) -> Self:
@@ -27,8 +26,8 @@ class Writer(Protocol):
         """Let go; what was not committed is lost."""
         ...
 
-    def add(self, passage: StoredPassage, tokens: AnalysedTexts | None, sequence: int) -> None:
-        """Add one passage; `sequence` is its record's place in the corpus."""
+    def add(self, passage: StoredPassage, tokens: PassageTokens, sequence: int) -> None:
+        """Add one passage with its tokens; `sequence` is its record's place in the corpus."""
         ...
 
     def replace(self, field: str, value: str) -> None:

@@ -19,7 +19,6 @@ from typing import Any, Self
 from elastic_transport import TransportError
 from elasticsearch import ApiError
 
-from indexer.analysis.pool import AnalysedTexts
 from indexer.cluster import vectors
 from indexer.cluster.bulk import send_in_bulk
 from indexer.cluster.connection import (
@@ -38,6 +37,7 @@ from indexer.cluster.reading import PAGE, count, page_of, passages_of_index, ref
 from indexer.durable import write_durably
 from indexer.encoders import VectorFingerprint
 from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.packing import PassageTokens
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
@@ -75,8 +75,6 @@ class Outcome:
 
 class ElasticsearchWriter:
     """A version in a cluster being written; see `indexer.writers.Writer`."""
-
-    analyses = True
 
     def __init__(
         self,
@@ -127,16 +125,15 @@ class ElasticsearchWriter:
             future.cancel()
         self._pending.clear()
 
-    def add(self, passage: StoredPassage, tokens: AnalysedTexts | None, sequence: int) -> None:
-        """Add one passage; `sequence` is its record's place in the corpus."""
-        del tokens  # the cluster analyses
+    def add(self, passage: StoredPassage, tokens: PassageTokens, sequence: int) -> None:
+        """Add one passage with its tokens; `sequence` is its record's place in the corpus."""
         if sequence != self._newest[0] and not self._replacing:
             self._begin_record()
         self._replacing = False
         self._newest = sequence, key_of(passage, self._unit)
-        document = to_document(passage, sequence)
+        document = to_document(passage, tokens, sequence)
         self._batch.documents.append((document, sequence))
-        self._batch.size += 3 * len(document["text"]) + 300
+        self._batch.size += 5 * len(document["text"]) + 300
 
     def replace(self, field: str, value: str) -> None:
         """Take out what the base holds of a record, before its passages are added."""

@@ -11,15 +11,14 @@ from typing import Self
 
 import tantivy
 
-from indexer.analysis.pool import AnalysedTexts
 from indexer.encoders import VectorFingerprint
-from indexer.packing import GAP, PackedTokens
+from indexer.packing import GAP, PackedTokens, PassageTokens
 from indexer.papers import Unit
-from indexer.schema import TERMS, StoredPassage, tantivy_schema
-from indexer.stored import holds, key_of, read_passage, read_stored
+from indexer.schema import EXACT_FIELDS, REFERENCES, TERMS, StoredPassage, tantivy_schema
+from indexer.stored import add_stored, holds, key_of, read_passage, read_stored
 from indexer.vectors.adding import copy_rows
-from indexer.vectors.store import FOLDER as VECTORS
 from indexer.vectors.store import VectorStore
+from indexer.versions import VECTORS
 
 # What tantivy makes anew by writing and renaming; everything else in an index is written once.
 CHANGING_FILES = ("meta.json", ".managed.json")
@@ -30,8 +29,6 @@ PROBE_BYTES = 4_000_000
 
 class TantivyWriter:
     """An index being written; a context manager that gives the files free at the end."""
-
-    analyses = False
 
     def __init__(self, folder: Path, *, unit: Unit, memory_mb: int) -> None:
         """Open or make the index in `folder`, of records that are papers or passages."""
@@ -60,24 +57,23 @@ class TantivyWriter:
             raise ValueError("the writer is closed")
         return self._writer
 
-    def add(self, passage: StoredPassage, tokens: AnalysedTexts | None, sequence: int) -> None:
+    def add(self, passage: StoredPassage, tokens: PassageTokens, sequence: int) -> None:
         """Add one passage with its tokens; `sequence` is its record's place in the corpus."""
-        if tokens is None:
-            raise ValueError("the embedded engine takes passages with their tokens")
         document = tantivy.Document()
         _add_tokens(document, "text", tokens.text)
         _add_tokens(document, "title", tokens.title)
-        document.add_text("passage_id", passage.passage_id)
-        document.add_text("doc_id", passage.doc_id)
-        document.add_text("lang", passage.lang)
-        document.add_text("part", passage.part)
-        if passage.journal:
-            document.add_text("journal", passage.journal)
+        for name in EXACT_FIELDS:
+            if value := getattr(passage, name):
+                document.add_text(name, value)
+        if passage.record:
+            for reference in passage.references:
+                document.add_text(REFERENCES, reference)
         if passage.year is not None:
             document.add_unsigned("year", passage.year)
+        document.add_boolean("first", bool(passage.record))
         document.add_boolean("incomplete", passage.incomplete)
         document.add_unsigned("sequence", sequence)
-        document.add_bytes("record", passage.to_json())
+        add_stored(document, passage, tokens)
         with _as_os_errors(self._folder):
             self._open.add_document(document)
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from indexer.encoders.rounding import Stored
+from indexer.encoders.arrays import Stored
 from indexer.schema import StoredPassage
-from retriever.queries import Filters, Query
+from retriever.queries import Exact, Filters, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Explanation:
 
 
 class Engine(Protocol):
-    """The embedded engine's protocol, and every other's."""
+    """What every engine does; each inherits what can be told by the rest."""
 
     async def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool
@@ -52,13 +52,29 @@ class Engine(Protocol):
         """
         ...
 
+    async def records(
+        self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
+    ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
+        """Return stored passages by passage_id, and by doc_id each paper's first, which carries its record.
+
+        Both are read in one call; ids that are not there are left out.
+        """
+        ...
+
     async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
         """Return the stored passages of these ids; ids that are not there are left out."""
-        ...
+        return (await self.records(passage_ids))[0]
 
     async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
         """Return each paper's first passage, which carries the paper's record."""
-        ...
+        return (await self.records((), doc_ids))[1]
+
+    async def citing(self, doc_ids: Iterable[str], limit: int) -> dict[str, list[str]]:
+        """Return for each paper the doc_ids of at most `limit` papers that refer to it, by id."""
+        asked = list(dict.fromkeys(doc_ids))
+        queries = [(Exact("references", (doc_id,)), limit) for doc_id in asked]
+        found = await self.search(queries, filters=Filters(), collapse=True)
+        return {doc_id: [hit.doc_id for hit in hits] for doc_id, hits in zip(asked, found, strict=True)}
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""

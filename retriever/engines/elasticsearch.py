@@ -5,17 +5,19 @@ from typing import Any
 
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document
-from indexer.encoders.rounding import Stored
+from indexer.encoders.arrays import Stored
 from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
-from retriever.engines import EngineHit, Explanation, TermScore
+from retriever.engines import Engine, EngineHit, Explanation, TermScore
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, value_in
 from retriever.engines.msearch import ManySearches
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled, surely_first
 from retriever.engines.requests import (
     compiled,
     count_body,
+    first_passages_body,
     nearest_body,
+    passages_body,
     search_body,
     similarity_body,
     term_query,
@@ -30,7 +32,7 @@ REMEMBERED_FREQUENCIES = 200_000
 SUGGESTED = 1_000  # near terms that the cluster is asked for
 
 
-class ElasticsearchEngine:
+class ElasticsearchEngine(Engine):
     """One published version in a cluster, open for reading; what is published later does not show."""
 
     def __init__(self, settings: ElasticsearchSettings, index: str, *, passages: int, shards: int) -> None:
@@ -90,33 +92,20 @@ class ElasticsearchEngine:
             read += answer["hits"]["hits"]
         return read
 
-    async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
-        """Return the stored passages of these ids; ids that are not there are left out."""
-        found = await self._documents("passage_id", list(passage_ids), {})
-        return {passage.passage_id: passage for passage in found}
-
-    async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
-        """Return each paper's first passage, which carries the paper's record."""
-        first = {"filter": [{"term": {"first": True}}], "sort": [{"sequence": "asc"}]}
-        found = await self._documents("doc_id", list(doc_ids), first)
-        return {passage.doc_id: passage for passage in found}
-
-    async def _documents(self, field: str, values: list[str], only: dict[str, Any]) -> list[StoredPassage]:
-        passages: list[StoredPassage] = []
-        for start in range(0, len(values), WINDOW):
-            some = values[start : start + WINDOW]
-            body: dict[str, Any] = {
-                "query": {"bool": {"filter": [{"terms": {field: some}}, *only.get("filter", ())]}},
-                "size": len(some),
-                "collapse": {"field": field},
-                "track_total_hits": False,
-                "_source": True,
-            }
-            if "sort" in only:
-                body["sort"] = only["sort"]
-            [answer] = await self._msearch([body])
-            passages += [from_document(hit["_source"]) for hit in answer["hits"]["hits"]]
-        return passages
+    async def records(
+        self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
+    ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
+        """Return stored passages by passage_id, and by doc_id each paper's first, in one request."""
+        wanted, asked = dict.fromkeys(passage_ids), dict.fromkeys(doc_ids)
+        # A paper's first passage is called as the paper, so what is wanted anyway need not be sent twice.
+        others = [doc_id for doc_id in asked if doc_id not in wanted]
+        passages_asked = [passages_body(some) for some in _windows(list(wanted))]
+        answers = await self._msearch([*passages_asked, *map(first_passages_body, _windows(others))])
+        read = [[from_document(hit["_source"]) for hit in answer["hits"]["hits"]] for answer in answers]
+        passages = {one.passage_id: one for some in read[: len(passages_asked)] for one in some}
+        papers = {one.doc_id: one for some in read[len(passages_asked) :] for one in some}
+        papers |= {doc_id: passages[doc_id] for doc_id in asked if doc_id in passages}
+        return passages, papers
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
@@ -222,6 +211,11 @@ class ElasticsearchEngine:
                 return (first if len(first) >= k else by_score(hits))[:k]
             limit *= 4
         return []
+
+
+def _windows(values: list[str]) -> list[list[str]]:
+    """Cut ids into as many as one search may return."""
+    return [values[start : start + WINDOW] for start in range(0, len(values), WINDOW)]
 
 
 def _hit(raw: dict[str, Any]) -> EngineHit:

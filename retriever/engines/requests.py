@@ -40,7 +40,9 @@ def filtered(query: Query, filters: Filters) -> dict[str, Any]:
 def filter_clauses(filters: Filters) -> list[dict[str, Any]]:
     """Return what every hit must satisfy."""
     clauses = [compiled(clause) for clause in filters.clauses()]
-    return [*clauses, {"term": {"incomplete": False}}] if filters.complete_only else clauses
+    if filters.complete is not None:
+        clauses.append({"term": {"incomplete": not filters.complete}})
+    return clauses
 
 
 def compiled(query: Query) -> dict[str, Any]:
@@ -128,6 +130,22 @@ def _silent(clause: dict[str, Any]) -> dict[str, Any]:
 def count_body(query: dict[str, Any]) -> dict[str, Any]:
     """Return the body that counts what a query matches."""
     return {"query": query, "size": 0, "track_total_hits": True}
+
+
+def passages_body(passage_ids: Sequence[str]) -> dict[str, Any]:
+    """Return the body that reads whole passages by their ids."""
+    return _reading([{"terms": {"passage_id": list(passage_ids)}}], len(passage_ids))
+
+
+def first_passages_body(doc_ids: Sequence[str]) -> dict[str, Any]:
+    """Return the body that reads the first passage of each paper; where all have a record, the earliest."""
+    clauses: list[dict[str, Any]] = [{"terms": {"doc_id": list(doc_ids)}}, {"term": {"first": True}}]
+    first = {"sort": [{"sequence": "asc"}], "collapse": {"field": "doc_id"}}
+    return _reading(clauses, len(doc_ids)) | first
+
+
+def _reading(clauses: list[dict[str, Any]], size: int) -> dict[str, Any]:
+    return {"query": {"bool": {"filter": clauses}}, "size": size, "track_total_hits": False, "_source": True}
 
 
 def nearest_body(vector: Sequence[float], filters: Filters, k: int) -> dict[str, Any]:

@@ -6,18 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import ENOENT
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tantivy
+from tantivy import Occur
 
-from indexer.encoders.rounding import Stored
+from indexer.encoders.arrays import Stored
 from indexer.errors import IndexDamaged
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.stored import read_passage
-from indexer.vectors.store import VectorStore
-from retriever.engines import EngineHit, Explanation, TermScore
+from retriever.engines import Engine, EngineHit, Explanation, TermScore
 from retriever.engines.explaining import contributions, in_order, value_in
-from retriever.engines.nearest import NearestPassages
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, best_of_each_paper, settled
 from retriever.engines.pruning import (
     WORTHWHILE,
@@ -32,7 +31,12 @@ from retriever.engines.tantivy_queries import SCHEMA, any_token, compiled, filte
 from retriever.errors import UnknownPassage
 from retriever.queries import Exact, Filters, Phrase, Query, Term
 
+if TYPE_CHECKING:
+    from indexer.vectors.store import VectorStore
+    from retriever.engines.nearest import NearestPassages
+
 REMEMBERED_IDS = 200_000
+REMEMBERED_CHARACTERS = 4_000_000  # of the texts of passages, some 30 MB with their tokens
 FEW = 5_000  # passages that filters let through, which are listed; of more the nearest are looked for
 LONG_TIE = 200  # hits of one score; to read what so many are called takes as long as to search again
 
@@ -40,10 +44,10 @@ Found = tuple[float, tantivy.DocAddress]  # a hit with its score, not yet known 
 SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 
 
-class TantivyEngine:
+class TantivyEngine(Engine):
     """One published version, open for reading; what is published later does not show."""
 
-    def __init__(self, folder: Path, vectors: VectorStore | None = None) -> None:
+    def __init__(self, folder: Path, vectors: "VectorStore | None" = None) -> None:
         """Open the index in `folder`, with its vectors if there are any, which are closed with it.
 
         Raises:
@@ -66,7 +70,9 @@ class TantivyEngine:
                 "build it again (shrag index … --rebuild) or go back (shrag indexes rollback)"
             ) from error
         self._ids: dict[tuple[int, int], tuple[str, str]] = {}
-        self._vectors = NearestPassages(vectors) if vectors else None
+        self._passages: dict[str, StoredPassage] = {}
+        self._characters = 0  # of the texts of these
+        self._vectors = _nearest_passages(vectors) if vectors else None
 
     @property
     def passage_count(self) -> int:
@@ -80,19 +86,12 @@ class TantivyEngine:
         with _as_damage():
             return await asyncio.to_thread(self._search_all, queries, filters, collapse)
 
-    async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
-        """Return the stored passages of these ids; ids that are not there are left out."""
-        found = await asyncio.to_thread(self._stored, "passage_id", list(passage_ids))
-        return {passage.passage_id: passage for passage in found}
-
-    async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
-        """Return each paper's first passage, which carries the paper's record."""
-        found = await asyncio.to_thread(self._stored, "doc_id", list(doc_ids))
-        papers: dict[str, StoredPassage] = {}
-        for passage in found:
-            if passage.paper is not None:
-                papers.setdefault(passage.doc_id, passage)
-        return papers
+    async def records(
+        self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
+    ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
+        """Return stored passages by passage_id, and by doc_id each paper's first."""
+        with _as_damage():
+            return await asyncio.to_thread(self._records, list(passage_ids), list(doc_ids))
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
@@ -242,24 +241,50 @@ class TantivyEngine:
         ).hits
 
     def _hit(self, score: float, address: tantivy.DocAddress) -> EngineHit:
-        key = _place(address)
-        ids = self._ids.get(key)
+        place = _place(address)
+        ids = self._ids.get(place)
         if ids is None:
-            passage = read_passage(self._searcher, address)
+            passage = self._read(address)
             ids = (passage.passage_id, passage.doc_id)
             if len(self._ids) >= REMEMBERED_IDS:
                 self._ids.clear()
-            self._ids[key] = ids
+            self._ids[place] = ids
         return EngineHit(*ids, round(score, SCORE_DECIMALS))
 
-    def _stored(self, field: str, values: list[str]) -> list[StoredPassage]:
-        if not values:
+    def _read(self, address: tantivy.DocAddress) -> StoredPassage:
+        """Read a passage, and keep it: what was found is as a rule what is asked for next."""
+        passage = read_passage(self._searcher, address)
+        self._characters += len(passage.text)
+        if self._characters > REMEMBERED_CHARACTERS:
+            self._passages.clear()
+            self._characters = len(passage.text)
+        self._passages[passage.passage_id] = passage
+        return passage
+
+    def _records(
+        self, passage_ids: list[str], doc_ids: list[str]
+    ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
+        found = {one: known for one in passage_ids if (known := self._passages.get(one))}
+        missing = tuple(one for one in passage_ids if one not in found)
+        found |= {one.passage_id: one for one in self._stored(compiled(Exact("passage_id", missing)))}
+        if not doc_ids:
+            return found, {}
+        first = tantivy.Query.term_query(SCHEMA, "first", True, index_option="basic")  # noqa: FBT003
+        both = [(Occur.Must, compiled(Exact("doc_id", tuple(doc_ids)))), (Occur.Must, first)]
+        papers: dict[str, StoredPassage] = {}
+        for passage in self._stored(tantivy.Query.boolean_query(both)):
+            papers.setdefault(passage.doc_id, passage)
+        return found, papers
+
+    def _stored(self, query: tantivy.Query) -> list[StoredPassage]:
+        """Read the passages that a query finds, in corpus order."""
+        count = self._searcher.search(query, 1, count=True).count  # type: ignore[attr-defined]  # not in its stub
+        if not count:
             return []
-        query = tantivy.Query.term_set_query(SCHEMA, field, values)
         hits = self._searcher.search(
-            query, max(1, self.passage_count), count=False, order_by_field="sequence", order=tantivy.Order.Asc
+            query, count, count=False, order_by_field="sequence", order=tantivy.Order.Asc
         ).hits
-        return [read_passage(self._searcher, address) for _, address in hits]
+        return [self._read(address) for _, address in hits]
 
     def _term_frequencies(self, token: str, sample: int) -> list[int]:
         term = Term(token, (token,))
@@ -371,6 +396,12 @@ def _as_damage() -> Iterator[None]:
 
 def _place(address: tantivy.DocAddress) -> tuple[int, int]:
     return address.segment_ord, address.doc
+
+
+def _nearest_passages(vectors: "VectorStore") -> "NearestPassages":
+    from retriever.engines.nearest import NearestPassages
+
+    return NearestPassages(vectors)
 
 
 def _check_segments(folder: Path) -> int:

@@ -1,5 +1,6 @@
 """What is mined from brackets, keyword lists and titles."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,10 @@ BILINGUAL = ANALYZERS["bilingual"]
 
 
 def passage(text="", title="", doc_id="P1", part="abstract", **paper):
-    return StoredPassage(doc_id, doc_id, title, text, "ko", part, paper={"id": doc_id, **paper})
+    record = json.dumps({"id": doc_id, **paper})
+    return StoredPassage(
+        doc_id, doc_id, title, text, "ko", part, title2=paper.get("title2", ""), record=record
+    )
 
 
 def mined(*passages, analyzer=BILINGUAL):

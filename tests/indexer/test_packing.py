@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, make_analyzer
-from indexer.packing import GAP, PackedTokens
+from indexer.packing import GAP, PackedTokens, PassageTokens
 
 TEXTS = [
     "메탄의 배출량은 2024년에 늘었다. The emission of methane (CH4) from 논 rose!",
@@ -18,7 +18,8 @@ TEXTS = [
 def test_terms_stand_in_a_line_with_gaps_where_words_were_dropped():
     packed = PackedTokens.pack([("논", 0, 0, 1), ("메탄", 2, 3, 5), ("배출", 3, 6, 8)])
 
-    assert packed == (f"논 {GAP} 메탄 배출", b"")
+    assert packed.terms == "논 . 메탄 배출"
+    assert packed.words() == ["논", GAP, "메탄", "배출"]
     assert list(packed.unpack()) == [("논", 0), ("메탄", 2), ("배출", 3)]
 
 
@@ -29,13 +30,27 @@ def test_terms_stand_in_a_line_with_gaps_where_words_were_dropped():
         [("공기업", 0), ("공", 0), ("기업", 2)],
         [("웨이 ", 0), ("논", 1)],
         [("", 0), ("a b", 1)],
+        [(GAP, 0), ("a", 1)],
     ],
 )
 def test_what_makes_no_line_keeps_its_positions_beside_it(terms):
     packed = PackedTokens.pack([(term, position, 0, 0) for term, position in terms])
 
-    assert packed.positions
+    assert packed.words() == [term for term, _ in terms]
     assert list(packed.unpack()) == terms
+
+
+SPANS = st.tuples(st.integers(0, 300), st.integers(0, 40), st.integers(1, 200))
+
+
+@given(st.lists(SPANS, max_size=20))
+def test_offsets_come_back_however_far_apart_and_long(spans):
+    tokens, position, end = [], 0, 0
+    for apart, letters, length in spans:
+        tokens.append(("x" * letters or "y", position, end + apart, end + apart + length))
+        position, end = position + 1 + apart % 3, end + apart + length
+
+    assert PackedTokens.pack(tokens).tokens() == tokens
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -44,13 +59,26 @@ def test_what_makes_no_line_keeps_its_positions_beside_it(terms):
 def test_what_was_packed_comes_back(name, mode, text):
     tokens = make_analyzer(name, mode).analyze(text)
 
-    assert list(PackedTokens.pack(tokens).unpack()) == [token[:2] for token in tokens]
+    assert PackedTokens.pack(tokens).tokens() == tokens
+
+
+def test_a_passages_tokens_are_those_of_its_composed_texts():
+    analyze = make_analyzer("bilingual").analyze
+    tokens = PassageTokens.of("메탄", "Emission (CH4)", "Methane", analyze)
+
+    assert tokens.text.tokens() == analyze("메탄 Emission (CH4)")
+    assert (tokens.title.words(), tokens.title2.words()) == (["메탄"], ["methan"])
+    assert PassageTokens.from_strings(tokens.strings()) == tokens
+    assert PassageTokens.from_strings(PassageTokens().strings()) == PassageTokens()
 
 
 ANALYZER_OF = {name: make_analyzer(name) for name in ANALYZERS}
 
 
 @pytest.mark.parametrize("name", ANALYZERS)
-@given(st.text(st.sampled_from(f"가의 aA1.-{GAP}")))
-def test_no_analyzer_makes_a_term_of_the_gap(name, text):
-    assert GAP not in [token[0] for token in ANALYZER_OF[name].analyze(text)]
+@given(st.text(st.sampled_from(f"가의 aA1.-{GAP}\x1e\x1f\n")))
+def test_no_analyzer_makes_a_term_of_the_gap_or_a_separator(name, text):
+    terms = [token[0] for token in ANALYZER_OF[name].analyze(text)]
+
+    assert GAP not in terms
+    assert not any(letter in term for term in terms for letter in "\x1e\x1f\n")

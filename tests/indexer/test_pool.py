@@ -10,8 +10,8 @@ from indexer.glossary.brackets import PassageTexts
 
 def analysed(items, workers):
     return [
-        (item, list(tokens.text.unpack()), list(tokens.title.unpack()))
-        for item, tokens in analyse_in_order(
+        (item, list(found.tokens.text.unpack()), list(found.tokens.title.unpack()))
+        for item, found in analyse_in_order(
             items,
             lambda item: PassageTexts(*item),
             analyzer="bilingual",

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from indexer.analysis import make_analyzer
+from indexer.packing import PassageTokens
 from retriever.errors import UnknownPassage
 from retriever.expert import parse_expression
 from retriever.queries import And, Exact, Filters, Not, Or, Range, Term, or_query
@@ -141,6 +142,11 @@ def test_a_word_of_several_tokens_is_the_or_of_them(engine):
         ({"years": Range(2019, None)}, {"BOTH", "BOTH@en"}),
         ({"years": Range(None, 2018)}, set()),
         ({"without": ("BOTH",)}, {"BOTH@en"}),
+        ({"doc_ids": ("BOTH", "BARE")}, {"BOTH", "BOTH@en"}),
+        ({"doc_ids": ("BARE",)}, set()),
+        ({"parts": ("abstract",)}, {"BOTH"}),
+        ({"parts": ("abstract2", "body")}, {"BOTH@en"}),
+        ({"doc_ids": ("BOTH",), "parts": ("abstract",), "lang": "en"}, set()),
         ({"without": ("BOTH", "BOTH@en", "none")}, set()),
     ],
 )
@@ -157,7 +163,7 @@ def test_a_filter_leaves_the_scores_as_they_are(engine):
 
 def test_papers_without_a_text_can_be_left_out(engine):
     assert "BARE" in ids(engine, AXOLOTL)
-    assert "BARE" not in ids(engine, AXOLOTL, complete_only=True)
+    assert "BARE" not in ids(engine, AXOLOTL, complete=True)
 
 
 def test_stored_passages_come_back_by_id(engine):
@@ -175,6 +181,49 @@ def test_a_papers_record_comes_with_its_first_passage(engine):
     assert set(found) == {"BOTH"}
     assert found["BOTH"].passage_id == "BOTH"
     assert found["BOTH"].paper["journal"] == "통계연구"
+
+
+def test_passages_and_papers_come_in_one_call(engine):
+    passages, papers = asyncio.run(engine.records(["BOTH@en", "BARE", "none"], ["BOTH", "BARE", "none"]))
+
+    assert set(passages) == {"BOTH@en", "BARE"}
+    assert {doc_id: paper.passage_id for doc_id, paper in papers.items()} == {"BOTH": "BOTH", "BARE": "BARE"}
+    assert passages["BOTH@en"].paper is None
+    assert papers["BOTH"].title2 == "Estimating nonlinear regression"
+
+
+def test_passages_come_back_with_the_tokens_they_were_indexed_by(engine):
+    found = asyncio.run(engine.passages(["BOTH", "BOTH@en", "DECOMPOSED"]))
+    analyze = make_analyzer("bilingual").analyze
+
+    for passage in found.values():
+        assert passage.tokens == PassageTokens.of(passage.title, passage.text, passage.title2, analyze)
+    assert found["BOTH"].tokens.title2.words() == ["estim", "nonlinear", "regress"]
+
+
+def test_papers_are_found_by_what_they_refer_to(own):
+    engine = own(
+        [
+            {"id": "A", "title": "first"},
+            {"id": "C", "title": "third", "title2": "셋째", "references": ["A", "B"]},
+            {"id": "B", "title": "second", "references": ["A", "elsewhere"]},
+        ]
+    )
+
+    assert asyncio.run(engine.citing(["A", "B", "C", "elsewhere"], 10)) == {
+        "A": ["B", "C"],
+        "B": ["C"],
+        "C": [],
+        "elsewhere": ["B"],
+    }
+    assert asyncio.run(engine.citing(["A"], 1)) == {"A": ["B"]}
+    assert asyncio.run(engine.papers(["C"]))["C"].references == ["A", "B"]
+
+
+def test_the_source_of_a_record_is_an_exact_field(own):
+    engine = own([{"id": "A", "title": "words", "source": "KCI"}, {"id": "B", "title": "words"}])
+
+    assert ids(engine, Exact("source", ("KCI",))) == ["A"]
 
 
 def test_nothing_asked_for_is_nothing_stored(engine):

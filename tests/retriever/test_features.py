@@ -2,6 +2,7 @@
 
 import pytest
 
+from indexer.packing import PackedTokens, PassageTokens
 from retriever.features import Candidate, Concept, Features, features, feedback_tokens
 
 GRAPH = Concept("graph", {"graph": 2.0}, 2.0)
@@ -20,8 +21,9 @@ def tokens(text):
     return found
 
 
-def candidate(text, title="", *, score=1.0):
-    return Candidate(text, title, tokens(text), tokens(title.lower()), score)
+def candidate(text, title="", *, score=1.0, title2=""):
+    packed = PassageTokens(*(PackedTokens.pack(tokens(part)) for part in (text, title.lower(), title2)))
+    return Candidate(text, title, packed, score)
 
 
 def of(text, title="", *, question="graph 검색", concepts=(GRAPH, SEARCH), rarity=None):
@@ -53,6 +55,24 @@ def test_a_counterpart_covers_a_word_and_no_more_than_the_word():
 def test_the_window_is_25_positions_wide():
     assert of("graph _24 검색").window == pytest.approx(1)
     assert of("graph _25 검색").window == pytest.approx(2 / 3)
+
+
+def test_a_title_in_the_other_language_covers_but_stands_in_no_window_with_the_text():
+    beside = candidate("graph", title2="검색")
+
+    [found] = features(tokens("graph 검색"), [GRAPH, SEARCH], [beside], {})
+
+    assert (found.coverage, found.near) == (1, 0)
+    assert found.window == pytest.approx(2 / 3)
+
+
+def test_stacked_tokens_are_found_at_their_positions():
+    packed = PackedTokens.pack([("지식검색", 0, 0, 4), ("지식", 0, 0, 2), ("검색", 1, 2, 4)])
+    stacked = Candidate("stacked", "", PassageTokens(packed), 1.0)
+
+    [found] = features(tokens("지식 검색"), [Concept("지식", {"지식": 1.0}, 1.0), SEARCH], [stacked], {})
+
+    assert (found.coverage, found.window) == (1, 1)
 
 
 def test_the_best_window_counts_wherever_it_stands():

@@ -9,7 +9,7 @@ from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from tests.retriever.papers import NAME, built, found, ids, index_of, opened, watched
+from tests.retriever.papers import NAME, built, found, ids, opened, watched
 
 
 @pytest.fixture
@@ -129,51 +129,22 @@ def test_a_broken_glossary_is_damage(home):
         ids(index, "환각")
 
 
-def test_a_passage_is_analysed_once_composed_with_its_title_and_the_other_languages(tmp_path_factory):
-    passage = StoredPassage(
-        "ONE",
-        "ONE",
-        "\u110b\u1167\u11ab\u1100\u116e",
-        "graphs",
-        "ko",
-        "abstract",
-        paper={"title2": "A Study"},
-    )  # 연구, decomposed
+def test_a_search_analyses_the_question_alone(tmp_path_factory):
+    question = "그래프 검색 graph retrieval"
     with opened(tmp_path_factory) as index:
         counted, _, analyzer = watched(index)
+        assert found(counted, question).hits
 
-        first, second = counted.tokens_of(passage), counted.tokens_of(passage)
-
-    assert first.whole == [("연구", 0, 0, 2), ("graph", 1, 3, 9)]
-    assert first.title == [("연구", 0, 0, 2)]
-    assert first.other_title == [("studi", 1, 2, 7)]
-    assert second == first
-    assert analyzer.texts == ["연구 graphs", "연구", "A Study"]
+    assert analyzer.texts == [question]
 
 
-def test_the_text_of_a_candidate_is_analysed_once_however_often_it_is_shown(tmp_path_factory):
+def test_a_passage_that_was_never_indexed_has_the_tokens_it_would_have(tmp_path_factory):
+    passage = StoredPassage("ONE", "ONE", "\u110b\u1167\u11ab\u1100\u116e", "graphs", "ko", "abstract")
     with opened(tmp_path_factory) as index:
-        counted, _, analyzer = watched(index)
-        first = found(counted, "그래프 검색 graph retrieval")
-        again = found(counted, "그래프 검색 graph retrieval")
+        tokens = index.tokens_of(passage)
 
-    assert first.hits == again.hits
-    assert len(analyzer.texts) == len(set(analyzer.texts))
-
-
-def test_a_snippet_does_not_hang_on_what_was_asked_before(tmp_path):
-    # Behind its title, the first word of the text is read otherwise.
-    paper = {
-        "id": "UEFA",
-        "title": "UEFA 챔피언스리그",
-        "abstract": "챔피언스리그 트로피를 들었다. 결승은 밤에 있었다.",
-    }
-    with index_of(tmp_path / "one", paper) as index:
-        cold = found(index, "챔피언스리그", "or").hits[0].snippet
-        found(index, "챔피언스리그", "shrag")
-        warm = found(index, "챔피언스리그", "or").hits[0].snippet
-
-    assert cold == warm
+    assert tokens.text.tokens() == [("연구", 0, 0, 2), ("graph", 1, 3, 9)]
+    assert tokens.title.words() == ["연구"]
 
 
 def test_a_search_reads_each_stored_passage_once(tmp_path_factory):

@@ -20,6 +20,7 @@ from retriever.errors import BadFilter
 from retriever.index import open_index
 from retriever.queries import Filters, Range
 from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import write_jsonl
 from tests.indexer.embedding_server import embedding_server
 
@@ -84,7 +85,7 @@ def nearest(settings, text, k, **filters):
 
 def found(settings, text, method="dense", k=10):
     with opened(settings) as index:
-        return asyncio.run(search(index, SearchRequest(text, method=method, k=k)))
+        return asyncio.run(search(index, SearchRequest(text, method=method, k=k), RetrieverSettings()))
 
 
 def ids(result):
@@ -125,6 +126,8 @@ def test_the_nearest_satisfy_the_filters(settings, tmp_path):
     years = Range(2021, 2022, "year")
     assert [name for name, _ in nearest(settings, "axolotl", 2, years=years)] == ["BOTH", "PANGOLIN"]
     assert [name for name, _ in nearest(settings, "axolotl", 5, lang="ko")] == ["KOREAN"]
+    chosen = nearest(settings, "axolotl", 5, doc_ids=("TIE-1", "AXOLOTL"), parts=("abstract",))
+    assert [name for name, _ in chosen] == ["AXOLOTL", "TIE-1"]
 
 
 def test_whole_numbers_are_compared_as_they_are_kept(settings_for, server, tmp_path):
@@ -247,7 +250,7 @@ def test_an_encoder_that_has_gone_is_asked_once_a_question_and_then_left_alone(s
         server.refused = 0
         server.left = 0
         for method in ("shrag", "paper", "shrag"):
-            asyncio.run(search(index, SearchRequest("axolotl", method=method)))
+            asyncio.run(search(index, SearchRequest("axolotl", method=method), RetrieverSettings()))
 
     assert server.refused == 1
 
