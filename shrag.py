@@ -1,24 +1,17 @@
 """The `shrag` command: mounts the commands of the packages, and turns their errors into exit codes."""
 
 import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import NoReturn
 
 import click
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
-from pydantic_settings import SettingsError
 
-from eval import commands as eval_commands
 from eval import errors as eval_errors
-from generator import commands as generator_commands
 from generator import errors as generator_errors
-from indexer import commands as indexer_commands
 from indexer import errors as indexer_errors
-from indexer import index_commands
 from indexer.remedies import describe_error
-from retriever import commands as retriever_commands
 from retriever import errors as retriever_errors
-from stack import commands as stack_commands
 from stack import errors as stack_errors
 
 # What was called wrongly exits with 2, what went wrong with 1.
@@ -42,7 +35,53 @@ RUN_ERRORS: tuple[type[Exception], ...] = (
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+# Where each command is, and what it does; it is loaded when it is called.
+COMMANDS = {
+    "analyze": ("indexer.commands:analyze", "Turn texts into tokens."),
+    "ask": ("generator.commands:ask", "Answer a question from the five best papers, with citations."),
+    "bundle": ("stack.commands:bundle", "Collect what a machine without internet needs."),
+    "doctor": ("stack.commands:doctor", "Tell what is configured, reachable and wrong."),
+    "eval": ("eval.commands:evaluate", "Make runs of topics, score them, compare them."),
+    "explain": ("retriever.commands:explain", "Say why a passage scores what it scores."),
+    "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
+    "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
+    "search": ("retriever.commands:search", "Find the papers that answer a question."),
+    "trace": ("generator.commands:trace", "Show a saved trace, or compare two."),
+}
+
+
+class LazyCommands(Mapping[str, click.Command]):
+    """The commands by name; one is loaded when it is looked up."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Load a command."""
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names."""
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(COMMANDS)
+
+
+class CommandLine(click.Group):
+    """The group of all commands; its help loads none of them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+@click.group(
+    cls=CommandLine,
+    commands=LazyCommands(),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 @click.option(
     "-v",
@@ -59,22 +98,6 @@ def cli(verbose: int) -> None:
         log_to_standard_error(verbose)
 
 
-COMMANDS = (
-    indexer_commands.index,
-    index_commands.indexes,
-    retriever_commands.search,
-    generator_commands.ask,
-    retriever_commands.explain,
-    eval_commands.evaluate,
-    generator_commands.trace,
-    indexer_commands.analyze,
-    stack_commands.doctor,
-    stack_commands.bundle,
-)
-for command in COMMANDS:
-    cli.add_command(command)
-
-
 def main() -> None:
     """Run the command line; what click itself complains of, it tells and exits with 2."""
     debug = "--debug" in sys.argv[1:]
@@ -84,50 +107,18 @@ def main() -> None:
         _fail(error, 2, debug=debug)
     except RUN_ERRORS as error:
         _fail(error, 1, debug=debug)
-    except SettingsError as error:
-        _fail(error, 2, _no_json(error), debug=debug)
-    except ValidationError as error:
-        _fail(error, 2, "\n".join(map(_invalid_setting, error.errors())), debug=debug)
     except UnicodeEncodeError as error:
         _fail(error, 2, "an argument, or a path, is not valid UTF-8", debug=debug)
+    except ValueError as error:
+        from stack.invalid_settings import describe
+
+        if not (reason := describe(error)):
+            _fail_unexpectedly(error, debug=debug)
+        _fail(error, 2, reason, debug=debug)
     except OSError as error:
         _fail(error, 1, debug=debug)
     except Exception as error:  # noqa: BLE001 - never a traceback unless it is asked for
-        _fail(error, 1, f"unexpected: {error!r}; shrag --debug … shows where", debug=debug)
-
-
-def _settings_below(name: str) -> list[str]:
-    """Return the variables of a group of settings."""
-    from generator.settings import CacheSettings, LanguageModelSettings
-    from indexer.settings import ElasticsearchSettings, EncoderSettings, RerankerSettings
-
-    groups: dict[str, type[BaseModel]] = {
-        "llm": LanguageModelSettings,
-        "cache": CacheSettings,
-        "elasticsearch": ElasticsearchSettings,
-        "encoder": EncoderSettings,
-        "reranker": RerankerSettings,
-    }
-    fields = groups[name].model_fields if name in groups else ()
-    return [f"SHRAG_{name.upper()}__{field.upper()}" for field in fields]
-
-
-def _no_json(error: SettingsError) -> str:
-    """Name the variable of a group that does not hold JSON; the library names the field in its message."""
-    name = str(error).partition('field "')[2].partition('"')[0]
-    instead = _settings_below(name)[:2]
-    return f"SHRAG_{name.upper()} must hold JSON" + (
-        f"; or set {', '.join(instead)} … instead" if instead else ""
-    )
-
-
-def _invalid_setting(fault: ErrorDetails) -> str:
-    """Name the variable and what is wrong with it, without its value: it may be a key."""
-    variable = "SHRAG_" + "__".join(map(str, fault["loc"])).upper()
-    if fault["type"] == "extra_forbidden":
-        there_are = ", ".join(_settings_below(str(fault["loc"][0])))
-        return f"{variable}: there is no such setting; there are {there_are}"
-    return f"{variable}: {fault['msg'].removeprefix('Value error, ')}"
+        _fail_unexpectedly(error, debug=debug)
 
 
 def _fail(error: Exception, code: int, reason: str = "", *, debug: bool) -> NoReturn:
@@ -136,6 +127,10 @@ def _fail(error: Exception, code: int, reason: str = "", *, debug: bool) -> NoRe
         raise error
     click.echo(reason or f"{type(error).__name__}: {describe_error(error)}", err=True)
     sys.exit(code)
+
+
+def _fail_unexpectedly(error: Exception, *, debug: bool) -> NoReturn:
+    _fail(error, 1, f"unexpected: {error!r}; shrag --debug … shows where", debug=debug)
 
 
 if __name__ == "__main__":

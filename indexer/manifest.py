@@ -116,9 +116,12 @@ def _sum_of(fields: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def check_analysis(manifest: Manifest, dictionary: UserDictionary | None) -> None:
-    """Raise IndexMismatch where a version was built by another analysis, schema or library version."""
-    now = lexical_fingerprint(manifest.analyzer, manifest.decompound, manifest.engine, dictionary)
+def check_analysis(manifest: Manifest, dictionary: UserDictionary | None, home: Path | None = None) -> None:
+    """Raise IndexMismatch where a version was built by another analysis, schema or library version.
+
+    With `home` the tokens that today's analysis makes of fixed texts are remembered there.
+    """
+    now = lexical_fingerprint(manifest.analyzer, manifest.decompound, manifest.engine, dictionary, home)
     changed = differences(manifest.fingerprint, now)
     if changed:
         raise IndexMismatch(

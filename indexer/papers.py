@@ -62,7 +62,8 @@ class Paper(BaseModel):
     makes one line of it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+    # Built when the first record is read: a search needs none.
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True, defer_build=True)
 
     id: Identifier = Field(validation_alias=AliasChoices("id", "_id", "docid"))
     title: Text = ""

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
@@ -17,24 +16,12 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from indexer.console import console
 from indexer.requests import Progress as ProgressCallback
 from indexer.requests import no_progress
 
 SHOWN_EVERY = 0.1  # seconds
 STAGES_IN_BYTES = ("reading", "indexing")
-
-WIDTH_OF_A_FILE = 160  # characters of a table's line where nobody's terminal bounds it
-
-
-def console(*, stderr: bool = False) -> Console:
-    """Make a console for tables and colours; colours only where a person looks, wide lines elsewhere.
-
-    What is printed is text, never markup: titles and questions hold square brackets.
-    """
-    screen = Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
-    if not screen.is_terminal:
-        screen.width = WIDTH_OF_A_FILE
-    return screen
 
 
 class RateColumn(ProgressColumn):

@@ -4,20 +4,24 @@ import json
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import tantivy
 
-from indexer.chunking import passages_of
 from indexer.errors import IndexDamaged
 from indexer.packing import PassageTokens
-from indexer.papers import Paper, Unit
 from indexer.schema import StoredPassage, tantivy_schema
+
+if TYPE_CHECKING:
+    from indexer.papers import Paper, Unit
 
 PASSAGES_AT_A_TIME = 50_000  # about; each time costs one look at all sequence numbers
 
 
-def stored_passages(paper: Paper, unit: Unit) -> list[StoredPassage]:
+def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
     """Return the passages of a paper; the first carries the paper's record."""
+    from indexer.chunking import passages_of
+
     passages = passages_of(paper, unit)
     incomplete = not any(passage.text.strip() for passage in passages)
     return [
@@ -39,7 +43,7 @@ def stored_passages(paper: Paper, unit: Unit) -> list[StoredPassage]:
     ]
 
 
-def _paper_record(paper: Paper) -> str:
+def _paper_record(paper: "Paper") -> str:
     """Return the record as JSON, without the texts that the passages hold."""
     record = paper.record()
     record.pop("title", None)
@@ -47,12 +51,12 @@ def _paper_record(paper: Paper) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
-def key_field(unit: Unit) -> str:
+def key_field(unit: "Unit") -> str:
     """Name the field that holds a record's id: MIRACL's records are passages."""
     return "passage_id" if unit == "passage" else "doc_id"
 
 
-def key_of(passage: StoredPassage, unit: Unit) -> str:
+def key_of(passage: StoredPassage, unit: "Unit") -> str:
     """Return the id of the record that a passage was made from."""
     return passage.passage_id if unit == "passage" else passage.doc_id
 

@@ -4,6 +4,7 @@ A question is taken as concepts: each word of it with its spelling variants and 
 language. A passage covers a concept by any of these. Features lie between 0 and about 1, the base up to 2.2.
 """
 
+import math
 import re
 import unicodedata
 from bisect import bisect_left
@@ -11,12 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TypeAlias
 
-import numpy as np
 from rapidfuzz.distance import OSA
-from rapidfuzz.process import cdist
+from rapidfuzz.process import extract
 
 from indexer.analysis import Token
 from indexer.packing import GAP, PassageTokens
@@ -262,26 +262,28 @@ def _feedback(
 def _title_similarities(titles: Iterable[str], concepts: Sequence[Concept]) -> dict[str, float]:
     """Sum for each title the weights of the concepts, each times its similarity to the word most like it."""
     spelled = {title: _spelled(title) for title in titles}
-    columns = {
-        part: column for column, part in enumerate({part for parts in spelled.values() for part in parts})
-    }
-    alike = cdist(
-        [_letters(concept.text) for concept in concepts],
-        list(columns),
-        scorer=OSA.normalized_similarity,
-        score_cutoff=LEAST_SIMILAR,
-        dtype=np.float64,
-    )
-    if not alike.size:
-        return dict.fromkeys(spelled, 0.0)
-    # Each title has one part at least, all of its words in one, so no segment is empty.
-    best = np.maximum.reduceat(
-        alike[:, [columns[part] for parts in spelled.values() for part in parts]],
-        list(accumulate((len(parts) for parts in spelled.values()), initial=0))[:-1],
-        axis=1,
-    )
-    similarities = sum(concept.weight * row for concept, row in zip(concepts, best, strict=True))
-    return dict(zip(spelled, similarities.tolist(), strict=True))
+    holding: dict[str, list[str]] = defaultdict(list)  # the titles that a word stands in
+    for title, parts in spelled.items():
+        for part in parts:
+            holding[part].append(title)
+    by_length: dict[int, list[str]] = defaultdict(list)
+    for word in holding:
+        by_length[len(word)].append(word)
+    found = dict.fromkeys(spelled, 0.0)
+    for concept in concepts:
+        letters = _letters(concept.text)
+        # Words shorter or longer than this are too unlike whatever their letters.
+        least, most = math.floor(len(letters) * LEAST_SIMILAR), math.ceil(len(letters) / LEAST_SIMILAR)
+        words = [word for length, alike in by_length.items() if least <= length <= most for word in alike]
+        best: dict[str, float] = {}
+        for word, similarity, _ in extract(
+            letters, words, scorer=OSA.normalized_similarity, score_cutoff=LEAST_SIMILAR, limit=None
+        ):
+            for title in holding[word]:
+                best[title] = max(similarity, best.get(title, 0.0))
+        for title, similarity in best.items():
+            found[title] += concept.weight * similarity
+    return found
 
 
 @lru_cache(maxsize=REMEMBERED_TITLES)

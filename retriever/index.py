@@ -8,7 +8,7 @@ from typing import Self
 
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
 from indexer.errors import IndexDamaged, InvalidCall, Remedy
-from indexer.glossary import Glossary
+from indexer.glossary.storage import Glossary
 from indexer.manifest import Manifest, check_analysis
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
@@ -76,7 +76,7 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
             manifest = store.manifest()
             try:
                 store.check_files(manifest)
-                dictionary = _checked_dictionary(store, manifest)
+                dictionary = _checked_dictionary(store, manifest, settings.home)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
                 with ExitStack() as opened:
@@ -96,11 +96,11 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
             return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors, cross_encoder)
 
 
-def _checked_dictionary(store: IndexStore, manifest: Manifest) -> UserDictionary | None:
+def _checked_dictionary(store: IndexStore, manifest: Manifest, home: Path) -> UserDictionary | None:
     """Return a version's dictionary; the analysis that it was built with must be today's."""
     try:
         dictionary = store.dictionary(manifest)
-        check_analysis(manifest, dictionary)
+        check_analysis(manifest, dictionary, home)
     except InvalidCall as error:
         raise IndexDamaged(
             f"the manifest of index {manifest.name!r} cannot be used ({error})",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from indexer.analysis import Analyzer, Token
-from indexer.glossary import Glossary
+from indexer.glossary.storage import Glossary
 from indexer.papers import Language, language_of
 from retriever.queries import Term
 

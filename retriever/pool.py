@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from indexer.encoders.rounding import Stored
+from indexer.encoders.arrays import Stored
 from indexer.errors import IndexerError
 from retriever.context import SearchContext
 from retriever.engines import EngineHit

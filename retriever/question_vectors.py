@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from indexer.encoders import Encoder, VectorFingerprint, open_encoder
-from indexer.encoders.rounding import Stored, rounded
+from indexer.encoders.arrays import Stored
 from indexer.errors import IndexerError
 from indexer.settings import EncoderSettings
 
@@ -84,6 +84,8 @@ class QuestionVectors:
         except IndexerError as error:
             self._failed(error)
             raise
+        from indexer.encoders.rounding import rounded
+
         vector: Stored = rounded(encoded, self._fingerprint.storage)[0]
         self._known[question] = vector
         if len(self._known) > REMEMBERED:

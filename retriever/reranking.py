@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from indexer.errors import IndexerError
-from indexer.vectors.adding import text_to_encode
 from retriever.context import SearchContext
 from retriever.ranking import Ranking
 
@@ -17,6 +16,8 @@ async def rerank(context: SearchContext, ranking: Ranking) -> Ranking:
     if not encoder.configured or not ranking.hits:
         return ranking
     first, rest = ranking.hits[:depth], ranking.hits[depth:]
+    from indexer.vectors.adding import text_to_encode
+
     stored = await context.passages.read(hit.passage_id for hit, _ in first)
     texts = [text_to_encode(stored[hit.passage_id]) for hit, _ in first]
     with context.recorder.timed("rerank"):

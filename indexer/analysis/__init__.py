@@ -1,19 +1,17 @@
-"""Text to tokens, alike for what is indexed and what is asked."""
+"""Text to tokens, alike for what is indexed and what is asked.
+
+An analyzer's module, and the dictionary with it, is loaded when one is made.
+"""
 
 from collections.abc import Callable
+from typing import Literal, get_args
 
-from indexer.analysis.bilingual import BilingualAnalyzer
-from indexer.analysis.english import EnglishAnalyzer
-from indexer.analysis.korean import DECOMPOUND_MODES, Decompound, KoreanAnalyzer
 from indexer.analysis.tokens import Analyzer, Token
 from indexer.analysis.user_dictionary import UserDictionary
 from indexer.errors import InvalidCall
 
-ANALYZERS: dict[str, Callable[[Decompound, UserDictionary | None], Analyzer]] = {
-    "bilingual": BilingualAnalyzer,
-    "korean": lambda decompound, dictionary: KoreanAnalyzer(decompound, dictionary=dictionary),
-    "english": lambda _decompound, _dictionary: EnglishAnalyzer(),
-}
+Decompound = Literal["discard", "mixed", "none"]
+DECOMPOUND_MODES: tuple[Decompound, ...] = get_args(Decompound)
 
 
 def make_analyzer(
@@ -32,6 +30,30 @@ def make_analyzer(
         raise InvalidCall("the english analyzer takes no dictionary of one's own; bilingual and korean do")
     return ANALYZERS[name](decompound, dictionary)
 
+
+def _bilingual(decompound: Decompound, dictionary: UserDictionary | None) -> Analyzer:
+    from indexer.analysis.bilingual import BilingualAnalyzer
+
+    return BilingualAnalyzer(decompound, dictionary)
+
+
+def _korean(decompound: Decompound, dictionary: UserDictionary | None) -> Analyzer:
+    from indexer.analysis.korean import KoreanAnalyzer
+
+    return KoreanAnalyzer(decompound, dictionary=dictionary)
+
+
+def _english(_decompound: Decompound, _dictionary: UserDictionary | None) -> Analyzer:
+    from indexer.analysis.english import EnglishAnalyzer
+
+    return EnglishAnalyzer()
+
+
+ANALYZERS: dict[str, Callable[[Decompound, UserDictionary | None], Analyzer]] = {
+    "bilingual": _bilingual,
+    "korean": _korean,
+    "english": _english,
+}
 
 __all__ = [
     "ANALYZERS",

@@ -1,7 +1,8 @@
 """One chain for Korean and English in one sentence: nori's, then English stop words and stems."""
 
+from indexer.analysis import Decompound
 from indexer.analysis.english import english_term
-from indexer.analysis.korean import Decompound, KoreanAnalyzer
+from indexer.analysis.korean import KoreanAnalyzer
 from indexer.analysis.user_dictionary import UserDictionary
 
 

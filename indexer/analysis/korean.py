@@ -14,19 +14,17 @@ Where MeCab and nori differ, nori is followed:
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import _mecab
 import regex
 
+from indexer.analysis import Decompound
 from indexer.analysis.best_path import best_path
 from indexer.analysis.characters import is_punctuation, split_points, unknown_run_end
 from indexer.analysis.dictionary import MARKS, SOLID_SPACE, USER_MARK, open_tagger
 from indexer.analysis.tokens import Token
 from indexer.analysis.user_dictionary import TermFinder, UserDictionary, outermost
-
-Decompound = Literal["discard", "mixed", "none"]
-DECOMPOUND_MODES: tuple[Decompound, ...] = get_args(Decompound)
 
 # Lucene's own list (KoreanPartOfSpeechStopFilter.DEFAULT_STOP_TAGS) without XPN, which would turn
 # 비선형 (nonlinear) into 선형 (linear).

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
-from indexer.glossary import GlossaryMiner, Pair, write_glossary
 from indexer.glossary.brackets import PassageMentions
+from indexer.glossary.mining import GlossaryMiner
+from indexer.glossary.pairs import Pair
+from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
 from indexer.requests import Progress
 from indexer.schema import StoredPassage

@@ -7,13 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from indexer.encoders.arrays import Vectors
 from indexer.errors import InvalidCall
 from indexer.settings import EncoderSettings, RerankerSettings, StorageType
 
-Vectors = NDArray[np.float32]  # a row a text
 Progress = Callable[[int], None]  # told how many texts have been encoded so far
 
 
@@ -59,7 +56,7 @@ class Reranker(Protocol):
     model: str
     revision: str
 
-    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    def scores(self, question: str, texts: Sequence[str]) -> Vectors:
         """Return one score a text: float32 of shape (len(texts),), in the order given."""
         ...
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from indexer.encoders import Vectors
+from indexer.encoders.arrays import Vectors
 from indexer.settings import EncoderSettings
 
 MESSAGE = 300  # characters of a server's complaint that are passed on

@@ -19,7 +19,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from indexer.encoders import Progress, Vectors
+from indexer.encoders import Progress
+from indexer.encoders.arrays import Vectors
 
 Text = TypeVar("Text")
 Item = TypeVar("Item", bound=Sized)  # a text as the model reads it; its length is in tokens

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexer.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
-from indexer.encoders import Progress, VectorFingerprint, Vectors
+from indexer.encoders import Progress, VectorFingerprint
 from indexer.encoders.answers import complaint, embeddings_body, vectors_of
+from indexer.encoders.arrays import Vectors
 from indexer.encoders.batching import cut_into_batches
 from indexer.encoders.lengths import of_unit_length
 from indexer.encoders.texts import without_surrogates

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from indexer.encoders import Vectors
+from indexer.encoders.arrays import Vectors
 
 
 def of_unit_length(rows: Vectors, before: int = 0) -> Vectors:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from indexer.encoders import Progress, VectorFingerprint, Vectors
+from indexer.encoders import Progress, VectorFingerprint
+from indexer.encoders.arrays import Vectors
 from indexer.encoders.lengths import of_unit_length
 from indexer.encoders.loading import libraries, load, token_limit
 from indexer.encoders.origin import name_and_revision

@@ -4,14 +4,11 @@ float32   the unit vector as it is
 int8      the unit vector × 127, rounded half to even: a quarter of the room; a cosine moves by about .003
 """
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.encoders.arrays import Stored
 from indexer.settings import StorageType
-
-Stored: TypeAlias = NDArray[np.float32] | NDArray[np.int8]  # a row a vector
 
 HIGHEST = 127
 EXACT = 1 << 24  # whole numbers up to here are all float32 numbers

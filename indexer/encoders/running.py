@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.encoders import Progress, Vectors
+from indexer.encoders import Progress
+from indexer.encoders.arrays import Vectors
 from indexer.encoders.batching import BatchQueue, OutOfMemory, Started, TextTooLarge
 from indexer.encoders.texts import beginning, without_surrogates
 from indexer.errors import EncoderUnusable

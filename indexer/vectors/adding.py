@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from indexer.encoders import Encoder
-from indexer.encoders.rounding import Stored, rounded
+from indexer.encoders.arrays import Stored
+from indexer.encoders.rounding import rounded
 from indexer.errors import EncoderUnusable
 from indexer.requests import Progress
 from indexer.schema import StoredPassage

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple, Self
 import numpy as np
 
 from indexer.encoders import VectorFingerprint
-from indexer.encoders.rounding import Stored
+from indexer.encoders.arrays import Stored
 from indexer.errors import IndexDamaged, Remedy
 
 ROWS, PASSAGES, FINGERPRINT = "rows.bin", "passages.sqlite", "fingerprint.json"

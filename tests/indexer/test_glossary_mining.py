@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
-from indexer.glossary import Pair, mine_glossary, mining
+from indexer.glossary import mining
+from indexer.glossary.mining import mine_glossary
+from indexer.glossary.pairs import Pair
 from indexer.papers import Paper
 from indexer.schema import StoredPassage
 from indexer.stored import stored_passages

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.errors import IndexDamaged, IndexNotWritten
-from indexer.glossary import Glossary, Match, Pair, write_glossary
+from indexer.glossary.pairs import Pair
+from indexer.glossary.storage import Glossary, Match, write_glossary
 
 GRAPH = Pair("그래프", "graph", ("그래프",), ("graph",), 9, ("bracket",))
 KNOWLEDGE_GRAPH = Pair(

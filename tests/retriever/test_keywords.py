@@ -5,7 +5,8 @@ import math
 import pytest
 
 from indexer.analysis import make_analyzer
-from indexer.glossary import Glossary, Pair, write_glossary
+from indexer.glossary.pairs import Pair
+from indexer.glossary.storage import Glossary, write_glossary
 from retriever.keywords import (
     KEYWORDS,
     Keyword,
