@@ -6,11 +6,11 @@ from statistics, and the answer is quoted from the evidence.
 
 from functools import partial
 
-from generator.answering import answer_step
-from generator.asking import AskRequest, Resources, WayResult
+from generator.answer_step import answer_step
 from generator.keywords import keyword_records, keywords_from_model
-from generator.model_steps import model_step
-from generator.searching import search_step
+from generator.model_step import model_step
+from generator.request import AskRequest, Resources, WayResult
+from generator.search_step import search_step
 from generator.steps import Step
 from retriever.keywords import Keyword
 from retriever.methods import method_named

@@ -4,10 +4,10 @@ import asyncio
 from functools import partial
 
 from generator.answers import Answer
-from generator.asking import Resources
 from generator.extractive import extractive_answer
 from generator.model_answer import answer_from_model
-from generator.model_steps import model_step
+from generator.model_step import model_step
+from generator.request import Resources
 from generator.steps import Step
 from retriever.confidence import THRESHOLD
 from retriever.hits import SearchResult
