@@ -28,7 +28,7 @@ def plain_address(address: str) -> str:
     except ValueError:
         whole = False
     if not whole or " " in address.strip():
-        raise ValueError("must be like http://HOST:PORT or https://HOST:PORT/v1")
+        raise ValueError("must begin with http:// or https://, like http://HOST:PORT/v1")
     if "@" in parts.netloc:
         raise ValueError("must not hold a name or password; there are settings of their own for these")
     if parts.query or parts.fragment:

@@ -92,8 +92,8 @@ def test_a_content_filter_is_a_refusal():
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"choices": []}, "without choices"),
-        ({"model": "x"}, "not with a chat completion. Set SHRAG_LLM__BASE_URL"),
+        ({"choices": []}, "not with a chat completion"),
+        ({"model": "x"}, "Set SHRAG_LLM__BASE_URL"),
         ({"choices": [{"text": "legacy"}]}, "not with a chat completion"),
         ([], "not with a chat completion"),
     ],

