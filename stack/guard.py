@@ -46,10 +46,6 @@ class Attempt:
     event: str
     stack: tuple[str, ...]
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the values by name."""
-        return {"target": self.target, "event": self.event, "stack": list(self.stack)}
-
 
 @dataclass(slots=True)
 class Watch:

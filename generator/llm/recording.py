@@ -28,14 +28,7 @@ Outcome: TypeAlias = dict[str, Any]
 
 SHOWN_OF_A_REQUEST = 80  # characters
 DETAILS = ("status", "text", "context_tokens")  # of a failure, beside its message
-KINDS = (
-    CircuitOpen,
-    ContextExceeded,
-    ModelAnswerInvalid,
-    ModelRefusedCall,
-    ModelTooSlow,
-    ModelUnreachable,
-)
+KINDS = (CircuitOpen, ContextExceeded, ModelAnswerInvalid, ModelRefusedCall, ModelTooSlow, ModelUnreachable)
 FAILURES: dict[str, type[ModelFailed]] = {kind.__name__: kind for kind in KINDS}
 ADDRESS = "<SHRAG_LLM__BASE_URL>"  # stands in the file for the server's
 

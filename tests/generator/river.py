@@ -7,10 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from generator.llm import LanguageModel
-from tests.generator.language_model import (
-    Scripted,
-    settings,
-)
+from tests.generator.language_model import Scripted, settings
 
 RIVER = {"name": "낙동강", "length": 510}
 

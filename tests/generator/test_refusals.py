@@ -3,10 +3,7 @@
 import httpx
 import pytest
 
-from generator.errors import (
-    ModelAnswerInvalid,
-    ModelRefusedCall,
-)
+from generator.errors import ModelAnswerInvalid, ModelRefusedCall
 from tests.generator.river import fail
 
 

@@ -3,13 +3,8 @@
 import httpx
 import pytest
 
-from generator.errors import (
-    ModelAnswerInvalid,
-    ModelRefusedCall,
-)
-from tests.generator.language_model import (
-    says,
-)
+from generator.errors import ModelAnswerInvalid, ModelRefusedCall
+from tests.generator.language_model import says
 from tests.generator.river import RIVER, ask, fail
 
 

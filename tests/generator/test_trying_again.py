@@ -7,19 +7,8 @@ import time
 import httpx
 import pytest
 
-from generator.errors import (
-    ModelRefusedCall,
-    ModelTooSlow,
-    ModelUnreachable,
-)
-from tests.generator.language_model import (
-    answers_with,
-    breaks_off,
-    drips,
-    says,
-    served,
-    settings,
-)
+from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
+from tests.generator.language_model import answers_with, breaks_off, drips, says, served, settings
 from tests.generator.river import RIVER, ask, call, fail
 
 

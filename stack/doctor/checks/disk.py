@@ -35,7 +35,7 @@ def _space(subject: str, folder: Path, variable: str) -> Finding:
     free = shutil.disk_usage(there).free
     status = space_status(free)
     mend = "" if status == "ok" else f"make room, or set {variable} to another disk"
-    return Finding("disk", subject, status, f"{free / 1e9:,.1f} GB free", configured=str(folder), mend=mend)
+    return Finding(subject, status, f"{free / 1e9:,.1f} GB free", configured=str(folder), mend=mend)
 
 
 def space_status(free: int) -> Status:

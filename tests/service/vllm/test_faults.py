@@ -62,18 +62,10 @@ CASES = {
     "429 always": Case((Fault(429),) * ALWAYS, EXTRACTIVE, (STATISTICS, "answered 429", QUOTATION), 6),
     "a stream cut once": Case((Fault(cut_after=1_500),), calls=3),
     "a stream cut always": Case(
-        (Fault(cut_after=1_500),) * ALWAYS,
-        EXTRACTIVE,
-        (STATISTICS, QUOTATION),
-        6,
-        {"circuit_failures": 99},
+        (Fault(cut_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, QUOTATION), 6, {"circuit_failures": 99}
     ),
     "a stream that stands still": Case(
-        (Fault(hold_after=1_500),) * ALWAYS,
-        EXTRACTIVE,
-        (STATISTICS, "BETWEEN_TOKENS_S", QUOTATION),
-        2,
-        QUICK,
+        (Fault(hold_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, "BETWEEN_TOKENS_S", QUOTATION), 2, QUICK
     ),
     "the answer's stream cut, not the keywords'": Case(
         (NONE, *(Fault(cut_after=1_500),) * ALWAYS), EXTRACTIVE, (QUOTATION,), 2, {"retries": 0}
@@ -145,10 +137,7 @@ def test_a_server_killed_in_the_middle_of_a_stream_ends_the_question_and_later_a
     assert seconds < LIMIT_S
 
     done = shrag(
-        *("ask", KOREAN, "--name", NAME),
-        home=sample_home,
-        llm__base_url=direct.base_url,
-        llm__model=MODEL,
+        *("ask", KOREAN, "--name", NAME), home=sample_home, llm__base_url=direct.base_url, llm__model=MODEL
     )
     assert done.returncode == 0
     assert "cannot reach" in done.stdout + done.stderr
