@@ -10,14 +10,12 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
 
 from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
 from generator.growing import readable, shown_growth
 from generator.llm import Growth, LanguageModel
 from generator.llm.events import MOST_BYTES, TooLong, read_events
 from tests.generator.language_model import (
-    Scripted,
     answers_with,
     events,
     piece,
@@ -28,32 +26,9 @@ from tests.generator.language_model import (
     streams_out,
     written,
 )
+from tests.generator.river import MESSAGES, RIVER, River, ask, call, fail
 
-RIVER = {"name": "낙동강", "length": 510}
-MESSAGES = [{"role": "user", "content": "Which river is the longest in the south of Korea?"}]
 KEEP_ALIVE = b": keep-alive\n\n"
-
-
-class River(BaseModel):
-    name: str
-    length: int
-
-
-async def call(given, transport=None, on_text=None, name="river"):
-    async with LanguageModel(given, transport=transport) as model:
-        return await model.complete_json(MESSAGES, River, name=name, on_text=on_text)
-
-
-def ask(*answers, on_text=None, **changed):
-    script = Scripted(answers)
-    return script, asyncio.run(call(settings(**changed), script.transport, on_text))
-
-
-def fail(error, *answers, **changed):
-    script = Scripted(answers)
-    with pytest.raises(error) as caught:
-        asyncio.run(call(settings(**changed), script.transport))
-    return script, caught.value
 
 
 def ask_server(server, **changed):
