@@ -109,7 +109,7 @@ def test_the_same_call_at_the_same_time_is_asked_once_and_its_lock_forgotten(fil
         async with LanguageModel(settings(), transport=script.transport, cache=cache) as model:
             calls = [model.complete_json(MESSAGES, River, name="river") for _ in range(3)]
             replies = await asyncio.gather(*calls)
-            assert not list(model._recording._under_way)
+            assert not list(model._opened._under_way)
             return replies
 
     assert sorted(reply.from_cache for reply in asyncio.run(ask_twice())) == [False, True, True]
