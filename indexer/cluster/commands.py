@@ -52,12 +52,13 @@ def backups(location: str, as_json: bool) -> None:
     with _cluster() as cluster:
         found = list_snapshots(cluster, cluster.settings.prefix, location=location)
     if as_json:
-        click.echo(json.dumps({"backups": [asdict(one) for one in found]}))
+        click.echo(json.dumps({"backups": [asdict(snapshot) for snapshot in found]}))
         return
     if not found:
         click.echo("no snapshots yet; take one with: shrag indexes backup")
-    for one in found:
-        click.echo(f"{one.name}  {one.taken}  {one.state.lower()}  {_indices(one.indices)}")
+    for snapshot in found:
+        size = _indices(snapshot.indices)
+        click.echo(f"{snapshot.name}  {snapshot.taken}  {snapshot.state.lower()}  {size}")
 
 
 @click.command()

@@ -49,7 +49,7 @@ def _rehearse(examined: Examined) -> Iterator[Finding]:
                 settings = _in_a_folder(examined.settings, Path(folder))
                 build_index(IngestRequest(name=NAME, paths=(str(RECORDS),)), settings.indexer)
                 answered = _ask(settings, NAME)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the attempts are told too
+    except Exception as error:  # noqa: BLE001 - whatever it is, the attempts are shown too
         found = f"{type(error).__name__}: {error}"
         yield Finding("a question", "wrong", found, mend="mend what is found above first")
         return

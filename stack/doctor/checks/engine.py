@@ -49,7 +49,8 @@ def _embedded(settings: IndexerSettings) -> Iterator[Finding]:
 
 def _nearest_folder(path: Path) -> Path:
     # Unlike Path.exists it raises nothing where a folder may not be looked into.
-    return next((one for one in (path, *path.absolute().parents) if os.path.exists(one)), Path("/"))  # noqa: PTH110
+    parents = (path, *path.absolute().parents)
+    return next((folder for folder in parents if os.path.exists(folder)), Path("/"))  # noqa: PTH110
 
 
 def _why_not_writable(folder: Path) -> str:
@@ -96,7 +97,7 @@ def _of_a_cluster(cluster: "Cluster", configured: str) -> Iterator[Finding]:
     nodes: list[dict[str, Any]] = list(info["nodes"].values())
     yield Finding("reachable", "ok", f"cluster {info['cluster_name']!r} answers", configured=configured)
     versions = sorted({str(node["version"]) for node in nodes})
-    new_enough = all(tuple(int(one) for one in number.split(".")[:2]) >= OLDEST for number in versions)
+    new_enough = all(tuple(map(int, number.split(".")[:2])) >= OLDEST for number in versions)
     yield Finding(
         "version",
         "ok" if new_enough else "wrong",
@@ -107,8 +108,8 @@ def _of_a_cluster(cluster: "Cluster", configured: str) -> Iterator[Finding]:
     yield _nori(cluster, nodes)
     health = cluster.run(cluster.client.cluster.health())
     status, mend = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
-    told = f"{health['status']}, {health['number_of_nodes']} node(s)"
-    yield Finding("health", status, told, mend=mend)
+    found = f"{health['status']}, {health['number_of_nodes']} node(s)"
+    yield Finding("health", status, found, mend=mend)
 
 
 def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
@@ -116,7 +117,7 @@ def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
     without = sorted(
         node["name"]
         for node in nodes
-        if NORI not in {one["name"] for one in (*node.get("plugins", ()), *node.get("modules", ()))}
+        if NORI not in {part["name"] for part in (*node.get("plugins", ()), *node.get("modules", ()))}
     )
     if not without:
         return Finding("nori", "ok", f"{NORI} on {len(nodes)} node(s)")

@@ -64,7 +64,7 @@ def _models(response: "httpx.Response") -> dict[str, dict[str, Any]]:
     """Read the models that a server lists, by name."""
     try:
         listed = response.json()["data"]
-        return {str(one["id"]): dict(one) for one in listed}
+        return {str(model["id"]): dict(model) for model in listed}
     except (ValueError, TypeError, KeyError):
         return {}
 

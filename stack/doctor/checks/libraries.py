@@ -72,10 +72,10 @@ def _sorted_out(names: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
 
 
 def _beside_the_lock(subject: str, installed: dict[str, str], lock: str, install: str) -> Finding:
-    told = ", ".join(f"{name} {one}" for name, one in installed.items())
+    found = ", ".join(f"{name} {number}" for name, number in installed.items())
     path = LOCKS / lock
     if not path.is_file():
-        return Finding(subject, "ok", told)
+        return Finding(subject, "ok", found)
     pins = pinned_versions(path.read_text("utf-8"))
     other = [
         f"{name} {one} (locked: {', '.join(sorted(pins[_plain(name)]))})"
@@ -86,7 +86,7 @@ def _beside_the_lock(subject: str, installed: dict[str, str], lock: str, install
         return Finding(
             subject, "warning", f"not as locked: {'; '.join(other)}", configured=lock, mend=install
         )
-    return Finding(subject, "ok", told, configured=lock)
+    return Finding(subject, "ok", found, configured=lock)
 
 
 def _plain(name: str) -> str:
