@@ -27,7 +27,7 @@ def plain_address(address: str) -> str:
         whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:
         whole = False
-    if not whole or " " in address.strip():
+    if not whole or len(address.split()) != 1:
         raise ValueError("must begin with http:// or https://, like http://HOST:PORT/v1")
     if "@" in parts.netloc:
         raise ValueError("must not hold a name or password; there are settings of their own for these")

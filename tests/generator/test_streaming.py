@@ -1,7 +1,6 @@
 """Answers that come token by token: read, shown, broken off, too slow, cancelled."""
 
 import asyncio
-import json
 import re
 import time
 from typing import Any
@@ -102,24 +101,14 @@ def test_a_streamed_answer_is_put_together():
     assert (reply.model, reply.finish_reason) == ("tiny-writer-7b", "stop")
     assert (reply.prompt_tokens, reply.completion_tokens) == (100, 20)
     assert 0 <= reply.first_token_ms <= reply.milliseconds
+    assert list(reply.as_record()["milliseconds"]) == ["queued", "first_token", "total"]
     assert script.bodies[0]["stream_options"] == {"include_usage": True}
 
 
-def test_the_record_of_a_streamed_answer_tells_its_times():
-    _, reply = ask(streams(*events(RIVER)))
-    assert list(reply.as_record()["milliseconds"]) == ["queued", "first_token", "total"]
-
-
 def test_without_streaming_nothing_of_it_is_asked_for():
-    script, reply = ask(httpx.Response(200, json=json.loads(answer_body())), stream=False)
-    assert "stream" not in script.bodies[0]
-    assert "stream_options" not in script.bodies[0]
+    script, reply = ask(says(RIVER), stream=False)
+    assert {"stream", "stream_options"}.isdisjoint(script.bodies[0])
     assert reply.value.length == 510
-
-
-def answer_body():
-    message = {"role": "assistant", "content": json.dumps(RIVER)}
-    return json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})
 
 
 def test_whoever_listens_sees_the_answer_grow():

@@ -39,27 +39,6 @@ CASES = {
     "too slow an answer": Case(
         (HELD,) * ALWAYS, EXTRACTIVE, (STATISTICS, "within 2 s", "FIRST_TOKEN_S", QUOTATION), 2, QUICK
     ),
-    "500 once": Case((Fault(500),), calls=3),
-    "500 always": Case(
-        (Fault(500),) * ALWAYS,
-        EXTRACTIVE,
-        (STATISTICS, "answered 500", QUOTATION),
-        6,
-        {"circuit_failures": 99},
-    ),
-    "503 once": Case((Fault(503),), calls=3),
-    "503 always, the circuit opens": Case(
-        (Fault(503),) * ALWAYS,
-        EXTRACTIVE,
-        (STATISTICS, "answered 503", QUOTATION, "left alone"),
-        3,
-        {"circuit_failures": 3},
-    ),
-    "429 with a pause": Case((Fault(429, {"Retry-After": "1"}),), calls=3),
-    "429 with a pause beyond the limit": Case(
-        (Fault(429, {"Retry-After": "3600"}),) * ALWAYS, EXTRACTIVE, (STATISTICS, "answered 429"), 2
-    ),
-    "429 always": Case((Fault(429),) * ALWAYS, EXTRACTIVE, (STATISTICS, "answered 429", QUOTATION), 6),
     "a stream cut once": Case((Fault(cut_after=1_500),), calls=3),
     "a stream cut always": Case(
         (Fault(cut_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, QUOTATION), 6, {"circuit_failures": 99}
