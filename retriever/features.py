@@ -58,22 +58,18 @@ class Candidate:
 
     def words(self) -> list[str]:
         """Return the terms of title, text and other title, some of them GAP."""
-        text, _, title2 = self.tokens
-        return [*text.words(), *title2.words()] if title2.terms else text.words()
+        return self.tokens.text.words() + self.tokens.title2.words()
 
     def occurrences(self, wanted: Container[str]) -> tuple[int, list[tuple[int, str]]]:
         """Return the number of tokens, and (position, term) of the wanted ones in order."""
-        text, _, title2 = self.tokens
-        if text.positions or title2.terms:
-            return self._stacked_occurrences(wanted)
-        words = text.words()
-        found = [(position, word) for position, word in enumerate(words) if word in wanted]
-        return len(words) - words.count(GAP), found
-
-    def _stacked_occurrences(self, wanted: Container[str]) -> tuple[int, list[tuple[int, str]]]:
-        tokens = [(position, term) for term, position in self.tokens.text.unpack()]
+        text, title2 = self.tokens.text, self.tokens.title2
+        if not (text.positions or title2.terms):
+            words = text.words()
+            found = [(position, word) for position, word in enumerate(words) if word in wanted]
+            return len(words) - words.count(GAP), found
+        tokens = [(position, term) for term, position in text.unpack()]
         behind = (tokens[-1][0] if tokens else 0) + APART
-        tokens += [(behind + position, term) for term, position in self.tokens.title2.unpack()]
+        tokens += [(behind + position, term) for term, position in title2.unpack()]
         return len(tokens), [token for token in tokens if token[1] in wanted]
 
 
@@ -118,6 +114,8 @@ def features(
             weights[token] = max(weight, weights.get(token, 0.0))
     total = sum(concept.weight for concept in concepts) or 1.0
     pairs = _pairs(question, weights)
+    paired = sum(weight for *_, weight in pairs) or 1.0
+    numbered = _numbered(pairs)
     expansion = _feedback_terms(candidates, rarity)
     wanted = weights.keys() | expansion.keys()
     read = [candidate.occurrences(wanted) for candidate in candidates]
@@ -133,20 +131,21 @@ def features(
             places[token].append(position)
         saturation = BM25_K1 * (1 - BM25_B + BM25_B * length / average)
         title_words = candidate.tokens.title.words()
-        title_terms = set(title_words) - {GAP}
         lead = len(title_words) - title_words.count(GAP) + LEAD
+        title_terms = set(title_words)
+        title_terms.discard(GAP)
         coverage = covered(frozenset(places))
         found.append(
             Features(
                 base=candidate.score,
                 coverage=coverage / total,
                 window=_best_window(covered, events, coverage) / total,
-                near=_near(pairs, places, saturation),
-                numbers=_numbers(pairs, places),
+                near=_near(pairs, places, saturation) / paired,
+                numbers=_numbers(numbered, places),
                 feedback=_feedback(expansion, occurrences, saturation),
                 title=titles[candidate.title] / total,
                 brevity=len(title_terms & weights.keys()) / (len(title_terms) or 1),
-                lead=covered(frozenset(token for token, at in places.items() if at[0] <= lead)) / total,
+                lead=covered(frozenset([token for position, token in events if position <= lead])) / total,
             )
         )
     return found
@@ -158,14 +157,20 @@ def _coverage(concepts: Sequence[Concept]) -> Covered:
     A concept counts by its tokens, its own or its counterparts', and no more than its weight.
     """
     known: dict[frozenset[str], float] = {}
+    parts = [(concept.weight, tuple(concept.tokens.items())) for concept in concepts]
 
     def covered(held: frozenset[str]) -> float:
-        if held not in known:
-            known[held] = sum(
-                min(concept.weight, sum(weight for token, weight in concept.tokens.items() if token in held))
-                for concept in concepts
-            )
-        return known[held]
+        total = known.get(held)
+        if total is None:
+            total = 0.0
+            for most, tokens in parts:
+                covering = 0.0
+                for token, weight in tokens:
+                    if token in held:
+                        covering += weight
+                total += min(most, covering)
+            known[held] = total
+        return total
 
     return covered
 
@@ -204,13 +209,14 @@ def _pairs(question: Sequence[Token], weights: Mapping[str, float]) -> list[tupl
 def _near(
     pairs: Sequence[tuple[str, str, int, float]], places: Mapping[str, list[int]], saturation: float
 ) -> float:
-    total = sum(weight for *_, weight in pairs)
+    """Return the weight of the pairs that stand near each other, the more often the more."""
     score = 0.0
-    for one, other, _, weight in pairs:
-        if one in places and other in places:
-            count = sum(_any_within(places[other], position) for position in places[one])
+    for first, second, _, weight in pairs:
+        if first in places and second in places:
+            others = places[second]
+            count = sum([_any_within(others, position) for position in places[first]])
             score += weight * count / (count + saturation)
-    return score / total if total else 0.0
+    return score
 
 
 def _any_within(positions: Sequence[int], position: int) -> bool:
@@ -218,16 +224,19 @@ def _any_within(positions: Sequence[int], position: int) -> bool:
     return index < len(positions) and positions[index] <= position + NEAR
 
 
-def _numbers(pairs: Sequence[tuple[str, str, int, float]], places: Mapping[str, list[int]]) -> float:
-    """Return the share of the question's number-and-word pairs that stand together in the passage."""
-    counted = [
+def _numbered(pairs: Sequence[tuple[str, str, int, float]]) -> list[tuple[str, str]]:
+    """Return the pairs of a number and the word beside it."""
+    return [
         (one, other) for one, other, gap, _ in pairs if gap == 1 and (one.isdecimal() or other.isdecimal())
     ]
+
+
+def _numbers(pairs: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> float:
+    """Return the share of the question's number-and-word pairs that stand together in the passage."""
     held = sum(
-        any(position + 1 in places.get(other, ()) for position in places.get(one, ()))
-        for one, other in counted
+        any(position + 1 in places.get(other, ()) for position in places.get(one, ())) for one, other in pairs
     )
-    return held / len(counted) if counted else 0.0
+    return held / len(pairs) if pairs else 0.0
 
 
 def feedback_tokens(candidates: Sequence[Candidate]) -> set[str]:
@@ -255,8 +264,11 @@ def _feedback_terms(candidates: Sequence[Candidate], rarity: Mapping[str, float]
 def _feedback(
     expansion: Mapping[str, float], occurrences: Sequence[tuple[int, str]], saturation: float
 ) -> float:
-    counts = Counter([term for _, term in occurrences if term in expansion])
-    return sum(expansion[term] * count / (count + saturation) for term, count in counts.items())
+    counts: dict[str, int] = {}
+    for _, term in occurrences:
+        if term in expansion:
+            counts[term] = counts.get(term, 0) + 1
+    return sum([expansion[term] * count / (count + saturation) for term, count in counts.items()])
 
 
 def _title_similarities(titles: Iterable[str], concepts: Sequence[Concept]) -> dict[str, float]:
