@@ -39,19 +39,19 @@ test: check  ## run the checks, then the tests, those with servers of their own 
 	$(BIN)/python -m pytest $(SERVICE_FLAGS) --ignore=tests/service/vllm tests/service
 	$(BIN)/python -m pytest tests/service/vllm
 
-check: install-dev  ## formatting, lint, types, import rule, the stack's files
+check: install-dev  ## formatting, lint, types, import rule, the form of docker-compose.yml
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m stack.check
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 
 format: install-dev  ## format the code and mend what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 bench: install  ## measure indexing and searching on a generated corpus
-	$(BIN)/python -m eval.experiments.bench
+	$(BIN)/python -m benchmarks
 
 # Pins that still fit are kept; LOCK_FLAGS=--upgrade renews them all.
 UV := uv==0.13.9

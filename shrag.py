@@ -28,6 +28,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     indexer_errors.UnknownIndex,
     retriever_errors.RetrieverError,
     generator_errors.ModelNotConfigured,
+    generator_errors.UnknownWay,
     eval_errors.BadMeasure,
     stack_errors.BundleCallError,
 )
@@ -40,10 +41,20 @@ RUN_ERRORS: tuple[type[Exception], ...] = (
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    help="Log to standard error, a line of JSON each; -vv: with questions, inputs and outputs.",
+)
 @click.version_option(package_name="shrag")
-def cli(debug: bool) -> None:
+def cli(verbose: int) -> None:
     """Search Korean and English scholarly text, and answer questions with cited evidence."""
+    if verbose:
+        from indexer.logs import log_to_standard_error
+
+        log_to_standard_error(verbose)
 
 
 COMMANDS = (

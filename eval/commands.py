@@ -13,6 +13,7 @@ import click
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.commands import synonyms_option
+from retriever.methods import method_names
 
 if TYPE_CHECKING:
     from eval.manifest import RunManifest
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings
 
-METHODS = ("or", "paper", "shrag", "boolean", "dense")
 DEFAULT_MEASURES = "nDCG@10 R@100 Success@5 Success@15"
 TOLD_IDS = 5
 OVERLAP_DEPTH = 10
@@ -48,7 +48,7 @@ def evaluate() -> None:
 @evaluate.command("run")
 @click.argument("topics", type=a_file, metavar="TOPICS")
 @click.option("--name", required=True, help="The index's name.")
-@click.option("--method", type=click.Choice(METHODS), default="shrag", show_default=True)
+@click.option("--method", type=click.Choice(method_names()), default="shrag", show_default=True)
 @click.option("-k", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Hits a question.")
 @click.option(
     "--unit",
@@ -97,15 +97,16 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     from eval.topics import read_topics
     from retriever.index import open_index
     from retriever.search import SearchRequest
+    from retriever.settings import RetrieverSettings
 
     begun = time.perf_counter()
     questions = read_topics(topics)
     make_folder_of(out)
-    settings = _settings(title_weight, synonyms)
+    settings = RetrieverSettings().model_copy(update={"synonyms": synonyms})
     model = _language_model() if keywords == "model" else None
     with open_index(IndexerSettings(), name, synonyms) as index:
         judged = unit or index.manifest.unit
-        request = SearchRequest("", method=method, k=k, collapse=judged == "paper")
+        request = SearchRequest("", method=method, k=k, collapse=judged == "paper", title_weight=title_weight)
         ranked, source = _rank_all(index, questions, request, settings, model)
     write_run(out, ranked.run, tag=f"{name}-{method}")
     seconds = time.perf_counter() - begun
@@ -195,13 +196,6 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         )
 
 
-def _settings(title_weight: float | None, synonyms: Path | None) -> "RetrieverSettings":
-    from retriever.settings import RetrieverSettings
-
-    settings = RetrieverSettings().model_copy(update={"synonyms": synonyms})
-    return settings if title_weight is None else settings.model_copy(update={"title_weight": title_weight})
-
-
 def _language_model() -> "LanguageModel":
     from generator.llm import LanguageModel
     from generator.settings import GeneratorSettings
@@ -258,8 +252,8 @@ def _manifest(
         k=request.k,
         unit="paper" if request.collapse else "passage",
         keywords=keywords,
-        settings=settings.model_dump(mode="json")
-        | {"synonyms": file_record(settings.synonyms) if settings.synonyms else None},
+        applied=ranked.applied | {"synonyms": file_record(settings.synonyms) if settings.synonyms else None},
+        deviations=ranked.deviations,
         topics=file_record(topics) | {"questions": len(ranked.run)},
         run=file_record(out) | counts,
         started=(datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds"),

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.errors import ModelAnswerInvalid
-from generator.keywords import ModelKeywords, keywords_from_model
+from generator.keywords import keywords_from_model
 from generator.llm import LanguageModel
+from generator.model_steps import FromModel
 from indexer.analysis import Analyzer
 from indexer.ingest import Progress, no_progress
 from retriever.keywords import Keyword
@@ -34,7 +35,7 @@ async def ask_for_keywords(
         CallNotRecorded, CacheUnusable: a replay misses a call, or its file cannot be used.
     """
     places = asyncio.Semaphore(model.settings.concurrency)  # those that wait here run against no limit
-    answers: dict[str, ModelKeywords | None] = {}
+    answers: dict[str, FromModel[tuple[Keyword, ...]] | None] = {}
 
     async def ask(query_id: str, question: str) -> None:
         async with places:
@@ -53,7 +54,9 @@ async def ask_for_keywords(
         "temperature": model.settings.temperature,
         "seed": model.settings.seed,
         "revision": model.settings.revision,
-        "texts": {query_id: [one.text for one in answer.keywords] for query_id, answer in usable.items()},
+        "texts": {
+            query_id: [keyword.text for keyword in answer.value] for query_id, answer in usable.items()
+        },
         "unusable": [query_id for query_id in topics if query_id not in usable],
     }
-    return TopicKeywords({query_id: answer.keywords for query_id, answer in usable.items()}, record)
+    return TopicKeywords({query_id: answer.value for query_id, answer in usable.items()}, record)

@@ -13,7 +13,17 @@ from indexer.manifest import Manifest
 
 SUFFIX = ".manifest.json"
 # What a run's order may depend on.
-LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "numpy")
+LIBRARIES = (
+    "tantivy",
+    "python-mecab-ko",
+    "python-mecab-ko-dic",
+    "regex",
+    "numpy",
+    "rapidfuzz",
+    "sentence-transformers",
+    "transformers",
+    "torch",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +36,8 @@ class RunManifest:
     k: int
     unit: str
     keywords: dict[str, Any]
-    settings: dict[str, Any]
+    applied: dict[str, Any]  # the configuration that took effect
+    deviations: dict[str, dict[str, Any]]  # of questions for which it did not wholly: {query_id: what}
     topics: dict[str, Any]
     run: dict[str, Any]
     python: str

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from eval.runs import Run, as_written
 from indexer.ingest import Progress, no_progress
@@ -20,6 +21,8 @@ class RankedTopics:
 
     run: Run
     without_hits: dict[str, str]
+    applied: dict[str, Any]  # the configuration that took effect
+    deviations: dict[str, dict[str, Any]]  # of questions for which it did not wholly: {query_id: what}
 
 
 async def rank_topics(
@@ -37,14 +40,20 @@ async def rank_topics(
     """
     run: Run = {}
     without_hits: dict[str, str] = {}
+    deviations: dict[str, dict[str, Any]] = {}
+    applied: dict[str, Any] = {}
     for done, (query_id, question) in enumerate(topics.items()):
         progress("questions", done, len(topics))
         asked = replace(request, question=question, keywords=(keywords or {}).get(query_id, request.keywords))
         try:
-            run[query_id] = as_written(await rank(index, asked, settings))
+            ranked = await rank(index, asked, settings)
+            run[query_id] = as_written(list(ranked.hits))
+            if deviation := ranked.applied.deviations():
+                deviations[query_id] = deviation
+            applied = applied or ranked.applied.as_record()
         except (BadQuestion, BadExpression) as error:
             run[query_id] = []
             without_hits[query_id] = str(error).splitlines()[0]
         if not run[query_id]:
             without_hits.setdefault(query_id, NOTHING_FOUND)
-    return RankedTopics(run, without_hits)
+    return RankedTopics(run, without_hits, applied, deviations)

@@ -15,7 +15,7 @@ HEADINGS: dict[str, dict[str, str]] = {
     "ko": {"introduction": "서론", "body": "본론", "conclusion": "결론"},
     "en": {"introduction": "Introduction", "body": "Main body", "conclusion": "Conclusion"},
 }
-# What stands behind a sentence that its check does not bear out.
+# The mark of a sentence that its check does not support.
 DOUBTS: dict[str, dict[Check, str]] = {
     "ko": {"unsupported": "근거 없음", "not checkable": "확인 불가"},
     "en": {"unsupported": "unsupported", "not checkable": "not checkable"},
@@ -49,7 +49,7 @@ class Answer:
 
     def section(self, name: Section) -> str:
         """Return the text of a section."""
-        text = " ".join(one.text for one in self.sentences if one.section == name)
+        text = " ".join(sentence.text for sentence in self.sentences if sentence.section == name)
         if name == "introduction" and self.statement:
             return f"{self.statement} {text}".strip()
         return text
@@ -64,12 +64,12 @@ class Answer:
             "abstained": self.abstained,
             "sentences": [
                 {
-                    "text": one.text,
-                    "section": one.section,
-                    "citations": list(one.citations),
-                    "check": one.check,
+                    "text": sentence.text,
+                    "section": sentence.section,
+                    "citations": list(sentence.citations),
+                    "check": sentence.check,
                 }
-                for one in self.sentences
+                for sentence in self.sentences
             ],
         }
 
@@ -78,17 +78,17 @@ class Answer:
         headings = HEADINGS["ko" if self.language == "ko" else "en"]
         lines = [self.title]
         for name in SECTIONS:
-            cited = [self._with_citations(one) for one in self.sentences if one.section == name]
+            cited = [self._with_citations(each) for each in self.sentences if each.section == name]
             if name == "introduction" and self.statement:
                 cited.insert(0, self.statement)
             if cited:
                 lines += ["", headings[name], *cited]
         return "\n".join(lines)
 
-    def _with_citations(self, one: Sentence) -> str:
-        citations = f" [{', '.join(one.citations)}]" if one.citations else ""
-        doubt = DOUBTS["ko" if self.language == "ko" else "en"].get(one.check)
-        return f"{one.text}{citations}" + (f" ({doubt})" if doubt else "")
+    def _with_citations(self, sentence: Sentence) -> str:
+        citations = f" [{', '.join(sentence.citations)}]" if sentence.citations else ""
+        doubt = DOUBTS["ko" if self.language == "ko" else "en"].get(sentence.check)
+        return f"{sentence.text}{citations}" + (f" ({doubt})" if doubt else "")
 
 
 def no_answer(language: Language, written_by: str, sentences: Sequence[Sentence] = ()) -> Answer:

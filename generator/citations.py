@@ -43,12 +43,12 @@ def check_sentence(text: str, passages: Sequence[StoredPassage], index: SearchIn
     if not passages:
         return Finding("unsupported", ("no citation",))
     language = language_of(text)
-    source = unicodedata.normalize("NFC", " ".join(f"{one.title} {one.text}" for one in passages))
+    source = unicodedata.normalize("NFC", " ".join(f"{passage.title} {passage.text}" for passage in passages))
     sentence = unicodedata.normalize("NFC", text)
     missing = [*_missing_numbers(sentence, source), *_missing_names(sentence, source, language)]
     tokens = index.analyzer.analyze(sentence)
     held = {word for passage in passages for word in index.tokens_of(passage).text.words()}
-    if any(_same_language(language, one.lang) for one in passages):
+    if any(_same_language(language, passage.lang) for passage in passages):
         return _within(tokens, held, missing)
     return _across(sentence, tokens, held, missing, index)
 
@@ -114,11 +114,11 @@ def _stands_in(name: str, plain: str) -> bool:
     return bool(re.search(rf"(?<![a-z0-9]){re.escape(singular.casefold())}s?(?![a-z0-9])", plain))
 
 
-def _same_language(one: Language, other: Language) -> bool:
-    return one == other or "other" in {one, other}
+def _same_language(first: Language, second: Language) -> bool:
+    return first == second or "other" in {first, second}
 
 
 def cited(passage_ids: Iterable[str], evidence: Sequence[StoredPassage]) -> list[StoredPassage]:
     """Return the passages of the evidence that are cited."""
     wanted = set(passage_ids)
-    return [one for one in evidence if one.passage_id in wanted]
+    return [passage for passage in evidence if passage.passage_id in wanted]

@@ -7,6 +7,7 @@ import click
 
 from indexer.options import INTERRUPTED, json_option, name_option
 from retriever.commands import filter_options, show_trace, synonyms_option
+from retriever.methods import method_names
 
 
 @click.command()
@@ -15,46 +16,59 @@ from retriever.commands import filter_options, show_trace, synonyms_option
 @filter_options
 @synonyms_option
 @click.option(
+    "--method",
+    type=click.Choice(method_names()),
+    help="How evidence is searched for, as in `search`; default SHRAG_ASK_METHOD, else shrag.",
+)
+@click.option(
+    "--evidence",
+    type=click.IntRange(1, 100),
+    help="Papers that the answer rests on; default SHRAG_EVIDENCE, else 5.",
+)
+@click.option("--way", metavar="WAY", help="How the question is answered; default SHRAG_ASK_WAY, else shrag.")
+@click.option(
     "--trace", "trace_file", type=click.Path(path_type=Path), help="Save all that happened as JSON."
 )
 @json_option
-def ask(
+def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     name: str,
     year: str | None,
     lang: str | None,
     journal: str | None,
     synonyms: Path | None,
+    method: str | None,
+    evidence: int | None,
+    way: str | None,
     trace_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Answer QUESTION from the five best papers, every sentence cited and checked.
+    """Answer QUESTION from the best papers found, every sentence cited and checked.
 
     With a language model (SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL) it writes keywords and answer; without
     one keywords come from statistics and the answer is quoted from the papers.
     """
-    from generator.growing import shown_growth
+    from generator.console import live_progress, show_answer
     from generator.pipeline import Settings, answer_question, run
     from retriever.filters import make_filters
     from retriever.index import open_index
 
     settings = Settings.from_environment()
     filters = make_filters(year, lang, journal)
+    request = settings.request(question, filters, way=way, method=method, evidence=evidence)
     try:
-        with open_index(settings.indexer, name, synonyms) as index, shown_growth() as on_text:
-            answered = run(answer_question(index, question, settings, filters, on_text=on_text))
+        with open_index(settings.indexer, name, synonyms) as index, live_progress() as listener:
+            asked = run(answer_question(index, request, settings, listener=listener))
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         raise SystemExit(INTERRUPTED) from None
     if trace_file:
-        answered.trace.save(trace_file)
+        asked.trace.save(trace_file)
     if as_json:
-        click.echo(json.dumps(answered.as_record(), ensure_ascii=False))
+        click.echo(json.dumps(asked.as_record(), ensure_ascii=False))
         return
-    from generator.showing import show_answer
-
-    show_trace(answered.result)
-    show_answer(answered)
+    show_trace(asked.result)
+    show_answer(asked)
 
 
 @click.group()
@@ -66,7 +80,7 @@ def trace() -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def show(file: Path) -> None:
     """Show what FILE, made with --trace, holds."""
-    from generator.showing import show_saved
+    from generator.console import show_saved
     from generator.trace import Trace
 
     try:
@@ -76,14 +90,14 @@ def show(file: Path) -> None:
 
 
 @trace.command()
-@click.argument("one", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("other", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def compare(one: Path, other: Path) -> None:
+@click.argument("first", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("second", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def compare(first: Path, second: Path) -> None:
     """List where two traces differ, times aside; exit 1 where they do."""
     from generator.trace import Trace, differences
 
     try:
-        found = differences(Trace.load(one), Trace.load(other))
+        found = differences(Trace.load(first), Trace.load(second))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     click.echo("\n".join(found) if found else "no difference but for times")

@@ -1,8 +1,8 @@
-"""Evidence that fits the model's context: passages shortened sentence by sentence, and told to be."""
+"""Evidence that fits the model's context: passages shortened by whole sentences, and what was cut."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from generator.errors import ContextExceeded, ContextTooSmall
@@ -10,7 +10,7 @@ from generator.llm import Count, LanguageModel, Limit, Message, at_most
 from indexer.chunking import split_sentences
 from indexer.schema import StoredPassage
 
-LESS = 0.75  # of the tokens of a prompt that the server refused as too long
+RETRY_SHARE = 0.75  # of the tokens of a prompt that the server refused as too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedPrompt:
     """A prompt that fits, what was cut for it, and how that is known."""
 
     messages: list[Message]
@@ -31,7 +31,7 @@ class Fitted:
     context_tokens: int | None  # None where nobody says: then nothing is cut
     said_by: str
     count: Count | None
-    step: int = 0  # how many sentences are left out
+    level: int = 0  # how many sentences are left out
 
     def as_record(self) -> dict[str, Any]:
         """Return it as JSON, for a trace."""
@@ -50,62 +50,40 @@ class Fitted:
         """What was cut, for a person; "" where nothing was."""
         if not self.cuts:
             return ""
-        told = ", ".join(f"{cut.passage_id} to {cut.kept:,} of {cut.of:,} characters" for cut in self.cuts)
+        cuts = ", ".join(f"{cut.passage_id} to {cut.kept:,} of {cut.of:,} characters" for cut in self.cuts)
         size = f"{self.context_tokens:,} tokens" if self.context_tokens else "what the server takes"
-        return f"passages shortened for the model, whose context holds {size}: {told}"
+        return f"passages shortened for the model, whose context holds {size}: {cuts}"
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedPrompt:
     """A prompt that the server found too long, and what it said."""
 
-    prompt: Fitted
+    prompt: FittedPrompt
     error: ContextExceeded
 
 
-class Evidence:
-    """Passages in all the lengths they can be given in: each step drops the last sentence of the longest."""
+def shortened_lengths(passages: Sequence[StoredPassage]) -> list[tuple[int, ...]]:
+    """Return the characters kept of each passage, level by level: all of them, then ever fewer.
 
-    def __init__(self, passages: Sequence[StoredPassage]) -> None:
-        self._passages = passages
+    Each level drops the last sentence of what is the longest passage by then, the first of equals; the last
+    level keeps one sentence of each.
+    """
+    ends = [[end for _, end in split_sentences(passage.text)] for passage in passages]
+    lengths = [len(passage.text) for passage in passages]
+    levels = [tuple(lengths)]
+    while shorter := [place for place, left in enumerate(ends) if len(left) > 1]:
+        longest = max(shorter, key=lambda place: (lengths[place], -place))
+        ends[longest].pop()
+        lengths[longest] = ends[longest][-1]
+        levels.append(tuple(lengths))
+    return levels
 
-    @cached_property
-    def _steps(self) -> list[tuple[int, ...]]:
-        """Work out the lengths at each step; a prompt that fits as it is never asks."""
-        ends = [[end for _, end in split_sentences(one.text)] for one in self._passages]
-        lengths = [len(one.text) for one in self._passages]
-        steps = [tuple(lengths)]
-        while True:
-            shorter = [place for place, left in enumerate(ends) if len(left) > 1]
-            if not shorter:
-                return steps
-            longest = max(shorter, key=lambda place: (lengths[place], -place))
-            ends[longest].pop()
-            lengths[longest] = ends[longest][-1]
-            steps.append(tuple(lengths))
 
-    @property
-    def shortest(self) -> int:
-        """The number of the last step: one sentence of each passage."""
-        return len(self._steps) - 1
-
-    def texts(self, step: int) -> list[str]:
-        """Return title and text of each passage, cut as at that step; 0 is all of it."""
-        return [
-            f"{one.title}\n{one.text[:length]}"
-            for one, length in zip(self._passages, self._lengths(step), strict=True)
-        ]
-
-    def _lengths(self, step: int) -> Sequence[int]:
-        return self._steps[step] if step else [len(one.text) for one in self._passages]
-
-    def cuts(self, step: int) -> tuple[Cut, ...]:
-        """Return what is cut at that step."""
-        return tuple(
-            Cut(one.passage_id, length, len(one.text))
-            for one, length in zip(self._passages, self._lengths(step), strict=True)
-            if length < len(one.text)
-        )
+def passage_texts(passages: Sequence[StoredPassage], lengths: Sequence[int]) -> list[str]:
+    """Return title and text of each passage, cut to these lengths."""
+    pairs = zip(passages, lengths, strict=True)
+    return [f"{passage.title}\n{passage.text[:length]}" for passage, length in pairs]
 
 
 async def fit(
@@ -113,8 +91,8 @@ async def fit(
     prompt: Callable[[Sequence[str]], list[Message]],
     model: LanguageModel,
     limit: Limit,
-    refused: Refused | None = None,
-) -> Fitted:
+    refused: RefusedPrompt | None = None,
+) -> FittedPrompt:
     """Shorten passages as little as lets `prompt` of them, and an answer, fit the model's context.
 
     `refused` is a prompt that the server did not take: this one is made smaller.
@@ -122,29 +100,34 @@ async def fit(
     Raises:
         ContextTooSmall: it does not fit, even with one sentence of each passage.
     """
-    evidence = Evidence(passages)
+
+    async def messages_of(lengths: Sequence[int]) -> list[Message]:
+        return await asyncio.to_thread(lambda: prompt(passage_texts(passages, lengths)))
+
     model.check()
     context = await model.context(limit)
-    whole = prompt(evidence.texts(0))
+    whole = await messages_of([len(passage.text) for passage in passages])
     if context.tokens is None and refused is None:
-        return Fitted(whole, (), None, context.said_by, None)
+        return FittedPrompt(whole, (), None, context.said_by, None)
     counter = model.counter(limit)
     tokens, said_by = context.tokens, str(context.said_by)
     if refused is None:
         room = (tokens or 0) - model.settings.max_tokens
         if (bound := at_most(whole)).tokens <= room:
-            return Fitted(whole, (), tokens, said_by, bound)
+            return FittedPrompt(whole, (), tokens, said_by, bound)
     else:
         tokens, said_by = refused.error.context_tokens or tokens, "refusal"
         if tokens is not None and tokens != refused.prompt.context_tokens:
             room = tokens - model.settings.max_tokens
         else:  # the size was known, and the count too low
-            room = int(LESS * (await counter.count(refused.prompt.messages)).tokens)
+            room = int(RETRY_SHARE * (await counter.count(refused.prompt.messages)).tokens)
 
-    async def counted(step: int) -> Count:
-        return await counter.count(prompt(evidence.texts(step)))
+    levels = await asyncio.to_thread(shortened_lengths, passages)
 
-    low, high = refused.prompt.step + 1 if refused else 0, evidence.shortest
+    async def counted(level: int) -> Count:
+        return await counter.count(await messages_of(levels[level]))
+
+    low, high = refused.prompt.level + 1 if refused else 0, len(levels) - 1
     best = await counted(high)
     if best.tokens > room or low > high:
         size = f"{tokens:,}" if tokens else "fewer than the server was sent"
@@ -160,4 +143,9 @@ async def fit(
             high, best = middle, count
         else:
             low = middle + 1
-    return Fitted(prompt(evidence.texts(high)), evidence.cuts(high), tokens, said_by, best, high)
+    cuts = tuple(
+        Cut(passage.passage_id, length, len(passage.text))
+        for passage, length in zip(passages, levels[high], strict=True)
+        if length < len(passage.text)
+    )
+    return FittedPrompt(await messages_of(levels[high]), cuts, tokens, said_by, best, high)

@@ -2,6 +2,7 @@
 
 GeneratorError
 ├── ModelNotConfigured     no setting names a language model
+├── UnknownWay             no way from a question to its answer has that name
 ├── ModelFailed            a call failed: keywords from statistics and quoted answers take its place
 │   ├── ModelUnreachable   no connection, or one that broke off
 │   ├── ModelTooSlow       a time limit passed
@@ -23,6 +24,10 @@ class GeneratorError(Exception):
 
 class ModelNotConfigured(GeneratorError):
     """No setting names a language model."""
+
+
+class UnknownWay(GeneratorError):
+    """No way from a question to its answer has that name."""
 
 
 class ModelFailed(GeneratorError):

@@ -13,11 +13,12 @@ from retriever.index import SearchIndex
 
 MOST_SENTENCES = 8
 LONGEST_SENTENCE = 600  # characters; a longer one is a list or a broken text
-# What the neighbours say counts too: the answer often stands beside the words of the question.
+# Weight of the better neighbouring sentence: the answer often stands beside the question's words.
 NEIGHBOUR = 0.45
-# Share of the first paper's score that a quoted paper must have: those beside the matter are not quoted.
+# A paper is quoted only if its score is at least this share of the first paper's.
 LEAST_SHARE = 0.5
-# Of a passage's share the part that goes by its own words: in the other language a sentence has few of them.
+# How much of a sentence's score counts against the whole question; the rest counts against the best sentence
+# of its passage, since a passage in the other language holds few of the question's words.
 OWN_WORDS = 0.5
 # A sentence is left out where more than this share of its words stands in one chosen from another paper.
 SAME = 0.7
@@ -42,10 +43,10 @@ def extractive_answer(result: SearchResult, index: SearchIndex, threshold: float
     chosen = _choose(result, index)
     if not chosen or (score is not None and score < threshold):
         return no_answer(language, EXTRACTIVE)
-    opening = max(chosen, key=lambda one: (one.score, [-part for part in one.place]))
-    rest = sorted((one for one in chosen if one is not opening), key=lambda one: one.place)
+    opening = max(chosen, key=lambda quotable: (quotable.score, [-part for part in quotable.place]))
+    rest = sorted((each for each in chosen if each is not opening), key=lambda quotable: quotable.place)
     closing = rest.pop() if len(rest) > 1 else None
-    sentences = [_quote(opening, "introduction"), *(_quote(one, "body") for one in rest)]
+    sentences = [_quote(opening, "introduction"), *(_quote(quotable, "body") for quotable in rest)]
     if closing:
         sentences.append(_quote(closing, "conclusion"))
     title = title_on(result.question, result.keywords, language)
@@ -56,18 +57,18 @@ def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
     best = max((hit.score for hit in result.hits), default=0.0)
     weights = result.token_weights
     ranked = [
-        one
+        quotable
         for order, hit in enumerate(result.hits)
         if hit.score >= LEAST_SHARE * best
-        for one in _quotable(hit.passage, order, weights, index, share=hit.score / best if best else 1.0)
+        for quotable in _quotable(hit.passage, order, weights, index, share=hit.score / best if best else 1.0)
     ]
-    ranked.sort(key=lambda one: (-one.score, one.place))
+    ranked.sort(key=lambda quotable: (-quotable.score, quotable.place))
     chosen: list[_Quotable] = []
-    for one in ranked:
+    for quotable in ranked:
         if len(chosen) == MOST_SENTENCES:
             break
-        if not any(_same(one, other) for other in chosen):
-            chosen.append(one)
+        if not any(_same(quotable, other) for other in chosen):
+            chosen.append(quotable)
     return chosen
 
 
@@ -90,17 +91,17 @@ def _quotable(
     return scored
 
 
-def _same(one: _Quotable, other: _Quotable) -> bool:
-    if one.text == other.text:
+def _same(first: _Quotable, second: _Quotable) -> bool:
+    if first.text == second.text:
         return True
-    smaller = min(len(one.tokens), len(other.tokens))
-    return len(one.tokens & other.tokens) > SAME * smaller and one.passage.doc_id != other.passage.doc_id
+    shared = len(first.tokens & second.tokens) / min(len(first.tokens), len(second.tokens))
+    return shared > SAME and first.passage.doc_id != second.passage.doc_id
 
 
-def _quote(one: _Quotable, section: Section) -> Sentence:
+def _quote(quotable: _Quotable, section: Section) -> Sentence:
     return Sentence(
-        text=one.text,
+        text=quotable.text,
         section=section,
-        citations=(one.passage.passage_id,),
+        citations=(quotable.passage.passage_id,),
         check="supported",  # the words of the passage itself
     )

@@ -3,13 +3,14 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.errors import ModelAnswerInvalid
-from generator.llm import LanguageModel, OnText, Reply
+from generator.llm import LanguageModel, OnText
+from generator.model_steps import FromModel
 from generator.prompts import load_prompt
 from indexer.analysis import Analyzer
 from indexer.papers import HANGUL, LATIN, language_of
@@ -30,19 +31,17 @@ class KeywordLists(BaseModel):
     english: Texts
 
 
-@dataclass(frozen=True, slots=True)
-class ModelKeywords:
-    """At most ten keywords, weighing 1 / rank, and the call that brought them."""
-
-    keywords: tuple[Keyword, ...]
-    reply: Reply[KeywordLists]
-    prompt_version: int
-
-
 async def keywords_from_model(
-    question: str, model: LanguageModel, analyzer: Analyzer, on_text: OnText | None = None
-) -> ModelKeywords:
+    question: str,
+    model: LanguageModel,
+    analyzer: Analyzer,
+    on_text: OnText | None = None,
+    *,
+    most: int = KEYWORDS,
+) -> FromModel[tuple[Keyword, ...]]:
     """Ask for keywords of `question` in both languages, and merge them, the question's language first.
+
+    Given are at most `most`, weighing 1 / rank.
 
     Raises:
         GeneratorError: the call failed, or brought no word that `analyzer` keeps.
@@ -56,13 +55,18 @@ async def keywords_from_model(
     )
     korean, english = by_language(reply.value)
     own, other = (korean, english) if language == "ko" else (english, korean)
-    keywords = rank(merge(words_of_each(own, analyzer), words_of_each(other, analyzer)))
+    keywords = rank(merge(words_of_each(own, analyzer), words_of_each(other, analyzer)), most)
     if not keywords:
         raise ModelAnswerInvalid(
             f"{reply.model} at {model.endpoint} gave no usable keyword for the question. Use another model.",
             text=reply.text,
         )
-    return ModelKeywords(keywords, reply, prompt.version)
+    return FromModel(keywords, reply, prompt.version)
+
+
+def keyword_records(keywords: Iterable[Keyword]) -> list[dict[str, Any]]:
+    """Return keywords as JSON."""
+    return [{"text": keyword.text, "language": keyword.language} for keyword in keywords]
 
 
 def by_language(lists: KeywordLists) -> tuple[list[str], list[str]]:
@@ -95,7 +99,7 @@ def is_shared(text: str) -> bool:
     """Tell whether a text without Hangul is an abbreviation or a number: mRNA, GPT-4, 2019."""
     if HANGUL.search(text) or len(text) > ABBREVIATION_CHARACTERS or re.search(r"\s|[a-z]{2}", text):
         return False
-    return bool(LATIN.search(text)) or (text.isascii() and any(one.isdigit() for one in text))
+    return bool(LATIN.search(text)) or (text.isascii() and any(map(str.isdigit, text)))
 
 
 def words_of_each(texts: Iterable[str], analyzer: Analyzer) -> list[Keyword]:
@@ -111,6 +115,6 @@ def words_of_each(texts: Iterable[str], analyzer: Analyzer) -> list[Keyword]:
     return [keyword for keyword in analysed if keyword.tokens]
 
 
-def rank(keywords: Sequence[Keyword]) -> tuple[Keyword, ...]:
-    """Keep the first ten, and weigh each 1 / its rank."""
-    return tuple(replace(one, weight=1 / place) for place, one in enumerate(keywords[:KEYWORDS], 1))
+def rank(keywords: Sequence[Keyword], most: int = KEYWORDS) -> tuple[Keyword, ...]:
+    """Keep the first `most`, and weigh each 1 / its rank."""
+    return tuple(replace(keyword, weight=1 / place) for place, keyword in enumerate(keywords[:most], 1))

@@ -1,63 +1,48 @@
-"""The whole way of a question: keywords, queries, evidence, answer, trace.
+"""From a question to its answer, the evidence and the trace.
 
 Scripts and notebooks call `ask` and `find`; whoever keeps an index open awaits `answer_question`.
 """
 
 import asyncio
-import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from generator.answers import Answer
-from generator.calls import ModelCalls
-from generator.extractive import extractive_answer
-from generator.llm import LanguageModel, OnText
-from generator.settings import GeneratorSettings
+from generator.asking import AskRequest, Resources, Settings
+from generator.llm import LanguageModel
+from generator.steps import Listener, Step
 from generator.trace import TRACE_VERSION, Trace
+from generator.ways import find_way
+from indexer.logs import request_id
 from indexer.settings import IndexerSettings
 from retriever.confidence import THRESHOLD
 from retriever.hits import Hit, SearchResult
 from retriever.index import SearchIndex, open_index
 from retriever.queries import Filters
-from retriever.search import EVIDENCE, SearchRequest, prepare_query, search
-from retriever.settings import RetrieverSettings
+from retriever.search import SearchRequest, search
 
-if TYPE_CHECKING:  # an answer without a model does not wait for it
-    import httpx
+__all__ = ["AskRequest", "AskResult", "Settings", "answer_question", "ask", "find", "run"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings of all stages."""
-
-    indexer: IndexerSettings
-    retriever: RetrieverSettings
-    generator: GeneratorSettings
-
-    @classmethod
-    def from_environment(cls) -> "Settings":
-        """Read the variables `SHRAG_…`; pydantic's ValidationError names one that does not fit."""
-        return cls(IndexerSettings(), RetrieverSettings(), GeneratorSettings())
-
-    def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:
-        """Make the language model with its cache, to be opened by `async with`."""
-        return LanguageModel(self.generator.llm, transport=transport, cache=self.generator.cache)
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """An answer, the evidence it rests on, and the trace of how they came about."""
+class AskResult:
+    """An answer, the search whose hits are its evidence, and the trace of how they came about."""
 
     answer: Answer
-    evidence: tuple[Hit, ...]
     result: SearchResult
     trace: Trace
+
+    @property
+    def evidence(self) -> tuple[Hit, ...]:
+        """The papers that the answer rests on."""
+        return self.result.hits
 
     def as_record(self) -> dict[str, Any]:
         """Return the contract's JSON of `shrag ask --json`."""
@@ -69,67 +54,58 @@ class Answered:
 
 async def answer_question(
     index: SearchIndex,
-    question: str,
+    request: AskRequest,
     settings: Settings,
-    filters: Filters | None = None,
     *,
     model: LanguageModel | None = None,
-    on_text: OnText | None = None,
-    transport: "httpx.AsyncBaseTransport | None" = None,
-) -> Answered:
-    """Search for the five best papers and answer from them, with the language model if one is configured.
+    listener: Listener | None = None,
+) -> AskResult:
+    """Go the request's way to an answer, with the language model if one is configured.
 
     Where the model fails, statistics and quotation take its place, and the notes and the trace say so.
     An open `model` serves many questions, at once too; without it one is opened for this question.
-    `on_text` is called as what the model writes grows. `transport` stands in for the network.
+    `listener` is told of each step that begins or ends, and of what the model writes as it grows.
 
     Raises:
-        RetrieverError: a question or filter that cannot be used.
+        RetrieverError: a question, method or filter that cannot be used.
+        UnknownWay: no way of that name.
     """
-    if model is None and settings.generator.llm.configured:
-        async with settings.language_model(transport) as own:
-            return await _answered(index, question, settings, filters or Filters(), own, on_text)
-    return await _answered(index, question, settings, filters or Filters(), model, on_text)
+    way = find_way(request.way)
+    started = datetime.now(UTC)
+    step = Step("ask", request.as_record(), listener)
+    async with AsyncExitStack() as opened:
+        if model is None and settings.generator.llm.configured:
+            model = await opened.enter_async_context(settings.language_model())
+        with request_id(), step.running():
+            found = await way(request, Resources(index, settings, model), step)
+    notes = [note for part in step.walk() for note in part.notes]
+    result = replace(
+        found.search,
+        notes=(*found.search.notes, *notes),
+        milliseconds=found.search.milliseconds | _times(step),
+    )
+    return AskResult(found.answer, result, _trace(index, settings, found.answer, result, step, started))
 
 
-async def _answered(
-    index: SearchIndex,
-    question: str,
-    settings: Settings,
-    filters: Filters,
-    model: LanguageModel | None,
-    on_text: OnText | None,
-) -> Answered:
-    started, clock = datetime.now(UTC), time.perf_counter()
-    request = SearchRequest(question, k=EVIDENCE, filters=filters)
-    if model and not await _searchable(index, request, settings):
-        model = None
-    calls = ModelCalls(index, model, on_text)
-    request = replace(request, keywords=await calls.keywords(question))
-    result = await search(index, request, settings.retriever)
-    answer = await calls.answer(result) or extractive_answer(result, index, THRESHOLD)
-    spent = result.milliseconds | calls.milliseconds | {"total": (time.perf_counter() - clock) * 1000}
-    result = replace(result, notes=(*result.notes, *calls.notes), milliseconds=spent)
-    trace = _trace(index, request, result, answer, settings, calls, started)
-    return Answered(answer, result.hits, result, trace)
-
-
-async def _searchable(index: SearchIndex, request: SearchRequest, settings: Settings) -> bool:
-    """Tell whether a question holds any word, before the model is troubled with it."""
-    words = replace(request, method="or")
-    return await prepare_query(index, words, settings.retriever) is not None
+def _times(step: Step) -> dict[str, float]:
+    """Sum up the milliseconds of the model's calls by their names, and those of all."""
+    times: dict[str, float] = {}
+    for part in step.walk():
+        if part.model_call is not None and part.milliseconds is not None:
+            stage = f"{part.name} (model)"
+            times[stage] = times.get(stage, 0.0) + part.milliseconds
+    return times | {"total": step.milliseconds or 0.0}
 
 
 def _trace(
     index: SearchIndex,
-    request: SearchRequest,
-    result: SearchResult,
-    answer: Answer,
     settings: Settings,
-    calls: ModelCalls,
+    answer: Answer,
+    result: SearchResult,
+    step: Step,
     started: datetime,
 ) -> Trace:
-    manifest, llm, filters = index.manifest, settings.generator.llm, request.filters
+    manifest, llm = index.manifest, settings.generator.llm
     return Trace(
         {
             "trace": TRACE_VERSION,
@@ -149,26 +125,36 @@ def _trace(
                 "temperature": llm.temperature,
                 "revision": llm.revision,
             },
-            "filters": {
-                "years": [filters.years.low, filters.years.high] if filters.years else None,
-                "lang": filters.lang,
-                "journal": filters.journal,
-            },
-            **result.as_record(),
-            "model_calls": calls.records,
+            "request": step.inputs,
+            "steps": [child.as_record() for child in step.children],
             "answer": answer.as_record(),
             "evidence": [
                 hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.hits
             ],
+            "notes": list(result.notes),
+            "milliseconds": round(step.milliseconds or 0.0, 2),
         }
     )
 
 
-def ask(question: str, name: str, *, home: Path | None = None, filters: Filters | None = None) -> Answered:
-    """Answer a question from the index of that name; for scripts and notebooks."""
+def ask(
+    question: str,
+    name: str,
+    *,
+    home: Path | None = None,
+    filters: Filters | None = None,
+    way: str | None = None,
+    method: str | None = None,
+    evidence: int | None = None,
+) -> AskResult:
+    """Answer a question from the index of that name; for scripts and notebooks.
+
+    What is not given is as the settings have it.
+    """
     settings = Settings.from_environment()
+    request = settings.request(question, filters, way=way, method=method, evidence=evidence)
     with open_index(_at(home, settings), name, settings.retriever.synonyms) as index:
-        return run(answer_question(index, question, settings, filters))
+        return run(answer_question(index, request, settings))
 
 
 def find(

@@ -1,4 +1,4 @@
-"""Which language model writes, and how it is called: variables `SHRAG_LLM__…`, read by the front ends."""
+"""How questions are answered, and by which language model: variables `SHRAG_…`, read by the front ends."""
 
 import json
 import os
@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
-    AnyHttpUrl,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    SecretStr,
-    TypeAdapter,
-    ValidationError,
     field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from indexer.settings import BaseUrl, HeaderKey
+
+EVIDENCE = 5  # papers that an answer rests on (SHRAG, section 3.5)
 
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
 
@@ -26,8 +26,6 @@ Dialect: TypeAlias = Literal["vllm", "openai"]
 OWN_FIELDS = frozenset(
     "model messages response_format stream stream_options temperature max_tokens seed n".split()
 )
-
-ADDRESS: TypeAdapter[AnyHttpUrl] = TypeAdapter(AnyHttpUrl)
 
 
 def _from_json(value: Any) -> Any:
@@ -46,11 +44,11 @@ class LanguageModelSettings(BaseModel):
     # A complaint never shows the value: it may be a key.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    base_url: str | None = Field(
+    base_url: BaseUrl | None = Field(
         default=None, description="where the API begins, like http://localhost:8000/v1; none = no model"
     )
     model: str | None = Field(default=None, min_length=1, description="the model's name at that server")
-    api_key: SecretStr | None = Field(default=None, description="key, where the server asks for one")
+    api_key: HeaderKey | None = Field(default=None, description="key, where the server asks for one")
     timeout_s: Seconds = Field(default=120.0, description="seconds for one request")
     deadline_s: Seconds = Field(
         default=300.0, description="seconds for an answer, retries and repair included"
@@ -101,18 +99,8 @@ class LanguageModelSettings(BaseModel):
 
     @field_validator("base_url")
     @classmethod
-    def _plain_address(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        try:
-            address = ADDRESS.validate_python(value.strip())
-        except ValidationError:
-            raise ValueError("must begin with http:// or https://, like http://localhost:8000/v1") from None
-        if address.username or address.password:
-            raise ValueError("must not hold a name or password; a key belongs into SHRAG_LLM__API_KEY")
-        if address.query or address.fragment:
-            raise ValueError("must not hold '?' or '#'")
-        return str(address).rstrip("/").removesuffix("/chat/completions")
+    def _without_the_call(cls, value: str | None) -> str | None:
+        return value and value.removesuffix("/chat/completions")
 
     @field_validator("extra_body")
     @classmethod
@@ -122,16 +110,6 @@ class LanguageModelSettings(BaseModel):
         if taken := sorted(OWN_FIELDS & value.keys()):
             raise ValueError(f"must not hold {', '.join(taken)}: these come from elsewhere")
         return value
-
-    @field_validator("api_key")
-    @classmethod
-    def _fit_for_a_header(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is None:
-            return None
-        key = value.get_secret_value().strip()  # a key read from a file ends in a new line
-        if not key.isascii() or not key.isprintable() or " " in key:
-            raise ValueError("must be ASCII without white space")
-        return SecretStr(key) if key else None
 
     @model_validator(mode="after")
     def _name_the_model(self) -> Self:
@@ -175,3 +153,6 @@ class GeneratorSettings(BaseSettings):
         default_factory=LanguageModelSettings, description="the language model"
     )
     cache: CacheSettings = Field(default_factory=CacheSettings, description="its recorded answers")
+    evidence: int = Field(default=EVIDENCE, ge=1, le=100, description="papers that an answer rests on")
+    ask_method: str = Field(default="shrag", description="how `ask` searches, as `search --method`")
+    ask_way: str = Field(default="shrag", description="how `ask` answers: a module of generator/ways/")

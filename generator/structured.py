@@ -110,8 +110,9 @@ def _decode(text: str, start: int) -> tuple[tuple[dict[str, Any], int] | None, s
 
 
 def _complaint(error: ValidationError) -> str:
-    told = []
-    for one in error.errors(include_url=False, include_context=False, include_input=False)[:COMPLAINTS]:
-        where = ".".join(str(part) for part in one["loc"])
-        told.append(f"{where}: {one['msg']}" if where else one["msg"])
-    return "; ".join(told)
+    faults = error.errors(include_url=False, include_context=False, include_input=False)[:COMPLAINTS]
+    places = [".".join(map(str, fault["loc"])) for fault in faults]
+    return "; ".join(
+        f"{place}: {fault['msg']}" if place else fault["msg"]
+        for place, fault in zip(places, faults, strict=True)
+    )

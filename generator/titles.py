@@ -26,8 +26,8 @@ def title_on(question: str, keywords: Sequence[Keyword], language: Language) -> 
     Of Korean ones only nouns: the stem of a verb (떨어지, 줄이) is no word. English verbs stay, as nothing
     here tells them from nouns.
     """
-    spoken = [one.text for one in keywords if one.language in {language, "other"}]
-    named = _nouns(question, spoken) or _nouns(question, [one.text for one in keywords])
+    own = [keyword.text for keyword in keywords if keyword.language in {language, "other"}]
+    named = _nouns(question, own) or _nouns(question, [keyword.text for keyword in keywords])
     key = "ko" if language == "ko" else "en"
     return ON[key].format(words=", ".join(named[:WORDS])) if named else ON_NOTHING[key]
 
@@ -44,8 +44,8 @@ def _nouns(question: str, texts: Iterable[str]) -> list[str]:
 
 def _noun(question: str, morphemes: "Sequence[Morpheme]", text: str) -> str:
     """Return `text` with its suffix in the question (회복탄력 → 회복탄력성), nothing where it is no noun."""
-    starts = {one.span.start: one for one in morphemes}
-    ends = [one.span.end for one in morphemes]
+    starts = {morpheme.span.start: morpheme for morpheme in morphemes}
+    ends = [morpheme.span.end for morpheme in morphemes]
     places = [match.start() for match in re.finditer(re.escape(text), question)]
     found = []
     for start in places:
@@ -54,5 +54,5 @@ def _noun(question: str, morphemes: "Sequence[Morpheme]", text: str) -> str:
             suffix = starts.get(ends[order])
             end = suffix.span.end if suffix and suffix.pos == SUFFIX else ends[order]
             found.append(question[start:end])
-    # The shortest is the word itself; in a longer one (손 in 손실) it is the beginning by chance.
+    # The shortest is the word itself; a longer one only begins like it (손 in 손실).
     return min(found, key=len, default="") if places else text

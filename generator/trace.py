@@ -1,6 +1,7 @@
-"""One record of all that happened on the way of a question: printed, saved, compared."""
+"""The record of a question's way to its answer, as a tree of steps: saved, read, compared."""
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ from pydantic import BaseModel, ValidationError
 from generator.errors import TraceNotWritten
 from indexer.durable import write_durably
 
-TRACE_VERSION = 1
+TRACE_VERSION = 2
 # What differs from run to run without a difference in what was done.
 PASSING = frozenset({"milliseconds", "started"})
+SHOWN_CHARACTERS = 80  # of a value that differs
 
 
 class _Index(BaseModel):
@@ -20,14 +22,21 @@ class _Index(BaseModel):
     version: int
 
 
-class _Keyword(BaseModel):
-    text: str
-    weight: float
+class _Request(BaseModel):
+    question: str
+    way: str
+    method: str
 
 
-class _Query(BaseModel):
-    query: str
-    hits: int
+class _Step(BaseModel):
+    name: str
+    inputs: dict[str, Any]
+    output: Any
+    model_call: dict[str, Any] | None = None
+    error: str = ""
+    fallback: str = ""
+    milliseconds: float | None
+    steps: list["_Step"]
 
 
 class _Hit(BaseModel):
@@ -53,21 +62,28 @@ class _Whole(BaseModel):
 
     started: str
     index: _Index
-    question: str
-    method: str
-    keywords: list[_Keyword]
-    queries: list[_Query]
+    request: _Request
+    steps: list[_Step]
     answer: _Answer
     evidence: list[_Hit]
     notes: list[str]
-    milliseconds: dict[str, float]
+    milliseconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The whole way of a question; `record` is what `--trace FILE` holds."""
+    """How a question was answered; `record` is what `--trace FILE` holds."""
 
     record: dict[str, Any] = field(default_factory=dict)
+
+    def steps(self, name: str = "") -> Iterator[dict[str, Any]]:
+        """Yield the records of all steps, or of those of that name, each before the steps within it."""
+        left = list(reversed(self.record["steps"]))
+        while left:
+            step = left.pop()
+            left += reversed(step["steps"])
+            if not name or step["name"] == name:
+                yield step
 
     def save(self, path: Path) -> None:
         """Write the trace as JSON; TraceNotWritten where the system refuses."""
@@ -85,8 +101,14 @@ class Trace:
             record = json.loads(path.read_text(encoding="utf-8"))
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} holds no JSON: {error}") from None
-        if not isinstance(record, dict) or record.get("trace") != TRACE_VERSION:
-            raise ValueError(f"{path} holds no trace of this version ({TRACE_VERSION})")
+        version = record.get("trace") if isinstance(record, dict) else None
+        if version is None:
+            raise ValueError(f"{path} holds no trace; make one with: shrag ask … --trace FILE")
+        if version != TRACE_VERSION:
+            raise ValueError(
+                f"{path} holds a trace of version {version}, and this is the program of version "
+                f"{TRACE_VERSION}; ask the question again with --trace"
+            )
         try:
             _Whole.model_validate(record, strict=True)
         except ValidationError as error:
@@ -96,25 +118,40 @@ class Trace:
         return cls(record)
 
 
-def differences(one: Trace, other: Trace) -> list[str]:
-    """List where two traces differ but for times: "path: value here, value there"."""
-    return list(_differ(one.record, other.record, ""))
+def differences(first: Trace, second: Trace) -> list[str]:
+    """List where two traces differ but for times, as "path: first value | second value".
+
+    Steps are compared by name, so that one more or less leaves the others comparable: `steps.search 2` is the
+    second search within its step.
+    """
+    return list(_differ(first.record, second.record, ""))
 
 
-def _differ(one: Any, other: Any, path: str) -> list[str]:
-    if isinstance(one, dict) and isinstance(other, dict):
-        keys = [key for key in dict.fromkeys([*one, *other]) if key not in PASSING]
-        return [
-            line for key in keys for line in _differ(one.get(key), other.get(key), f"{path}.{key}".strip("."))
-        ]
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = enumerate(zip(one, other, strict=True))
-        return [line for place, (a, b) in pairs for line in _differ(a, b, f"{path}[{place}]")]
-    if one == other:
-        return []
-    return [f"{path}: {_short(one)} | {_short(other)}"]
+def _differ(first: Any, second: Any, path: str) -> Iterator[str]:
+    if path.endswith("steps") and isinstance(first, list) and isinstance(second, list):
+        first, second = _by_name(first), _by_name(second)
+    if isinstance(first, dict) and isinstance(second, dict):
+        for key in dict.fromkeys([*first, *second]):
+            if key not in PASSING:
+                yield from _differ(first.get(key), second.get(key), f"{path}.{key}".strip("."))
+    elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        for place, (one, other) in enumerate(zip(first, second, strict=True)):
+            yield from _differ(one, other, f"{path}[{place}]")
+    elif first != second:
+        yield f"{path}: {_short(first)} | {_short(second)}"
+
+
+def _by_name(steps: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Key steps of one parent by name, those of the same name numbered from the second on."""
+    counts: dict[str, int] = {}
+    keyed = {}
+    for step in steps:
+        name = step["name"]
+        counts[name] = counts.get(name, 0) + 1
+        keyed[name if counts[name] == 1 else f"{name} {counts[name]}"] = step
+    return keyed
 
 
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:77]}…"  # noqa: PLR2004
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}…"

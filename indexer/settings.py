@@ -2,10 +2,10 @@
 
 import os
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 EngineName = Literal["tantivy", "elasticsearch"]
@@ -20,6 +20,34 @@ def default_home() -> Path:
     return Path(base) / "shrag"
 
 
+def plain_address(address: str) -> str:
+    """Return an address without a slash at its end; ValueError, which shows nothing of it, if it is none."""
+    try:
+        parts = urlsplit(address.strip())
+        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole or " " in address.strip():
+        raise ValueError("must be like http://HOST:PORT or https://HOST:PORT/v1")
+    if "@" in parts.netloc:
+        raise ValueError("must not hold a name or password; there are settings of their own for these")
+    if parts.query or parts.fragment:
+        raise ValueError("must not hold '?' or '#'")
+    return address.strip().rstrip("/")
+
+
+def key_for_a_header(value: SecretStr) -> SecretStr:
+    """Return a key as a header can hold it; a key that was read from a file ends in a new line."""
+    key = value.get_secret_value().strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ValueError("must be ASCII without white space")
+    return SecretStr(key)
+
+
+BaseUrl = Annotated[str, AfterValidator(plain_address)]
+HeaderKey = Annotated[SecretStr, AfterValidator(key_for_a_header)]
+
+
 class ElasticsearchSettings(BaseModel):
     """How a cluster is reached, and how indexes lie in it."""
 
@@ -31,7 +59,7 @@ class ElasticsearchSettings(BaseModel):
     )
     user: str = Field(default="", description="name to log in with; beside a password")
     password: SecretStr = Field(default=SecretStr(""), description="password of that user")
-    api_key: SecretStr = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
+    api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
     ca_certs: Path | None = Field(default=None, description="certificates that the servers' are signed by")
     prefix: str = Field(
         default="shrag", pattern=r"^[a-z0-9][a-z0-9_]{0,31}$", description="of all names in the cluster"
@@ -65,8 +93,8 @@ class ElasticsearchSettings(BaseModel):
     @field_validator("url")
     @classmethod
     def _are_addresses(cls, url: str) -> str:
-        for one in map(str.strip, url.split(",")):
-            _check_address(one)
+        if not all(urlsplit(plain_address(address)).port for address in url.split(",")):
+            raise ValueError("must name the port, like http://HOST:9200 or https://HOST:9200")
         return url
 
     @field_validator("user")
@@ -75,14 +103,6 @@ class ElasticsearchSettings(BaseModel):
         if ":" in user:
             raise ValueError("a user's name has no ':'")
         return user
-
-    @field_validator("api_key")
-    @classmethod
-    def _fit_for_a_header(cls, value: SecretStr) -> SecretStr:
-        key = value.get_secret_value().strip()  # a key read from a file ends in a new line
-        if not key.isascii() or not key.isprintable() or " " in key:
-            raise ValueError("must be ASCII without white space: the field `encoded` of the key")
-        return SecretStr(key)
 
     @field_validator("replicas")
     @classmethod
@@ -122,8 +142,8 @@ class EncoderSettings(BaseModel):
     revision: str = Field(default="", description="commit of the model on the hub; pin it")
     cache: Path | None = Field(default=None, description="folder of downloaded models; none = the hub's own")
     download: bool = Field(default=False, description="fetch a model that is not here from the hub")
-    base_url: str | None = Field(default=None, description="where an endpoint's API begins")
-    api_key: SecretStr = Field(default=SecretStr(""), description="key, where the endpoint asks for one")
+    base_url: BaseUrl | None = Field(default=None, description="where an endpoint's API begins")
+    api_key: HeaderKey = Field(default=SecretStr(""), description="key, where the endpoint asks for one")
     query_prefix: str | None = Field(default=None, description="before a question; none = the model's own")
     passage_prefix: str | None = Field(default=None, description="before a passage; none = the model's own")
     dimensions: int | None = Field(default=None, ge=8, le=8192, description="first so many; none = all")
@@ -140,24 +160,6 @@ class EncoderSettings(BaseModel):
         default="base64", description="how an endpoint is to write numbers; read either way"
     )
     truncate: bool = Field(default=True, description="ask an endpoint to cut texts too long for its model")
-
-    @field_validator("api_key")
-    @classmethod
-    def _key_fits_a_header(cls, value: SecretStr) -> SecretStr:
-        key = value.get_secret_value().strip()  # a key read from a file ends in a new line
-        if not key.isascii() or not key.isprintable():
-            raise ValueError("must be ASCII without line breaks")
-        return SecretStr(key)
-
-    @field_validator("base_url")
-    @classmethod
-    def _base_url_is_whole(cls, address: str | None) -> str | None:
-        parts = urlsplit(address or "http://none")
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError("write http://HOST:PORT/v1 or https://…")
-        if "@" in parts.netloc:
-            raise ValueError("must not hold a name or password; a key belongs into SHRAG_ENCODER__API_KEY")
-        return address
 
     @model_validator(mode="after")
     def _endpoint_has_an_address(self) -> Self:
@@ -187,21 +189,6 @@ class RerankerSettings(BaseModel):
     scores: Literal["sigmoid", "raw"] = Field(
         default="sigmoid", description="between 0 and 1, or as the model gives them"
     )
-
-
-def _check_address(address: str) -> None:
-    """Raise ValueError where an address is not whole; a password in it is not shown."""
-    try:
-        parts = urlsplit(address)
-        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port
-    except ValueError:
-        parts, whole = None, False
-    if "@" in address:
-        raise ValueError(
-            "must not hold a name or password; they belong into SHRAG_ELASTICSEARCH__USER and …__PASSWORD"
-        )
-    if not parts or not whole or parts.query or parts.fragment or " " in address:
-        raise ValueError(f"{address!r} is no address; write http://HOST:9200 or https://HOST:9200")
 
 
 class IndexerSettings(BaseSettings):

@@ -1,94 +1,133 @@
-"""Candidates of the tuned order: found by one call to the engine, with features and signs of an answer."""
+"""Candidates of the tuned order: the hits of a pool on one scale, with their features."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from indexer.schema import StoredPassage
-from retriever.confidence import Signs, signs
+from retriever.context import SearchContext
 from retriever.engines import EngineHit
 from retriever.features import Candidate, Features, features, feedback_tokens
 from retriever.index import SearchIndex
-from retriever.keywords import inverse_document_frequency
-from retriever.queries import Or, Term
-from retriever.question import (
-    find_keywords,
-    idf_of,
-    other_words,
-    own_words,
-    progressive_queries,
-    question_terms,
-)
-from retriever.state import SearchState
+from retriever.keyword_choice import KeywordChoice
+from retriever.plan import QueryPlan
+from retriever.pool import CandidatePool
+from retriever.queries import Or, Query, Term
+from retriever.query_names import NEAREST, QUESTION, TRANSLATION
+from retriever.question import AnalysedQuestion
+from retriever.term_statistics import term_statistics
 
 POOL = 100  # candidates that the whole question brings to the lexical order
-DENSE_POOL = 100  # candidates that the question's vector brings
 OTHER_POOL = 30  # candidates that the question's words in the other language bring
-WHOLE_QUESTION = OTHER_LANGUAGE = 0  # in `found_by`, beside the n of SQn
+NEAREST_POOL = 100  # candidates that the question's vector brings
 
 
-async def candidate_table(
-    state: SearchState,
-) -> tuple[list[tuple[EngineHit, Features]], list[EngineHit]]:
-    """Ask the engine once; return the candidates with features, and all hits of the whole question."""
-    with state.timed("keywords"):
-        terms = await question_terms(state)
-        state.concepts = await find_keywords(state)
-    if not terms:
-        return [], []
-    asked = [(WHOLE_QUESTION, own_words(state, terms), max(POOL, state.request.k))]
-    if other := other_words(state):
-        asked.append((OTHER_LANGUAGE, other, OTHER_POOL))
-    found = await state.ask_engine([*asked, *progressive_queries(state)])
-    by_question = found[0]
-    attainable = await _attainable(state, [query for _, query, _ in asked])
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The candidates, best first by the engine's score over the attainable, with their features.
+
+    `replaced` names the passages that a candidate stands for: those of its paper that have no text.
+    """
+
+    hits: tuple[EngineHit, ...] = ()
+    features: tuple[Features, ...] = ()
+    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+async def make_candidates(
+    context: SearchContext,
+    question: AnalysedQuestion,
+    chosen: KeywordChoice,
+    plan: QueryPlan,
+    pool: CandidatePool,
+) -> Candidates:
+    """Bring the hits of a pool on one scale, and compute their features."""
+    hits = await _on_one_scale(context, chosen, plan, pool)
+    replaced: Mapping[str, tuple[str, ...]] = {}
+    if context.request.collapse:
+        hits, replaced = await prefer_abstracts(context, hits)
+    stored = await context.passages.read(hit.passage_id for hit in hits)
+    with context.recorder.timed("order"):
+        candidates = [make_candidate(context.index, stored[hit.passage_id], hit.score) for hit in hits]
+        feedback = feedback_tokens(candidates)
+        statistics = await term_statistics(context.index.engine, feedback, chosen.statistics)
+        rarity = {token: statistics.idf(token) for token in feedback if statistics.frequencies[token] > 1}
+        rows = features(question.tokens, chosen.concepts, candidates, rarity)
+    return Candidates(tuple(hits), tuple(rows), replaced)
+
+
+async def _on_one_scale(
+    context: SearchContext, chosen: KeywordChoice, plan: QueryPlan, pool: CandidatePool
+) -> list[EngineHit]:
+    """Divide the scores of the whole question's queries by what is attainable; put the others below them."""
     # The other language's words stand for a part of the question only.
-    share = _translated_share(state)
-    pool: dict[str, EngineHit] = {}
-    for hits, reach, part in zip(found[: len(asked)], attainable, (1.0, share)[: len(asked)], strict=True):
+    shares = {QUESTION: 1.0, TRANSLATION: _translated_share(chosen)}
+    scaled: dict[str, EngineHit] = {}
+    for name, share in shares.items():
+        hits = pool.found.get(name, ())
+        query = plan.query(name)
+        max_score = await _max_score(context, chosen, query) if query else 1.0
         for hit in hits[:POOL]:
-            scaled = replace(hit, score=part * hit.score / reach)
-            known = pool.get(hit.passage_id, scaled)
-            pool[hit.passage_id] = max(known, scaled, key=lambda one: one.score)
-    # What only a short query found lies below the whole question's last.
-    floor = min((hit.score for hit in pool.values()), default=0.0)
-    for hit in (hit for hits in found[len(asked) :] for hit in hits):
-        pool.setdefault(hit.passage_id, replace(hit, score=floor))
-    if state.settings.candidates == "progressive":
-        union = {hit.passage_id for hits in found[len(asked) :] for hit in hits}
-        pool = {passage_id: hit for passage_id, hit in pool.items() if passage_id in union}
-    elif state.settings.candidates == "both" and await state.find_vector() is not None:
-        for hit in await state.nearest(DENSE_POOL):
-            pool.setdefault(hit.passage_id, replace(hit, score=floor))
-    ordered = sorted(pool.values(), key=lambda hit: (-hit.score, hit.passage_id))
-    if state.request.collapse:
-        ordered = await with_text(state, ordered)
-    with state.timed("order"):
-        rows = await _features(state, ordered)
-    return list(zip(ordered, rows, strict=True)), by_question
+            candidate = replace(hit, score=share * hit.score / max_score)
+            known = scaled.get(hit.passage_id, candidate)
+            scaled[hit.passage_id] = max(known, candidate, key=lambda either: either.score)
+    # What only a short query or the vector found lies below the whole question's last.
+    floor = min((hit.score for hit in scaled.values()), default=0.0)
+    short = [hit for name, hits in pool.found.items() if name not in {*shares, NEAREST} for hit in hits]
+    for hit in short:
+        scaled.setdefault(hit.passage_id, replace(hit, score=floor))
+    if context.options.candidates == "progressive":
+        union = {hit.passage_id for hit in short}
+        scaled = {passage_id: hit for passage_id, hit in scaled.items() if passage_id in union}
+    for hit in pool.found.get(NEAREST, ()):
+        scaled.setdefault(hit.passage_id, replace(hit, score=floor))
+    return sorted(scaled.values(), key=lambda hit: (-hit.score, hit.passage_id))
 
 
-async def with_text(state: SearchState, hits: Sequence[EngineHit]) -> list[EngineHit]:
-    """Let a paper that was found by its title in the other language alone stand by its abstract."""
-    engine = state.index.engine
-    stored = await state.passages(hit.passage_id for hit in hits)
-    bare = {hit.doc_id for hit in hits if not stored[hit.passage_id].text}
-    papers = {
-        doc_id: one.passage_id
-        for doc_id, one in (await engine.papers(bare)).items()
-        if one.text and _allowed(one, state)
+def _translated_share(chosen: KeywordChoice) -> float:
+    """Return how much of the question's weight has translations; all of it where a model gave keywords."""
+    if chosen.given and chosen.keywords:
+        return 1.0
+    sources = {token for translation in chosen.translations for token in translation.source}
+    total = sum(concept.weight for concept in chosen.concepts)
+    translated = sum(concept.weight for concept in chosen.concepts if concept.tokens.keys() & sources)
+    return translated / total if total else 0.0
+
+
+async def _max_score(context: SearchContext, chosen: KeywordChoice, query: Query) -> float:
+    """Return the sum of a query's tokens' idf; BM25 gives a text at most 2.2 times that."""
+    clauses = query.clauses if isinstance(query, Or) else (query,)
+    tokens = {token for clause in clauses if isinstance(clause, Term) for token in clause.tokens}
+    statistics = await term_statistics(context.index.engine, tokens, chosen.statistics)
+    return sum(statistics.idf(token) for token in sorted(tokens)) or 1.0
+
+
+async def prefer_abstracts(
+    context: SearchContext, hits: Sequence[EngineHit]
+) -> tuple[list[EngineHit], dict[str, tuple[str, ...]]]:
+    """Let a paper that was found by its title in the other language alone stand by its abstract.
+
+    Return the hits, and which passages each abstract stands for.
+    """
+    stored = await context.passages.read(hit.passage_id for hit in hits)
+    without_text = {hit.doc_id for hit in hits if not stored[hit.passage_id].text}
+    abstracts = {
+        doc_id: passage.passage_id
+        for doc_id, passage in (await context.index.engine.papers(without_text)).items()
+        if passage.text and _is_allowed(context, passage)
     }
     best: dict[str, EngineHit] = {}
+    replaced: dict[str, tuple[str, ...]] = {}
     for hit in hits:
-        if not stored[hit.passage_id].text and hit.doc_id in papers:
-            abstract = papers[hit.doc_id]
-            state.found_by.setdefault(abstract, []).extend(state.found_by.get(hit.passage_id, ()))
-            hit = replace(hit, passage_id=abstract)  # noqa: PLW2901
-        best.setdefault(hit.passage_id, hit)
-    return list(best.values())
+        shown = hit
+        if not stored[hit.passage_id].text and hit.doc_id in abstracts:
+            shown = replace(hit, passage_id=abstracts[hit.doc_id])
+            replaced[shown.passage_id] = (*replaced.get(shown.passage_id, ()), hit.passage_id)
+        best.setdefault(shown.passage_id, shown)
+    return list(best.values()), replaced
 
 
-def _allowed(passage: StoredPassage, state: SearchState) -> bool:
-    filters = state.request.filters
+def _is_allowed(context: SearchContext, passage: StoredPassage) -> bool:
+    filters = context.request.filters
     return (
         passage.passage_id not in filters.without
         and filters.lang in {None, passage.lang}
@@ -96,43 +135,7 @@ def _allowed(passage: StoredPassage, state: SearchState) -> bool:
     )
 
 
-async def signs_of(state: SearchState, first: Sequence[str]) -> Signs:
-    """Read off the first passages, best first, what speaks for an answer; only candidates have features."""
-    rows = {one: state.features[one] for one in first if one in state.features} if state.features else {}
-    stored = await state.passages(rows)
-    held = [(row, frozenset(_candidate(state.index, stored[one], 0.0).words())) for one, row in rows.items()]
-    return signs(held, state.concepts, inverse_document_frequency(0, state.index.engine.passage_count))
-
-
-def _translated_share(state: SearchState) -> float:
-    """Return how much of the question's weight has counterparts; all of it where a model gave keywords."""
-    if state.request.keywords:
-        return 1.0
-    sources = {token for one in state.counterparts for token in one.source}
-    total = sum(concept.weight for concept in state.concepts)
-    translated = sum(concept.weight for concept in state.concepts if concept.tokens.keys() & sources)
-    return translated / total if total else 0.0
-
-
-async def _attainable(state: SearchState, queries: Sequence[Or]) -> list[float]:
-    """Return for each query the sum of its tokens' idf; BM25 gives a text at most 2.2 times that."""
-    sets = [
-        {token for clause in query.clauses if isinstance(clause, Term) for token in clause.tokens}
-        for query in queries
-    ]
-    idf = await idf_of(state, sorted(set().union(*sets)))
-    return [sum(idf.get(token, 0.0) for token in tokens) or 1.0 for tokens in sets]
-
-
-async def _features(state: SearchState, pool: Sequence[EngineHit]) -> list[Features]:
-    index = state.index
-    stored = await state.passages(hit.passage_id for hit in pool)
-    candidates = [_candidate(index, stored[hit.passage_id], hit.score) for hit in pool]
-    rarity = await idf_of(state, sorted(feedback_tokens(candidates)), least=2)
-    return features(state.tokens, state.concepts, candidates, rarity)
-
-
-def _candidate(index: SearchIndex, passage: StoredPassage, score: float) -> Candidate:
+def make_candidate(index: SearchIndex, passage: StoredPassage, score: float) -> Candidate:
     """Make a candidate of a passage; its paper's title in the other language counts with its own."""
     tokens = index.tokens_of(passage)
     title = f"{passage.title} {passage.title2}" if passage.title2 else passage.title

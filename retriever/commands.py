@@ -12,14 +12,14 @@ from indexer.options import json_option, name_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from retriever.hits import SearchResult
+from retriever.methods import method_names
 
-METHOD_NAMES = ("or", "paper", "shrag", "boolean", "dense")
 LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one of each
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 method_option = click.option(
     "--method",
-    type=click.Choice(METHOD_NAMES),
+    type=click.Choice(method_names()),
     default="shrag",
     show_default=True,
     help="one OR query, the paper's ten queries, the tuned default, the expert language, or nearest vectors.",
@@ -76,10 +76,11 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from retriever.index import open_index
     from retriever.search import SearchRequest
     from retriever.search import search as run
+    from retriever.settings import RetrieverSettings
 
     request = SearchRequest(question, method=method, k=k, filters=make_filters(year, lang, journal))
     with open_index(IndexerSettings(), name, synonyms) as index:
-        result = asyncio.run(run(index, request))
+        result = asyncio.run(run(index, request, RetrieverSettings()))
     if as_json:
         click.echo(json.dumps(result.as_record(), ensure_ascii=False))
         return
@@ -100,9 +101,10 @@ def explain(
     from retriever.explaining import explain as run
     from retriever.index import open_index
     from retriever.search import SearchRequest
+    from retriever.settings import RetrieverSettings
 
     with open_index(IndexerSettings(), name, synonyms) as index:
-        account = asyncio.run(run(index, SearchRequest(question, method=method), passage_id))
+        account = asyncio.run(run(index, SearchRequest(question, method), passage_id, RetrieverSettings()))
     if as_json:
         click.echo(json.dumps(account.as_record(), ensure_ascii=False))
         return
@@ -147,7 +149,10 @@ def show_search(result: SearchResult) -> None:
         table.add_row(str(hit.rank), f"{hit.score:.4f}", hit.passage_id, year, text)
     screen.print(table)
     left_out = ", ".join(counted(count, LEFT_OUT[kind]) for kind, count in result.filtered.items() if count)
-    click.echo(f"ordered by {result.order}" + (f"; left out: {left_out}" if left_out else ""), err=True)
+    click.echo(
+        f"ordered by {result.order}" + (f"; left out: {left_out}" if left_out else ""),
+        err=True,
+    )
     click.echo(f"{result.milliseconds['total']:.0f} ms", err=True)
 
 
@@ -160,7 +165,7 @@ def show_trace(result: SearchResult) -> None:
 
     screen = console()
     if result.keywords:
-        shown = ", ".join(f"{one.text} ({one.weight:.2f})" for one in result.keywords)
+        shown = ", ".join(f"{keyword.text} ({keyword.weight:.2f})" for keyword in result.keywords)
         screen.print(Text("keywords", style="bold"), f" {shown}")
     table = Table("query", "hits", box=None)
     for query in result.queries:

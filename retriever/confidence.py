@@ -29,7 +29,7 @@ WEIGHTS: Mapping[str, float] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class AnswerabilityFeatures:
     """What speaks for an answer among the first passages; shares lie between 0 and 1, the base up to 2.2.
 
     Shares are of the whole question: a word that the index does not hold counts as the rarest there is.
@@ -45,14 +45,14 @@ class Signs:
     best_window: float  # of the first five
 
     def values(self) -> dict[str, float]:
-        """Return the signs by name."""
+        """Return the features by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def signs(
+def answerability_features(
     ordered: Sequence[tuple[Features, frozenset[str]]], concepts: Sequence[Concept], unseen: float
-) -> Signs:
-    """Read the signs off the first passages, each with its features and its tokens.
+) -> AnswerabilityFeatures:
+    """Read the features off the first passages, each with its features and its tokens.
 
     `unseen` is the idf of a word that stands nowhere. The rarest word is the concept of the highest weight a
     token: its counterparts in the other language count as tokens but add no weight, so that a word with
@@ -60,16 +60,18 @@ def signs(
     `unseen`. WEIGHTS were fitted with this definition.
     """
     if not ordered:
-        return Signs(0, 0, 0, 0, 0, 0, 0, 0)
+        return AnswerabilityFeatures(0, 0, 0, 0, 0, 0, 0, 0)
     first, tokens = ordered[0]
     second = ordered[1][0].base if len(ordered) > 1 else 0.0
     known = sum(concept.weight for concept in concepts)
     unknown = unseen * sum(not concept.weight for concept in concepts)
     share = known / (known + unknown) if known else 0.0
     rarest = max(
-        concepts, key=lambda one: one.weight / len(one.tokens) if one.weight else unseen, default=None
+        concepts,
+        key=lambda concept: concept.weight / len(concept.tokens) if concept.weight else unseen,
+        default=None,
     )
-    return Signs(
+    return AnswerabilityFeatures(
         base=first.base * share,
         coverage=first.coverage * share,
         window=first.window * share,
@@ -81,7 +83,7 @@ def signs(
     )
 
 
-def evidence_score(found: Signs) -> float:
+def evidence_score(found: AnswerabilityFeatures) -> float:
     """Return the likelihood, 0 to 1, that the evidence answers."""
     total = WEIGHTS["bias"] + sum(WEIGHTS.get(name, 0.0) * value for name, value in found.values().items())
     return 1 / (1 + math.exp(-total))

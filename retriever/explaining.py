@@ -1,4 +1,4 @@
-"""Why a passage stands where it stands: BM25 term by term, and the features of the tuned order."""
+"""Why a passage stands where it stands: BM25 term by term, and the parts of the tuned order's score."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -6,9 +6,12 @@ from typing import Any
 
 from retriever.engines import Explanation
 from retriever.errors import UnknownPassage
+from retriever.feature_ranking import lexical_contributions, semantic_contributions
 from retriever.index import SearchIndex
-from retriever.reranker import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS
-from retriever.search import SearchRequest, feature_table, prepare_query, rank
+from retriever.plan import question_query
+from retriever.queries import Query
+from retriever.ranking import Ranking
+from retriever.search import SearchRequest, Stages, open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 
 DEPTH = 100
@@ -47,9 +50,9 @@ class Account:
 
 
 async def explain(
-    index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings | None = None
+    index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
 ) -> Account:
-    """Account for one passage's place.
+    """Account for one passage's place among the first hundred.
 
     Raises:
         UnknownPassage: no passage of that id in the index.
@@ -57,19 +60,41 @@ async def explain(
     stored = (await index.engine.passages([passage_id])).get(passage_id)
     if stored is None:
         raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {passage_id!r}")
-    settings = settings or RetrieverSettings()
-    query = await prepare_query(index, request, settings)
-    request = replace(request, k=DEPTH, collapse=False)
-    ranked = await rank(index, request, settings)
-    place = next((place for place, (one, _) in enumerate(ranked, 1) if one == passage_id), None)
-    features = {}
-    if request.method == "shrag":
-        for hit, row in await feature_table(index, request, settings):
-            if hit.passage_id == passage_id:
-                weights = HEAD_WEIGHTS if place is not None and place <= HEAD else TAIL_WEIGHTS
-                features = {name: (getattr(row, name), weight) for name, weight in weights.items()}
-    if query is None:
-        explanation = Explanation(passage_id, 0.0, ())
-    else:
-        explanation = await index.engine.explain(query, passage_id)
+    context = open_ranking(index, replace(request, k=DEPTH, collapse=False), settings)
+    stages = await run_stages(context)
+    ranking = stages.ranking or Ranking()
+    ids = [hit.passage_id for hit, _ in ranking.hits[:DEPTH]]
+    place = ids.index(passage_id) + 1 if passage_id in ids else None
+    query = main_query(stages, title_weight=settings.title_weight)
+    explanation = await index.engine.explain(query, passage_id) if query else Explanation(passage_id, 0.0, ())
+    features = _contributions(ranking, passage_id)
     return Account(passage_id, stored.title, request.method, place, explanation, features)
+
+
+def main_query(stages: Stages, *, title_weight: float) -> Query | None:
+    """Return the query whose BM25 stands behind an order: the first of the plan.
+
+    Where the plan has none (method dense) the whole question's; None where nothing is left to search for.
+    """
+    if stages.plan and stages.plan.queries:
+        return stages.plan.queries[0].query
+    if stages.question is None or stages.question.is_empty:
+        return None
+    return question_query(stages.question, title_weight=title_weight)
+
+
+def _contributions(ranking: Ranking, passage_id: str) -> dict[str, tuple[float, float]]:
+    """Return the parts of a candidate's score by the weights that ordered it; empty for what is none."""
+    if not ranking.features or passage_id not in ranking.features:
+        return {}
+    candidates = list(ranking.features)
+    index = candidates.index(passage_id)
+    if ranking.by_vectors:
+        cosines = [ranking.cosines.get(candidate) for candidate in candidates]
+        return semantic_contributions(list(ranking.features.values()), cosines, index)
+    return lexical_contributions(ranking.features[passage_id], _place_among_candidates(ranking, passage_id))
+
+
+def _place_among_candidates(ranking: Ranking, passage_id: str) -> int:
+    ids = [hit.passage_id for hit, _ in ranking.hits]
+    return ids.index(passage_id) + 1 if passage_id in ids else len(ids) + 1

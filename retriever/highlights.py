@@ -47,14 +47,6 @@ class Place:
     token: str
 
 
-def highlight(passage: StoredPassage, tokens: Collection[str]) -> list[Span]:
-    """Return where a passage's text holds one of the tokens, in code points of the text as given, in order.
-
-    Spans that touch or overlap are one.
-    """
-    return _merged(_places(passage, tokens))
-
-
 def snippet(
     passage: StoredPassage, tokens: Weights, *, length: int = 200, marks: tuple[str, str] = ("", "")
 ) -> str:

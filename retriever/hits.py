@@ -1,21 +1,22 @@
 """What a search gives back: hits, and all that led to them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from indexer.schema import StoredPassage
 from retriever.keywords import Keyword
+from retriever.query_names import progressive_number
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage found, with the queries (n of SQn, 0 the whole question) that found it."""
+    """A passage found, with the names of the queries that found it."""
 
     rank: int
     passage: StoredPassage
     score: float
-    found_by: tuple[int, ...] = ()
+    found_by: tuple[str, ...] = ()
     snippet: str = ""
     paper: dict[str, Any] = field(default_factory=dict)
 
@@ -39,17 +40,47 @@ class Hit:
             "title": self.passage.title,
             "year": self.passage.year,
             "snippet": self.snippet,
-            "found_by": list(self.found_by),
+            "found_by": [n for n in map(progressive_number, self.found_by) if n is not None],
+            "found_by_names": list(self.found_by),
         }
         return {key: value for key, value in record.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTrace:
-    """One query as a person would type it, and how many hits it brought."""
+    """One query by its name and as a person would type it, and how many hits it brought."""
 
+    name: str
     query: str
     hits: int
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedSearch:
+    """The configuration that took effect for one search, which settings alone do not tell."""
+
+    method: str
+    order: str  # how the hits were ordered, in words
+    title_weight: float | None  # None where the method has no title clause
+    keywords: str  # statistics, given, or "" where the method has none
+    keyword_ranking: str
+    count_repeats: bool
+    candidates: str
+    vectors: str  # the encoder by whose vectors the hits were ordered, too; "" where there was none
+    vectors_unused: str  # why the vectors of the index had no part in the order
+    reranker: str
+    rerank_depth: int
+    drop_incomplete: bool
+    failures: tuple[str, ...] = ()  # of models that the search went on without
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the configuration as JSON."""
+        return {**asdict(self), "failures": list(self.failures)}
+
+    def deviations(self) -> dict[str, Any]:
+        """Return what makes one question of a run unlike the others: failures, vectors not used."""
+        record = {"failures": list(self.failures), "vectors_unused": self.vectors_unused}
+        return {name: value for name, value in record.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +95,14 @@ class SearchResult:
     filtered: dict[str, int]
     milliseconds: dict[str, float]
     token_weights: Mapping[str, float] = field(default_factory=dict)  # of what was searched for, one by one
-    order: str = ""  # how the hits were ordered, in words
+    applied: AppliedSearch | None = None
     evidence_score: float | None = None  # likelihood that the hits answer (method shrag; see confidence.py)
     notes: tuple[str, ...] = ()
+
+    @property
+    def order(self) -> str:
+        """How the hits were ordered, in words."""
+        return self.applied.order if self.applied else ""
 
     def as_record(self) -> dict[str, Any]:
         """Return the result as the contract's JSON."""
@@ -74,13 +110,14 @@ class SearchResult:
             "question": self.question,
             "method": self.method,
             "keywords": [
-                {"text": one.text, "language": one.language, "weight": round(one.weight, 4)}
-                for one in self.keywords
+                {"text": word.text, "language": word.language, "weight": round(word.weight, 4)}
+                for word in self.keywords
             ],
-            "queries": [{"query": one.query, "hits": one.hits} for one in self.queries],
+            "queries": [asdict(query) for query in self.queries],
             "hits": [hit.as_record() for hit in self.hits],
             "filtered": self.filtered,
             "order": self.order,
+            "applied": self.applied.as_record() if self.applied else None,
             "evidence_score": None if self.evidence_score is None else round(self.evidence_score, 4),
             "notes": list(self.notes),
             "milliseconds": {stage: round(spent, 2) for stage, spent in self.milliseconds.items()},

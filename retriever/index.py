@@ -15,9 +15,10 @@ from indexer.places import the_index
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions import ENGINE, IndexFolder
+from retriever.cross_encoder import CrossEncoder
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
-from retriever.models import QuestionVectors, Rereader
+from retriever.question_vectors import QuestionVectors
 from retriever.synonyms import Synonyms, read_synonyms
 
 
@@ -32,7 +33,7 @@ class SearchIndex:
         glossary: Glossary,
         synonyms: Synonyms | None = None,
         vectors: QuestionVectors | None = None,
-        rereader: Rereader | None = None,
+        cross_encoder: CrossEncoder | None = None,
     ) -> None:
         """Hold what `open_index` opened."""
         self.manifest = manifest
@@ -41,7 +42,7 @@ class SearchIndex:
         self.glossary = glossary
         self.synonyms = synonyms or Synonyms()
         self.vectors = vectors or QuestionVectors(None, None)
-        self.rereader = rereader or Rereader(None)
+        self.cross_encoder = cross_encoder or CrossEncoder(None)
 
     def tokens_of(self, passage: StoredPassage) -> PassageTokens:
         """Return the tokens that a passage was indexed by, or would be if it never was."""
@@ -56,8 +57,8 @@ class SearchIndex:
     def __exit__(self, *_: object) -> None:
         """Close the glossary, the models and the engine."""
         with ExitStack() as closing:
-            for one in (self.engine, self.rereader, self.vectors, self.glossary):
-                closing.callback(one.close)
+            for resource in (self.engine, self.cross_encoder, self.vectors, self.glossary):
+                closing.callback(resource.close)
 
 
 def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = None) -> SearchIndex:
@@ -91,8 +92,8 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
                     f"or go back (shrag indexes rollback {name})"
                 ) from error
             vectors = QuestionVectors(manifest.vector_fingerprint, settings.encoder)
-            rereader = Rereader(settings.reranker)
-            return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors, rereader)
+            cross_encoder = CrossEncoder(settings.reranker)
+            return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors, cross_encoder)
 
 
 def _checked_dictionary(folder: IndexFolder, manifest: Manifest) -> UserDictionary | None:

@@ -1,4 +1,4 @@
-"""Keywords from statistics: a question's words, rarest first, and their counterparts in the other language.
+"""Keywords from statistics: a question's words, rarest first, and their translations into the other language.
 
 A keyword taken from the question keeps the tokens that one analysis of the whole question gave it: a word
 alone is often read otherwise than in its sentence.
@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from indexer.analysis import Analyzer, Token
 from indexer.glossary import Glossary
@@ -17,9 +16,7 @@ from indexer.papers import Language, language_of
 from retriever.queries import Term
 
 KEYWORDS = 10  # k1 … k10 (SHRAG, section 3.1)
-TRANSLATIONS = 5  # of the other language, at most
-
-Ranking = Literal["tf-idf", "entropy"]
+MOST_TRANSLATED = 5  # of the other language, at most
 
 WORD = re.compile(
     r"[^\s()\[\]{}<>〈〉《》「」『』〔〕,.:;·\"'“”‘’!?…~/|]+"
@@ -76,13 +73,6 @@ def content_words(words: Iterable[Keyword]) -> list[Keyword]:
     return list(kept.values())
 
 
-def inverse_document_frequency(document_frequency: int, passages: int) -> float:
-    """Return BM25's ln(1 + (N − df + .5) / (df + .5)), which is never negative."""
-    # An engine may count deleted passages among those that hold a word.
-    held = min(document_frequency, passages)
-    return math.log(1 + (passages - held + 0.5) / (held + 0.5))
-
-
 def term_entropy(frequencies: Sequence[int]) -> float:
     """Return the entropy, in nats, of a term over the passages that hold it; low is specific."""
     total = sum(frequencies)
@@ -90,14 +80,14 @@ def term_entropy(frequencies: Sequence[int]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Counterpart:
-    """What the glossary gives for tokens of the question: words of the other language."""
+class Translation:
+    """What stands for some tokens of the question: words of the other language, or synonyms."""
 
     source: frozenset[str]
     words: tuple[Keyword, ...]
 
 
-def counterparts(tokens: Sequence[Token], glossary: Glossary) -> list[Counterpart]:
+def translations(tokens: Sequence[Token], glossary: Glossary) -> list[Translation]:
     """Look the question's words up in the corpus's glossary; a compound comes as its words (section 3.1)."""
     found = []
     terms = [token[0] for token in tokens]
@@ -107,7 +97,7 @@ def counterparts(tokens: Sequence[Token], glossary: Glossary) -> list[Counterpar
             (pair.english, pair.english_tokens) if target == "en" else (pair.korean, pair.korean_tokens)
         )
         words = tuple(split_compound(text, own, target))
-        found.append(Counterpart(frozenset(terms[match.start : match.end]), words))
+        found.append(Translation(frozenset(terms[match.start : match.end]), words))
     return found
 
 
@@ -132,13 +122,15 @@ def merge(own: Sequence[Keyword], other: Sequence[Keyword]) -> list[Keyword]:
 def token_weights(keywords: Iterable[Keyword]) -> dict[str, float]:
     """Give each token the weight of its keyword, 1 where that has none; of several the highest."""
     weights: dict[str, float] = {}
-    for one in keywords:
-        for token in one.tokens:
-            weights[token] = max(one.weight or 1.0, weights.get(token, 0.0))
+    for keyword in keywords:
+        for token in keyword.tokens:
+            weights[token] = max(keyword.weight or 1.0, weights.get(token, 0.0))
     return weights
 
 
 def weigh(keywords: Iterable[Keyword], weights: Mapping[str, float]) -> list[Keyword]:
     """Give each keyword the sum of its tokens' weights, and order by it, the order given deciding ties."""
-    weighed = [replace(one, weight=sum(weights[token] for token in one.tokens)) for one in keywords]
-    return sorted(weighed, key=lambda one: -one.weight)
+    weighed = [
+        replace(keyword, weight=sum(weights[token] for token in keyword.tokens)) for keyword in keywords
+    ]
+    return sorted(weighed, key=lambda keyword: -keyword.weight)

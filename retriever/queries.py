@@ -83,12 +83,12 @@ class Filters:
     lang: str | None = None
     journal: str | None = None
     without: tuple[str, ...] = ()  # passage_ids that must not be found
-    complete_only: bool = False
+    complete: bool | None = None  # papers with an abstract or text alone; False: those without any
     doc_ids: tuple[str, ...] = ()  # only passages of these papers, where any are given
     parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
 
     def clauses(self) -> tuple[Query, ...]:
-        """Return the filters as clauses; `complete_only` is left to the engine."""
+        """Return the filters as clauses; `complete` is left to the engine."""
         found: list[Query] = []
         if self.lang:
             found.append(Exact("lang", (self.lang,)))
@@ -111,14 +111,6 @@ def or_query(terms: Sequence[Term | Phrase], *, title_weight: float = 0.0) -> Or
     if title_weight > 0:
         clauses += [replace(term, field="title", weight=term.weight * title_weight) for term in terms]
     return Or(tuple(clauses))
-
-
-def progressive_or(keywords: Sequence[Term], *, title_weight: float = 0.0) -> list[Or]:
-    """Make SQn = k1 ∨ … ∨ kn for n from all keywords down to 1 (SHRAG, section 3.2).
-
-    The keywords come most important first, so each query drops the least important of the one before.
-    """
-    return [or_query(keywords[:n], title_weight=title_weight) for n in range(len(keywords), 0, -1)]
 
 
 def searched_tokens(query: Query) -> dict[str, float]:

@@ -1,159 +1,348 @@
-"""The way from a question to its hits, by a method of ranking, with a trace of how they came about."""
+"""The way from a question to its hits, stage by stage.
+
+`search` and `rank` go the whole way. Whoever wants to stop between two stages, change what the first made
+and go on from there opens a context and runs the stages: each that is given is kept, the others are computed.
+
+    context = open_search(index, SearchRequest("지식 그래프와 환각"), settings)
+    stages = await run_stages(context, upto="plan")
+    stages = await run_stages(context, stages.with_plan(stages.plan.without("SQ1")))
+    result = await present(context, stages)
+"""
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal, Self, TypeVar
 
-from retriever.candidates import candidate_table, signs_of, with_text
-from retriever.confidence import Signs, evidence_score
+from retriever.candidates import make_candidate, prefer_abstracts
+from retriever.confidence import AnswerabilityFeatures, answerability_features, evidence_score
+from retriever.context import PassageCache, SearchContext
 from retriever.duplicates import without_duplicates
-from retriever.engines import EngineHit
 from retriever.errors import BadFilter, BadQuestion
-from retriever.features import Features
 from retriever.highlights import snippet
-from retriever.hits import Hit, SearchResult
+from retriever.hits import AppliedSearch, Hit, SearchResult
 from retriever.index import SearchIndex
-from retriever.methods import BY_NAME, METHODS, expression_of
-from retriever.queries import Query
-from retriever.question import (
-    PER_QUERY,
-    find_keywords,
-    find_spellings,
-    keyword_query,
-    own_words,
-    plain_or,
-    question_terms,
-)
-from retriever.rereading import reread
+from retriever.keyword_choice import KeywordChoice
+from retriever.methods import Method, method_named
+from retriever.plan import QueryPlan
+from retriever.pool import CandidatePool, find_candidates
+from retriever.queries import searched_tokens
+from retriever.question import NOTHING_TO_SEARCH, AnalysedQuestion, analyse_question
+from retriever.ranking import Ranking
+from retriever.recorder import SearchRecorder
+from retriever.request import SearchOptions, SearchRequest
+from retriever.reranking import rerank
 from retriever.settings import RetrieverSettings
-from retriever.state import Ranked, SearchRequest, SearchState
+from retriever.term_statistics import inverse_document_frequency
 
-__all__ = [
-    "METHODS",
-    "SearchRequest",
-    "cosine_table",
-    "feature_table",
-    "prepare_query",
-    "question_signs",
-    "rank",
-    "search",
-]
+__all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search"]
 
 LONGEST_QUESTION = 20_000
-EVIDENCE = 5  # passages that an answer rests on (SHRAG, section 3.5)
+# Hits looked at beyond k, since some of the first may be duplicates.
+MARGIN = 10
+# Hits that the likelihood of an answer is told from; its weights were fitted with so many.
+ANSWERABILITY_DEPTH = 5
+
+T = TypeVar("T")
+Stage = Literal["question", "keywords", "plan", "pool", "ranking"]
 
 
-async def rank(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None = None
-) -> list[tuple[str, float]]:
-    """Return the run for one question: at most k (id, score), passage_ids or with `collapse` doc_ids.
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What the stages of one search made; None what is not computed yet.
 
-    Nothing is left out as a duplicate or as incomplete: a run holds what was judged.
+    Methods without keywords leave `keywords` None. A value that is replaced drops those made from it.
     """
-    _, ranked = await _ranked(index, request, settings)
-    return [(hit.doc_id if request.collapse else hit.passage_id, score) for hit, score in ranked]
+
+    question: AnalysedQuestion | None = None
+    keywords: KeywordChoice | None = None
+    plan: QueryPlan | None = None
+    pool: CandidatePool | None = None
+    ranking: Ranking | None = None
+
+    def with_keywords(self, keywords: KeywordChoice) -> Self:
+        """Return the stages with other keywords."""
+        return replace(self, keywords=keywords, plan=None, pool=None, ranking=None)
+
+    def with_plan(self, plan: QueryPlan) -> Self:
+        """Return the stages with another query plan."""
+        return replace(self, plan=plan, pool=None, ranking=None)
+
+    def with_pool(self, pool: CandidatePool) -> Self:
+        """Return the stages with another candidate pool."""
+        return replace(self, pool=pool, ranking=None)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedQuestion:
+    """The run for one question, (id, score) best first, and the configuration that took effect."""
+
+    hits: tuple[tuple[str, float], ...]
+    applied: AppliedSearch
 
 
 async def search(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None = None
+    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings, stages: Stages | None = None
 ) -> SearchResult:
-    """Search, and return hits with the trace of how they came about.
+    """Search, and return hits with the record of how they came about.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
-    started = time.perf_counter()
-    settings = settings or RetrieverSettings()
-    # Some of the best may be duplicates or incomplete: look a little deeper than k.
-    deeper = replace(request, k=request.k + PER_QUERY)
-    state, ranked = await _ranked(index, deeper, settings)
-    hits = await _stored_hits(state, ranked)
-    kept, filtered = _filtered(hits, drop_incomplete=settings.drop_incomplete)
-    if filtered["incomplete"] and len(kept) < request.k:
-        # Incomplete papers have taken the places: ask again without them.
-        complete = replace(deeper, filters=replace(request.filters, complete_only=True))
-        state, ranked = await _ranked(index, complete, settings)
-        kept, others = _filtered(await _stored_hits(state, ranked), drop_incomplete=True)
-        filtered["duplicates"] = others["duplicates"]
-    with state.timed("order"):
-        likelihood = await _evidence_score(state, kept[:EVIDENCE])
-    with state.timed("snippets"):
-        weights = state.token_weights or {token[0]: 1.0 for token in state.tokens}
-        shown = tuple(
-            replace(hit, rank=position, snippet=snippet(hit.passage, weights))
-            for position, hit in enumerate(kept[: request.k], 1)
-        )
-    state.milliseconds["total"] = (time.perf_counter() - started) * 1000
-    return SearchResult(
-        question=request.question,
+    context = open_search(index, request, settings)
+    return await present(context, await run_stages(context, stages or Stages()))
+
+
+async def rank(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:
+    """Return the run for one question: at most k hits, passage_ids or with `collapse` doc_ids.
+
+    Nothing is left out as a duplicate or as incomplete: a run holds what was judged.
+    """
+    context = open_ranking(index, request, settings)
+    stages = await run_stages(context)
+    ranking = _computed(stages.ranking).cut(request.k)
+    hits = tuple((hit.doc_id if request.collapse else hit.passage_id, score) for hit, score in ranking.hits)
+    return RankedQuestion(hits, _applied(context, stages))
+
+
+def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
+    """Begin a search for hits to show: a little deeper than k, without incomplete papers if so set.
+
+    Raises:
+        BadQuestion, BadFilter: a request that cannot be used.
+    """
+    filters = request.filters
+    if settings.drop_incomplete and filters.complete is None:
+        filters = replace(filters, complete=True)
+    context = open_ranking(index, replace(request, k=request.k + MARGIN, filters=filters), settings)
+    return replace(context, shown=request.k)
+
+
+def open_ranking(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
+    """Begin a search for exactly what is asked.
+
+    Raises:
+        BadQuestion, BadFilter: a request that cannot be used.
+    """
+    method = method_named(request.method)
+    _check_question(request.question)
+    if request.title_weight is not None and method.title_weight is None:
+        raise BadFilter(f"method {request.method!r} has no title clause; leave the title weight out")
+    default_weight = method.title_weight(settings) if method.title_weight else None
+    options = SearchOptions(
         method=request.method,
-        keywords=tuple(state.keywords),
-        token_weights=weights,
-        queries=tuple(state.queries),
-        hits=shown,
-        filtered=filtered,
-        milliseconds=state.milliseconds,
-        order=BY_NAME[request.method].told(state),
-        evidence_score=likelihood,
-        notes=tuple(state.notes),
+        title_weight=default_weight if request.title_weight is None else request.title_weight,
+        keywords=settings.keywords,
+        hits_per_query=settings.hits_per_query,
+        keyword_ranking=settings.ranking,
+        count_repeats=settings.count_repeats,
+        candidates=settings.candidates,
+        rerank_depth=settings.rerank_depth,
+        drop_incomplete=settings.drop_incomplete,
+    )
+    return SearchContext(
+        index, request, options, SearchRecorder(), PassageCache(index.engine), shown=request.k
     )
 
 
-async def _evidence_score(state: SearchState, evidence: Sequence[Hit]) -> float | None:
-    """Return how likely the evidence answers, as its features tell; None where the method has none."""
-    if state.features is None:
-        return None
-    return evidence_score(await signs_of(state, [hit.passage_id for hit in evidence])) if evidence else 0.0
+async def run_stages(
+    context: SearchContext, stages: Stages | None = None, *, upto: Stage = "ranking"
+) -> Stages:
+    """Compute the stages that are missing, up to one of them."""
+    stages = stages or Stages()
+    method = method_named(context.request.method)
+    order = [stage.name for stage in fields(Stages)]
+    for stage in order[: order.index(upto) + 1]:
+        if getattr(stages, stage) is None:
+            stages = await _STAGES[stage](context, method, stages)
+    return stages
 
 
-async def _stored_hits(state: SearchState, ranked: Ranked) -> list[Hit]:
-    """Fetch what is stored of ranked passages and their papers."""
-    engine = state.index.engine
-    with state.timed("stored"):
-        if state.request.collapse:
-            scores = {hit.doc_id: score for hit, score in ranked}
-            ranked = [(hit, scores[hit.doc_id]) for hit in await with_text(state, [hit for hit, _ in ranked])]
-        stored = await state.passages(hit.passage_id for hit, _ in ranked)
-        papers = {one.doc_id: one for one in stored.values() if one.paper is not None}
-        missing = [one.doc_id for one in stored.values() if one.doc_id not in papers]
-        papers |= await engine.papers(missing)
-    return [
-        Hit(
-            rank=0,
-            passage=stored[hit.passage_id],
-            score=round(score, 4),
-            found_by=tuple(dict.fromkeys(sorted(state.found_by.get(hit.passage_id, ()), reverse=True))),
-            paper=(papers[hit.doc_id].paper or {}) if hit.doc_id in papers else {},
+async def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
+    with context.recorder.timed("keywords"):
+        if method.analyse:
+            question = method.analyse(context.index, context.request.question)
+        else:
+            question = analyse_question(context.index, context.request.question, synonyms=method.synonyms)
+    if question.is_empty:
+        context.recorder.note(NOTHING_TO_SEARCH)
+    if context.index.synonyms and not method.synonyms:
+        context.recorder.note(f"method {context.request.method!r} searches without synonyms")
+    for expansion in question.synonyms:
+        others = ", ".join(equivalent.text for equivalent in expansion.equivalents)
+        context.recorder.note(f"{expansion.text} is also searched for as {others}")
+    return replace(stages, question=question)
+
+
+async def _choose_keywords(context: SearchContext, method: Method, stages: Stages) -> Stages:
+    question = _computed(stages.question)
+    if method.keywords is None or question.is_empty:
+        return stages
+    with context.recorder.timed("keywords"):
+        return replace(stages, keywords=await method.keywords(context, question))
+
+
+async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stages:
+    return replace(stages, plan=method.plan(context, _computed(stages.question), stages.keywords))
+
+
+async def _find(context: SearchContext, _: Method, stages: Stages) -> Stages:
+    return replace(stages, pool=await find_candidates(context, _computed(stages.plan)))
+
+
+async def _rank(context: SearchContext, method: Method, stages: Stages) -> Stages:
+    question, plan, pool = _computed(stages.question), _computed(stages.plan), _computed(stages.pool)
+    ranking = await method.rank(context, question, stages.keywords, plan, pool)
+    return replace(stages, ranking=await rerank(context, ranking) if method.reranks else ranking)
+
+
+_STAGES = {"question": _analyse, "keywords": _choose_keywords, "plan": _plan, "pool": _find, "ranking": _rank}
+
+
+async def present(context: SearchContext, stages: Stages) -> SearchResult:
+    """Make the hits that are shown: duplicates left out and counted, each with its paper and snippet."""
+    question, k = _computed(stages.question), context.shown
+    hits, incomplete = await _stored_hits(context, stages), _computed(stages.pool).incomplete
+    kept = without_duplicates(hits)
+    filtered = {
+        "incomplete": _ranked_before(incomplete, stages, kept[:k]) if len(kept) >= k else len(incomplete),
+        "duplicates": len(hits) - len(kept),
+    }
+    with context.recorder.timed("order"):
+        likelihood = await _likelihood(context, stages, kept[:ANSWERABILITY_DEPTH])
+    with context.recorder.timed("snippets"):
+        weights = _token_weights(question, stages.keywords)
+        shown = tuple(
+            replace(hit, rank=rank, snippet=snippet(hit.passage, weights))
+            for rank, hit in enumerate(kept[:k], 1)
         )
-        for hit, score in ranked
+    recorder = context.recorder
+    recorder.milliseconds["total"] = (time.perf_counter() - recorder.started) * 1000
+    return SearchResult(
+        question=context.request.question,
+        method=context.request.method,
+        keywords=stages.keywords.keywords if stages.keywords else (),
+        token_weights=weights,
+        queries=tuple(recorder.queries),
+        hits=shown,
+        filtered=filtered,
+        milliseconds=recorder.milliseconds,
+        applied=_applied(context, stages),
+        evidence_score=likelihood,
+        notes=tuple(recorder.notes),
+    )
+
+
+async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
+    """Fetch what is stored of the ranked passages and their papers."""
+    ranking = _computed(stages.ranking).cut(context.request.k)
+    found_by = _computed(stages.pool).found_by()
+    ranked, replaced = list(ranking.hits), dict(ranking.replaced)
+    with context.recorder.timed("stored"):
+        if context.request.collapse:
+            scores = {hit.doc_id: score for hit, score in ranked}
+            shown, newly_replaced = await prefer_abstracts(context, [hit for hit, _ in ranked])
+            ranked = [(hit, scores[hit.doc_id]) for hit in shown]
+            replaced |= newly_replaced
+        stored = await context.passages.read(hit.passage_id for hit, _ in ranked)
+        papers = {passage.doc_id: passage for passage in stored.values() if passage.paper is not None}
+        missing = [passage.doc_id for passage in stored.values() if passage.doc_id not in papers]
+        papers |= await context.index.engine.papers(missing)
+    names = list(_computed(stages.pool).found)
+    hits = []
+    for hit, score in ranked:
+        finders = {
+            name
+            for passage_id in (hit.passage_id, *replaced.get(hit.passage_id, ()))
+            for name in found_by.get(passage_id, ())
+        }
+        paper = papers[hit.doc_id].paper if hit.doc_id in papers else None
+        in_order = tuple(name for name in names if name in finders)
+        hits.append(Hit(0, stored[hit.passage_id], round(score, 4), in_order, paper=paper or {}))
+    return hits
+
+
+def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Sequence[Hit]) -> int:
+    """Count incomplete papers that score as much as the least of the hits that are shown."""
+    found = next(iter(_computed(stages.pool).found.values()), ())
+    scores = {hit.doc_id: hit.score for hit in found}
+    least = min((scores.get(hit.doc_id, 0.0) for hit in shown), default=0.0)
+    return sum(score >= least for score in incomplete.values())
+
+
+async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[Hit]) -> float | None:
+    """Return how likely the first hits answer, as their features tell; None where the method has none."""
+    if _computed(stages.ranking).features is None:
+        return None
+    if not evidence or stages.keywords is None:
+        return 0.0
+    return evidence_score(await answerability(context, stages, [hit.passage_id for hit in evidence]))
+
+
+async def answerability(
+    context: SearchContext, stages: Stages, passage_ids: Sequence[str]
+) -> AnswerabilityFeatures:
+    """Return what speaks for an answer among the first passages; only candidates have features."""
+    rows = _computed(stages.ranking).features or {}
+    known = [passage_id for passage_id in passage_ids if passage_id in rows]
+    stored = await context.passages.read(known)
+    held = [
+        (
+            rows[passage_id],
+            frozenset(make_candidate(context.index, stored[passage_id], 0.0).words()),
+        )
+        for passage_id in known
     ]
+    concepts = stages.keywords.concepts if stages.keywords else ()
+    unseen = inverse_document_frequency(0, context.index.engine.passage_count)
+    return answerability_features(held, concepts, unseen)
 
 
-def _filtered(hits: Sequence[Hit], *, drop_incomplete: bool) -> tuple[list[Hit], dict[str, int]]:
-    """Leave out incomplete papers and duplicates of better hits (SHRAG, section 3.3); count both."""
-    complete = [hit for hit in hits if not (drop_incomplete and hit.passage.incomplete)]
-    kept = without_duplicates(complete)
-    return kept, {"incomplete": len(hits) - len(complete), "duplicates": len(complete) - len(kept)}
+def _token_weights(question: AnalysedQuestion, keywords: KeywordChoice | None) -> dict[str, float]:
+    """Return the tokens that were searched for with their weights, for snippets and quotations."""
+    if keywords and keywords.token_weights:
+        return dict(keywords.token_weights)
+    if question.expression is not None:
+        return searched_tokens(question.expression)
+    return {token[0]: 1.0 for token in question.tokens}
 
 
-async def _ranked(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None
-) -> tuple[SearchState, Ranked]:
-    state = _begun(index, request, settings)
-    ranked = await reread(state, await BY_NAME[request.method].rank(state))
-    return state, ranked[: request.k]
+def _applied(context: SearchContext, stages: Stages) -> AppliedSearch:
+    """Return the configuration that took effect."""
+    options, ranking, vectors = context.options, _computed(stages.ranking), context.index.vectors
+    method = method_named(options.method)
+    order = method.order_by_vectors if ranking.by_vectors else method.order
+    if ranking.reranker:
+        order = f"{order}; the first {options.rerank_depth} by {ranking.reranker}"
+    unused = ""
+    if method.order_by_vectors and not ranking.by_vectors:
+        unused = vectors.disabled_reason or next(iter(context.recorder.failures), "")
+    keywords = stages.keywords
+    return AppliedSearch(
+        method=options.method,
+        order=order,
+        title_weight=options.title_weight,
+        keywords="" if keywords is None else "given" if keywords.given else "statistics",
+        keyword_ranking=options.keyword_ranking,
+        count_repeats=options.count_repeats,
+        candidates=options.candidates,
+        vectors=vectors.model if ranking.by_vectors else "",
+        vectors_unused=unused,
+        reranker=ranking.reranker,
+        rerank_depth=options.rerank_depth,
+        drop_incomplete=options.drop_incomplete,
+        failures=tuple(context.recorder.failures),
+    )
 
 
-def _begun(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None) -> SearchState:
-    """Begin a search, for every public way in: BadQuestion or BadFilter where it cannot be used."""
-    _check(request)
-    return SearchState(index, request, settings or RetrieverSettings())
+def _computed(value: T | None) -> T:
+    """Return a stage's value, which is there by now."""
+    if value is None:
+        raise ValueError("a stage of the search has not been computed; see run_stages")
+    return value
 
 
-def _check(request: SearchRequest) -> None:
-    if request.method not in BY_NAME:
-        raise BadFilter(f"no method {request.method!r}; there are {', '.join(METHODS)}")
-    question = request.question
+def _check_question(question: str) -> None:
     if len(question) > LONGEST_QUESTION:
         raise BadQuestion(
             f"the question has {len(question):,} characters, {LONGEST_QUESTION:,} are allowed; shorten it"
@@ -164,51 +353,3 @@ def _check(request: SearchRequest) -> None:
         question.encode("utf-8")
     except UnicodeEncodeError as error:
         raise BadQuestion(f"the question holds a lone surrogate at character {error.start}") from None
-
-
-async def prepare_query(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None = None
-) -> Query | None:
-    """Return the one query whose BM25 stands behind a method's order.
-
-    Of the whole question, SQ10 for `paper`, the expression for `boolean`; None where nothing is left to
-    search for.
-    """
-    state = _begun(index, request, settings)
-    if request.method == "boolean":
-        return expression_of(state)
-    terms = await question_terms(state)
-    if request.method == "paper":
-        await find_keywords(state)
-        return keyword_query(state, len(state.keywords)) if state.keywords else None
-    if request.method == "shrag":
-        state.spellings = await find_spellings(state)
-        return own_words(state, terms) if terms else None
-    return plain_or(state, terms) if terms else None
-
-
-async def feature_table(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None = None
-) -> list[tuple[EngineHit, Features]]:
-    """Return the candidates of a question with their features, as the lexical order sees them."""
-    table, _ = await candidate_table(_begun(index, request, settings))
-    return table
-
-
-async def cosine_table(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None = None
-) -> list[tuple[EngineHit, Features, float | None]]:
-    """Return the candidates with features and cosine, as the order by both sees them."""
-    state = _begun(index, request, settings)
-    table, _ = await candidate_table(state)
-    await state.find_cosines([hit.passage_id for hit, _ in table])
-    return [(hit, row, state.cosines.get(hit.passage_id)) for hit, row in table]
-
-
-async def question_signs(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings | None = None
-) -> Signs:
-    """Return what speaks for an answer among the first passages for a question (method `shrag`)."""
-    state = _begun(index, request, settings)
-    ranked = await BY_NAME["shrag"].rank(state)
-    return await signs_of(state, [hit.passage_id for hit, _ in ranked[:EVIDENCE]])

@@ -6,9 +6,8 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from retriever.keywords import Ranking
-
 Candidates = Literal["progressive", "lexical", "both"]
+KeywordRanking = Literal["tf-idf", "entropy"]
 
 
 class RetrieverSettings(BaseSettings):
@@ -23,6 +22,10 @@ class RetrieverSettings(BaseSettings):
         default=False,
         description="in `or`, a word that stands twice in the question weighs twice (Lucene's match)",
     )
+    keywords: int = Field(default=10, ge=1, le=50, description="keywords of a question: k1 … k10")
+    hits_per_query: int = Field(
+        default=10, ge=1, le=1000, description="papers that each progressive query SQn brings"
+    )
     candidates: Candidates = Field(
         default="both",
         description="what `shrag` orders: the progressive queries' union, that and the whole question's "
@@ -31,6 +34,6 @@ class RetrieverSettings(BaseSettings):
     rerank_depth: int = Field(
         default=30, ge=1, le=1000, description="hits that a cross-encoder reads again (SHRAG_RERANKER__…)"
     )
-    ranking: Ranking = Field(default="tf-idf", description="importance of keywords: tf-idf or entropy")
+    ranking: KeywordRanking = Field(default="tf-idf", description="importance of keywords: tf-idf or entropy")
     synonyms: Path | None = Field(default=None, description="a file of synonyms for questions")
     drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")

@@ -21,7 +21,7 @@ from indexer.analysis import Analyzer, Token
 from indexer.analysis.user_dictionary import COMMENT, decoded_lines
 from indexer.errors import InvalidCall
 from indexer.papers import language_of
-from retriever.keywords import Counterpart, Keyword
+from retriever.keywords import Keyword, Translation
 from retriever.queries import AnalysedField, And, Not, Or, Phrase, Query, Term
 
 SYNONYM_WEIGHT = 0.8  # beside the word itself, as a near spelling's
@@ -66,14 +66,14 @@ class Expansion:
     text: str
     equivalents: tuple[Equivalent, ...]
 
-    def counterparts(self) -> list[Counterpart]:
+    def translations(self) -> list[Translation]:
         """Return the equivalents as what stands for the same concept."""
         return [
-            Counterpart(
+            Translation(
                 frozenset(self.source),
-                (Keyword(one.text, language_of(one.text), tuple(token for _, token in one.tokens)),),
+                (Keyword(term.text, language_of(term.text), tuple(token for _, token in term.tokens)),),
             )
-            for one in self.equivalents
+            for term in self.equivalents
         ]
 
 
@@ -104,6 +104,9 @@ class Synonyms:
         for key in self._known:
             lengths = {*self._lengths.get(key[0], ()), len(key)}
             self._lengths[key[0]] = tuple(sorted(lengths, reverse=True))
+
+    def __bool__(self) -> bool:
+        return bool(self._known)
 
     def find(self, tokens: Sequence[str]) -> list[Expansion]:
         """Return what has synonyms in a row of tokens; of terms that overlap the earlier, then the longer."""

@@ -98,7 +98,6 @@ def make(
     """
     from stack.bundle.images import images_of
     from stack.bundle.making import BundleRequest, make_bundle
-    from stack.bundle.manifest import asked_for
     from stack.bundle.models import parse_model
     from stack.bundle.source import CHECKOUT
 
@@ -112,13 +111,12 @@ def make(
         images=tuple(dict.fromkeys(images)),
     )
     manifest = make_bundle(request, tell=lambda line: click.echo(f"{line} …", err=True))
-    size = sum(one.size for one in manifest.files)
+    size = sum(file.size for file in manifest.files)
     check = f"shrag bundle verify {quote(str(out))}"
     click.echo(f"{out}: {len(manifest.files):,} files, {size / 1e6:,.1f} MB; check it: {check}")
-    missing = asked_for(manifest)
-    for one in missing:
-        click.echo(f"left out: {one.what}: {one.why}", err=True)
-    if missing:
+    for missing in manifest.missing:
+        click.echo(f"left out: {missing.what}: {missing.why}", err=True)
+    if manifest.missing:
         raise SystemExit(1)
 
 

@@ -11,6 +11,7 @@ import pytest
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import ROOT, build, environment_of, write_jsonl
 
 SEARCHES = 1_000
@@ -50,7 +51,7 @@ def test_a_thousand_searches_while_versions_are_published(home, tmp_path):
 
     def search_once(_):
         with open_index(IndexerSettings(home=home), "papers") as index:
-            result = asyncio.run(search(index, request))
+            result = asyncio.run(search(index, request, RetrieverSettings()))
         assert len(result.hits) == 5
         return versions_seen(result)
 
@@ -68,7 +69,9 @@ def test_a_thousand_searches_while_versions_are_published(home, tmp_path):
         try:
             publisher.stdout.readline()  # the first has been published
             seen = list(threads.map(search_once, range(SEARCHES)))
-            still = [versions_seen(asyncio.run(search(held, request))) for _ in range(10)]
+            still = [
+                versions_seen(asyncio.run(search(held, request, RetrieverSettings()))) for _ in range(10)
+            ]
         finally:
             publisher.kill()
             published = len(publisher.stdout.read().split())

@@ -11,7 +11,7 @@ hold it. `--fit` fits the weights of `retriever/confidence.py` on the training q
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,14 @@ from eval.experiments.ranking import COLLECTIONS, Bench, Collection, questions
 from eval.progress import question_bar
 from eval.tables import aligned
 from generator.extractive import MOST_SENTENCES, extractive_answer
+from generator.settings import EVIDENCE
 from indexer.ingest import Progress
 from indexer.options import json_option
-from retriever.confidence import THRESHOLD, Signs, evidence_score
+from retriever.confidence import THRESHOLD, AnswerabilityFeatures, evidence_score
 from retriever.index import SearchIndex
 from retriever.queries import Filters
-from retriever.search import EVIDENCE, SearchRequest, question_signs, search
+from retriever.search import SearchRequest, answerability, open_ranking, run_stages, search
+from retriever.settings import RetrieverSettings
 
 FALSE_ABSTENTION = 0.01  # of the training questions, where the threshold is set
 EPOCHS, RATE = 3000, 0.5
@@ -38,8 +40,8 @@ EPOCHS, RATE = 3000, 0.5
 class Asked:
     """One question's signs with and without its relevant passage, and what its answer held."""
 
-    with_passage: Signs
-    without_passage: Signs
+    with_passage: AnswerabilityFeatures
+    without_passage: AnswerabilityFeatures
     evidence_holds: bool
     answer_holds: bool
     sentences: int
@@ -58,24 +60,30 @@ async def ask_twice(
 ) -> Asked:
     """Ask with and without the relevant passages; with `answer` look for the answer string too."""
     request = SearchRequest(question, k=EVIDENCE, collapse=False)
-    there = await question_signs(index, request)
-    gone = await question_signs(
-        index, SearchRequest(question, k=EVIDENCE, collapse=False, filters=Filters(without=tuple(relevant)))
-    )
+    there = await _answerability(index, request)
+    gone = await _answerability(index, replace(request, filters=Filters(without=tuple(relevant))))
     if not answer:
         return Asked(there, gone, evidence_holds=False, answer_holds=False, sentences=0)
-    result = await search(index, request)
+    result = await search(index, request, RetrieverSettings())
     written = extractive_answer(result, index, 0.0)
     texts = [_plain(f"{hit.passage.title} {hit.passage.text}") for hit in result.hits]
-    quoted = _plain(" ".join(one.text for one in written.sentences))
-    wanted = [_plain(one) for one in answers]
+    quoted = _plain(" ".join(sentence.text for sentence in written.sentences))
+    wanted = [_plain(answer_string) for answer_string in answers]
     return Asked(
         there,
         gone,
-        evidence_holds=any(one in text for one in wanted for text in texts),
-        answer_holds=any(one in quoted for one in wanted),
+        evidence_holds=any(string in text for string in wanted for text in texts),
+        answer_holds=any(string in quoted for string in wanted),
         sentences=len(written.sentences),
     )
+
+
+async def _answerability(index: SearchIndex, request: SearchRequest) -> AnswerabilityFeatures:
+    """Return what speaks for an answer among the first passages for a question."""
+    context = open_ranking(index, request, RetrieverSettings())
+    stages = await run_stages(context)
+    hits = stages.ranking.hits if stages.ranking else ()
+    return await answerability(context, stages, [hit.passage_id for hit, _ in hits[:EVIDENCE]])
 
 
 def _plain(text: str) -> str:
@@ -119,7 +127,9 @@ def ask_all(
 def fit(asked: Sequence[Asked]) -> tuple[dict[str, float], float]:
     """Fit the logistic regression; return its weights and the threshold of the set false abstention."""
     rows = [
-        list(signs.values().values()) for one in asked for signs in (one.with_passage, one.without_passage)
+        list(signs.values().values())
+        for question in asked
+        for signs in (question.with_passage, question.without_passage)
     ]
     values, target = np.array(rows), np.array([1.0, 0.0] * len(asked))
     mean, scale = values.mean(axis=0), values.std(axis=0) + 1e-9
@@ -139,14 +149,15 @@ def fit(asked: Sequence[Asked]) -> tuple[dict[str, float], float]:
 
 def report(asked: Sequence[Asked]) -> dict[str, float]:
     """Compute the figures of a set of questions."""
-    there = [evidence_score(one.with_passage) for one in asked]
-    gone = [evidence_score(one.without_passage) for one in asked]
-    held = [one for one in asked if one.evidence_holds]
+    there = [evidence_score(question.with_passage) for question in asked]
+    gone = [evidence_score(question.without_passage) for question in asked]
+    held = [question for question in asked if question.evidence_holds]
     figures = {
         "questions": len(asked),
         "AUROC": area_under_curve(there, gone),
         "AUROC of the score alone": area_under_curve(
-            [one.with_passage.base for one in asked], [one.without_passage.base for one in asked]
+            [question.with_passage.base for question in asked],
+            [question.without_passage.base for question in asked],
         ),
         "false abstention": sum(score < THRESHOLD for score in there) / len(asked),
         "right abstention": sum(score < THRESHOLD for score in gone) / len(asked),
@@ -154,8 +165,8 @@ def report(asked: Sequence[Asked]) -> dict[str, float]:
     if held:
         figures |= {
             "evidence holds the answer": len(held) / len(asked),
-            "answer holds it": sum(one.answer_holds for one in held) / len(held),
-            "most sentences": max(one.sentences for one in asked),
+            "answer holds it": sum(question.answer_holds for question in held) / len(held),
+            "most sentences": max(question.sentences for question in asked),
         }
     return {name: round(value, 4) for name, value in figures.items()}
 
@@ -168,15 +179,15 @@ def report(asked: Sequence[Asked]) -> dict[str, float]:
 @json_option
 def main(home: Path, data: Path, fitting: bool, step: int, as_json: bool) -> None:
     """Measure abstention and extractive answers on the tydi questions."""
-    collections = [one for one in COLLECTIONS if "train" in one.splits]
+    collections = [collection for collection in COLLECTIONS if "train" in collection.splits]
     with question_bar() as progress:
         bench = Bench(home, data, progress)
         split = "train" if fitting else "dev"
         by_name: dict[str, list[Asked]] = {
-            one.name: ask_all(bench, data, one, split, progress, answer=not fitting, step=step)
-            for one in collections
+            collection.name: ask_all(bench, data, collection, split, progress, answer=not fitting, step=step)
+            for collection in collections
         }
-    everything = [one for asked in by_name.values() for one in asked]
+    everything = [question for asked in by_name.values() for question in asked]
     figures: Mapping[str, Any] = {name: report(asked) for name, asked in by_name.items()} | {
         "all": report(everything)
     }

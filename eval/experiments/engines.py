@@ -30,7 +30,8 @@ from indexer.settings import EngineName, IndexerSettings
 
 PREFIX = "engines"
 SETTINGS = ("alone", "together")
-MEASURES = ("nDCG@10", "Success@5")
+MEASURES = ("nDCG@10", "Success@5", "Success@15")
+SHOWN = MEASURES[:2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +120,13 @@ def _show(found: Sequence[SideBySide]) -> None:
             one.setting,
             one.method,
             str(one.questions),
-            *(f"{means[measure]:.4f}" for measure in MEASURES for means in (one.embedded, one.elasticsearch)),
+            *(f"{means[measure]:.4f}" for measure in SHOWN for means in (one.embedded, one.elasticsearch)),
             f"{one.overlap:.4f}",
             f"{one.rank_biased_overlap:.4f}",
         )
         for one in found
     ]
-    measured = (name for measure in MEASURES for name in (measure, "Elasticsearch"))
+    measured = (name for measure in SHOWN for name in (measure, "Elasticsearch"))
     header = ("collection", "index", "method", "questions", *measured, f"first {FIRST} in common", "RBO")
     click.echo(aligned(header, rows, words=3))
 

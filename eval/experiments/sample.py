@@ -22,12 +22,14 @@ from eval.qrels import Qrels, read_qrels
 from eval.tables import aligned
 from generator.citations import check_sentence
 from generator.extractive import extractive_answer
+from generator.settings import EVIDENCE
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.confidence import THRESHOLD
 from retriever.index import SearchIndex, open_index
-from retriever.search import EVIDENCE, SearchRequest, search
+from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
 
 SAMPLE = Path(__file__).parents[2] / "sample"
 NAME = "sample"
@@ -61,14 +63,14 @@ async def ask_questions(
 ) -> list[Question]:
     """Ask every question for five papers and a quoted answer."""
     asked = []
-    for one in questions:
-        result = await search(index, SearchRequest(one["question"], k=EVIDENCE))
+    for topic in questions:
+        result = await search(index, SearchRequest(topic["question"], k=EVIDENCE), RetrieverSettings())
         answer = extractive_answer(result, index, THRESHOLD)
-        grades = qrels.get(one["query_id"], {})
+        grades = qrels.get(topic["query_id"], {})
         ranks = [hit.rank for hit in result.hits if grades.get(hit.doc_id, 0) >= ANSWERS]
         uncited = sum(not sentence.citations for sentence in answer.sentences)
         asked.append(
-            Question(one["query_id"], one["kind"], min(ranks, default=None), answer.abstained, uncited)
+            Question(topic["query_id"], topic["kind"], min(ranks, default=None), answer.abstained, uncited)
         )
     return asked
 
@@ -76,13 +78,12 @@ async def ask_questions(
 async def check_claims(index: SearchIndex, claims: Sequence[dict[str, Any]]) -> list[Claim]:
     """Check every claim against the papers it cites."""
     checked = []
-    for one in claims:
-        papers = await index.engine.papers(one["citations"])
-        finding = check_sentence(one["text"], list(papers.values()), index)
+    for claim in claims:
+        papers = await index.engine.papers(claim["citations"])
+        finding = check_sentence(claim["text"], list(papers.values()), index)
+        supported = claim["label"] == "supported"
         checked.append(
-            Claim(
-                one["claim_id"], one["pair"], one["label"] == "supported", one.get("why", ""), finding.check
-            )
+            Claim(claim["claim_id"], claim["pair"], supported, claim.get("why", ""), finding.check)
         )
     return checked
 
@@ -90,16 +91,16 @@ async def check_claims(index: SearchIndex, claims: Sequence[dict[str, Any]]) -> 
 def question_figures(asked: Sequence[Question]) -> dict[str, dict[str, float]]:
     """Count by kind: questions, Success@5, abstentions, sentences without citation."""
     by_kind: dict[str, list[Question]] = defaultdict(list)
-    for one in asked:
-        by_kind[one.kind].append(one)
+    for question in asked:
+        by_kind[question.kind].append(question)
     return {
         kind: {
-            "questions": len(ones),
-            "Success@5": round(sum(one.rank is not None for one in ones) / len(ones), 3),
-            "abstained": sum(one.abstained for one in ones),
-            "uncited sentences": sum(one.uncited for one in ones),
+            "questions": len(questions),
+            "Success@5": round(sum(question.rank is not None for question in questions) / len(questions), 3),
+            "abstained": sum(question.abstained for question in questions),
+            "uncited sentences": sum(question.uncited for question in questions),
         }
-        for kind, ones in by_kind.items()
+        for kind, questions in by_kind.items()
     }
 
 
@@ -107,19 +108,20 @@ def claim_figures(checked: Sequence[Claim]) -> dict[str, dict[str, float]]:
     """Count by pair of languages: supported claims called unsupported, unsupported ones caught."""
     figures = {}
     for pair in ("within", "across"):
-        right = [one for one in checked if one.pair == pair and one.supported]
-        wrong = [one for one in checked if one.pair == pair and not one.supported]
+        right = [claim for claim in checked if claim.pair == pair and claim.supported]
+        wrong = [claim for claim in checked if claim.pair == pair and not claim.supported]
         figures[pair] = {
             "supported": len(right),
-            "called unsupported": round(sum(one.check == "unsupported" for one in right) / len(right), 3),
-            "not checkable": round(sum(one.check == "not checkable" for one in right) / len(right), 3),
+            "called unsupported": round(sum(claim.check == "unsupported" for claim in right) / len(right), 3),
+            "not checkable": round(sum(claim.check == "not checkable" for claim in right) / len(right), 3),
             "unsupported": len(wrong),
-            "caught": round(sum(one.check == "unsupported" for one in wrong) / len(wrong), 3),
+            "caught": round(sum(claim.check == "unsupported" for claim in wrong) / len(wrong), 3),
         }
     return figures
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read the records of a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -141,8 +143,8 @@ def main(home: Path | None, as_json: bool, listing: bool) -> None:
         build_index(request, settings)
         with open_index(settings, NAME) as index:
             qrels = read_qrels(SAMPLE / "qrels.txt")
-            asked = asyncio.run(ask_questions(index, _lines(SAMPLE / "topics.jsonl"), qrels))
-            checked = asyncio.run(check_claims(index, _lines(SAMPLE / "claims.jsonl")))
+            asked = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
+            checked = asyncio.run(check_claims(index, read_lines(SAMPLE / "claims.jsonl")))
     questions, claims = question_figures(asked), claim_figures(checked)
     if as_json:
         click.echo(json.dumps({"questions": questions, "claims": claims}))
@@ -150,10 +152,13 @@ def main(home: Path | None, as_json: bool, listing: bool) -> None:
     click.echo(_table("questions", questions))
     click.echo("\n" + _table("claims", claims))
     if listing:
-        for one in asked:
-            wrong = one.abstained if one.kind != "unanswerable" else not one.abstained
-            if wrong or (one.rank is None and one.kind != "unanswerable"):
-                click.echo(f"{one.query_id} {one.kind}: rank {one.rank}, abstained {one.abstained}")
+        for question in asked:
+            answerable = question.kind != "unanswerable"
+            if question.abstained == answerable or (question.rank is None and answerable):
+                click.echo(
+                    f"{question.query_id} {question.kind}: rank {question.rank}, "
+                    f"abstained {question.abstained}"
+                )
         for claim in checked:
             if claim.supported == (claim.check == "unsupported"):
                 click.echo(

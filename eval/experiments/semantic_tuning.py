@@ -28,10 +28,11 @@ from eval.experiments.vectors import settings_of
 from eval.progress import question_bar
 from indexer.ingest import Progress
 from indexer.settings import IndexerSettings
+from retriever.feature_ranking import BASE_WEIGHT, SEMANTIC_WEIGHTS
 from retriever.features import FEATURES
 from retriever.index import SearchIndex
-from retriever.reranker import BASE_WEIGHT, SEMANTIC_WEIGHTS
-from retriever.search import SearchRequest, cosine_table
+from retriever.ranking import Ranking
+from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import Candidates, RetrieverSettings
 
 COLLECTION = "tydi-en"
@@ -70,7 +71,10 @@ async def collect(
     found = []
     for done, question in enumerate(topics.values()):
         progress("questions", done, len(topics))
-        found.append(await cosine_table(index, SearchRequest(question, collapse=False), settings))
+        context = open_ranking(index, SearchRequest(question, collapse=False), settings)
+        ranking = (await run_stages(context)).ranking or Ranking()
+        rows = ranking.features or {}
+        found.append([(one, row, ranking.cosines.get(one)) for one, row in rows.items()])
     longest = max(map(len, found))
     values = np.zeros((len(found), longest, len(FEATURES)))
     cosines = np.zeros((len(found), longest))
@@ -85,7 +89,7 @@ async def collect(
         low, high = np.nanmin(known), np.nanmax(known)
         cosines[place, :held] = np.nan_to_num((known - low) / ((high - low) or 1.0))
         judged = qrels.get(query_id, {})
-        grades[place, :held] = [judged.get(hit.passage_id, 0) for hit, *_ in table]
+        grades[place, :held] = [judged.get(passage_id, 0) for passage_id, *_ in table]
     ideal = np.array([_gain(sorted(qrels.get(one, {}).values(), reverse=True)) for one in topics])
     return Tables(values, cosines, grades, ideal)
 

@@ -23,10 +23,11 @@ from eval.experiments.ranking import COLLECTIONS, Bench, prefixed, questions
 from eval.progress import question_bar
 from eval.tables import aligned
 from indexer.options import json_option
+from retriever.feature_ranking import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS
 from retriever.features import FEATURES
 from retriever.index import SearchIndex
-from retriever.reranker import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS
-from retriever.search import SearchRequest, feature_table
+from retriever.search import SearchRequest, open_ranking, run_stages
+from retriever.settings import RetrieverSettings
 
 HEAD_GRID: Mapping[str, Sequence[float]] = {
     "base": (1.0,),
@@ -61,10 +62,15 @@ async def collect(
     """Compute the features of the candidates of each question, in the order of their score."""
     found = []
     for query_id, question in topics.items():
-        table = await feature_table(index, SearchRequest(question, collapse=False))
+        context = open_ranking(index, SearchRequest(question, collapse=False), RetrieverSettings())
+        ranking = (await run_stages(context)).ranking
+        candidates = (ranking and ranking.features) or {}
         grades = qrels.get(query_id, {})
         found.append(
-            ([row.values() for _, row in table], [grades.get(hit.passage_id, 0) for hit, _ in table])
+            (
+                [row.values() for row in candidates.values()],
+                [grades.get(passage_id, 0) for passage_id in candidates],
+            )
         )
     longest = max(len(rows) for rows, _ in found)
     features = np.zeros((len(found), longest, len(FEATURES)))

@@ -21,7 +21,7 @@ from generator.llm.events import CONTENT_TYPE, EventTooLong, read_events
 from generator.llm.limits import Limit, now
 from generator.llm.refusals import SERVER_ERROR, Refusals
 from generator.settings import LanguageModelSettings
-from indexer.retry_after import retry_after_s
+from indexer.backoff import retry_after_s
 
 if TYPE_CHECKING:
     import httpx

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate, takewhile
 from typing import Any, Self, TypeVar
 
@@ -28,6 +29,7 @@ from elastic_transport import (
 )
 from elasticsearch import ApiError, AsyncElasticsearch, OrjsonSerializer, UnsupportedProductError
 
+from indexer import backoff
 from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
 from indexer.settings import ElasticsearchSettings
 
@@ -40,6 +42,7 @@ BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, OVERLOADED = 400, 401, 403, 404
 STARTING = (502, 503, 504)
 FROM_BETWEEN = (UNAUTHORIZED, FORBIDDEN, 407, 413, *PASSING)  # a proxy before the cluster may answer so
 PRODUCT = "x-elastic-product"
+growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
 
 
@@ -52,14 +55,6 @@ class _CheckedTransport(AsyncTransport):
         if meta.status >= BAD_REQUEST and meta.status not in FROM_BETWEEN and PRODUCT not in meta.headers:
             raise UnsupportedProductError(f"it answers {meta.status}", meta=meta, body=response.body)
         return response
-
-
-def growing_pauses() -> Iterator[float]:
-    """Yield seconds without end, each twice those before, up to the longest."""
-    pause = FIRST_PAUSE_S
-    while True:
-        yield pause
-        pause = min(LONGEST_PAUSE_S, 2 * pause)
 
 
 def pauses_within(patience_s: float) -> int:

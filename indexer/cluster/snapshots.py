@@ -5,25 +5,52 @@ restore makes the cluster's indexes of the prefix what they were: what is there 
 must be confirmed. The folder is a repository of the type `fs`, called PREFIX-backups in the cluster.
 """
 
-import asyncio
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from typing import Any
 
-from elasticsearch import ApiError, AsyncElasticsearch, NotFoundError
+from elasticsearch import ApiError, NotFoundError
 
-from indexer.cluster.connection import Cluster, reason_of
+from indexer.cluster.connection import FORBIDDEN, Cluster, reason_of
 from indexer.cluster.names import leases
-from indexer.errors import EngineRefused, IndexBusy, IndexNotWritten, InvalidCall, UnknownIndex
+from indexer.errors import EngineRefused, IndexBusy, IndexerError, IndexNotWritten, InvalidCall, UnknownIndex
 from indexer.requests import Progress, no_progress
 
 POLL_S = 0.5
-
-NAME_TAKEN = ("snapshot_name_already_in_use_exception", "already exists", "snapshot with the same name")
+# What the server says of a repository or a snapshot, and what becomes of it; `{reason}` is in its own words.
+REFUSALS: tuple[tuple[str, type[IndexerError], str], ...] = (
+    (
+        "snapshot_name_already_in_use|already exists|snapshot with the same name",
+        InvalidCall,
+        "the name {name!r} is taken; give the snapshot another, or none",
+    ),
+    ("invalid_snapshot_name", InvalidCall, "{name!r} cannot be a snapshot's name: {reason}"),
+    (
+        "concurrent_snapshot",
+        IndexBusy,
+        "another backup or restore is under way ({reason}); wait until it has ended",
+    ),
+    (
+        r"path\.repo",
+        EngineRefused,
+        (
+            "the servers may not write there ({reason}); set path.repo in all nodes' elasticsearch.yml to a "
+            "folder that all of them mount and restart them, or give a --location within it"
+        ),
+    ),
+    (
+        "repository|access_denied",
+        EngineRefused,
+        (
+            "the repository {repository} cannot be used ({reason}); its folder must be mounted on every node "
+            "and be writable for the servers' user (in the containers: 1000, group 0)"
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,39 +65,17 @@ class Snapshot:
     seconds: float
 
 
-def repository_of(prefix: str) -> str:
-    """Name the repository in the cluster."""
-    return f"{prefix}-backups"
-
-
-def patterns(prefix: str) -> list[str]:
-    """Return what a backup holds, as the API selects indices."""
-    return [f"{prefix}-*", f"{prefix}.*", f"-{leases(prefix)}"]
-
-
-def snapshot_body(prefix: str) -> dict[str, Any]:
-    """Return the body that takes a snapshot: whole or not at all, and nothing of the cluster's own state."""
-    return {"indices": ",".join(patterns(prefix)), "include_global_state": False, "partial": False}
-
-
-def restore_body(indices: Sequence[str]) -> dict[str, Any]:
-    """Return the body that brings indices back under their names, aliases with them."""
-    return {
-        "indices": ",".join(indices),
-        "include_global_state": False,
-        "include_aliases": True,
-        "partial": False,
-    }
-
-
 def backup(
     cluster: Cluster, prefix: str, name: str = "", *, location: str = "", progress: Progress = no_progress
 ) -> Snapshot:
     """Take a snapshot of all indexes of the prefix and wait until it is whole.
 
     Args:
+        cluster: where the indexes are.
+        prefix: of their names.
         name: of the snapshot; the date and time (UTC) where none is given.
         location: a folder within the servers' `path.repo`; as registered before, or the prefix.
+        progress: is told of shards that are done.
 
     Raises:
         InvalidCall: the name is taken or no name.
@@ -79,17 +84,49 @@ def backup(
         IndexNotWritten: shards failed; what was written is taken away again.
     """
     name = name or f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    return cluster.run(_backup(cluster.client, prefix, name, location, progress))
+    repository, api = _repository(prefix), cluster.client.snapshot
+    if not present(cluster, prefix):
+        raise UnknownIndex(f"no index of the prefix {prefix!r} in the cluster: there is nothing to back up")
+    body = {"indices": ",".join(_patterns(prefix)), "include_global_state": False, "partial": False}
+    with _explained(repository, name):
+        _register(cluster, prefix, location)
+        cluster.run(api.create(repository=repository, snapshot=name, wait_for_completion=False, body=body))
+    while True:
+        [found] = cluster.run(api.get(repository=repository, snapshot=name))["snapshots"]
+        if found["state"] not in ("IN_PROGRESS", "STARTED"):
+            break
+        [status] = cluster.run(api.status(repository=repository, snapshot=name))["snapshots"]
+        progress("taking a snapshot", status["shards_stats"]["done"], status["shards_stats"]["total"])
+        time.sleep(POLL_S)
+    if found["state"] != "SUCCESS":
+        cluster.run(api.delete(repository=repository, snapshot=name))
+        why = found.get("reason") or next((one.get("reason") for one in found.get("failures", ())), "")
+        raise IndexNotWritten(
+            f"the snapshot {name!r} is {found['state'].lower()} and is deleted again ({why}); see "
+            "GET /_cluster/health for missing shards, and the disk of the repository, then take it again"
+        )
+    return _snapshot(found)
 
 
 def list_snapshots(cluster: Cluster, prefix: str, *, location: str = "") -> list[Snapshot]:
     """Return the snapshots, the oldest first."""
-    return cluster.run(_list(cluster.client, prefix, location))
+    repository = _repository(prefix)
+    with _explained(repository):
+        _register(cluster, prefix, location)
+        answer = cluster.run(
+            cluster.client.snapshot.get(repository=repository, snapshot="*", sort="start_time")
+        )
+    return [_snapshot(found) for found in answer["snapshots"]]
 
 
 def present(cluster: Cluster, prefix: str) -> list[str]:
     """Return what a restore replaces: the indices of the prefix that are there."""
-    return cluster.run(_present(cluster.client, prefix))
+    answer = cluster.run(
+        cluster.client.indices.get_settings(
+            index=_patterns(prefix), name="index.uuid", expand_wildcards="all", allow_no_indices=True
+        )
+    )
+    return sorted(answer.body)
 
 
 def find_snapshot(cluster: Cluster, prefix: str, name: str, *, location: str = "") -> Snapshot:
@@ -98,7 +135,19 @@ def find_snapshot(cluster: Cluster, prefix: str, name: str, *, location: str = "
     Raises:
         InvalidCall: there is none of this name, it is not whole, or holds nothing of the prefix.
     """
-    return cluster.run(_find(cluster.client, prefix, name, location))
+    there = {found.name: found for found in list_snapshots(cluster, prefix, location=location)}
+    if name not in there:
+        known = ", ".join(there) or "none at all"
+        raise InvalidCall(f"no snapshot {name!r} in the repository {_repository(prefix)}; there are: {known}")
+    found = there[name]
+    if found.state != "SUCCESS":
+        raise InvalidCall(f"the snapshot {name!r} is {found.state.lower()}, not whole; restore another")
+    if not _of_prefix(prefix, found.indices):
+        raise InvalidCall(
+            f"the snapshot {name!r} holds no index of the prefix {prefix!r} but {', '.join(found.indices)}; "
+            "set SHRAG_ELASTICSEARCH__PREFIX to the one it was taken of"
+        )
+    return found
 
 
 def restore(
@@ -117,105 +166,44 @@ def restore(
         IndexBusy: somebody writes to one of them.
         IndexNotWritten: a shard could not be restored; the same call may be made again.
     """
-    patience = cluster.settings.patience_s
-    return cluster.run(_restore(cluster.client, prefix, name, location, replace, patience, progress))
-
-
-async def _backup(
-    client: AsyncElasticsearch, prefix: str, name: str, location: str, progress: Progress
-) -> Snapshot:
-    repository = repository_of(prefix)
-    if not await _present(client, prefix):
-        raise UnknownIndex(f"no index of the prefix {prefix!r} in the cluster: there is nothing to back up")
-    with _repository_told(repository, name):
-        await _open_repository(client, prefix, location)
-        await client.snapshot.create(
-            repository=repository, snapshot=name, wait_for_completion=False, body=snapshot_body(prefix)
-        )
-    while (taken := await _get(client, repository, name)).state in ("IN_PROGRESS", "STARTED"):
-        status = await client.snapshot.status(repository=repository, snapshot=name)
-        shards = status["snapshots"][0]["shards_stats"]
-        progress("taking a snapshot", shards["done"], shards["total"])
-        await asyncio.sleep(POLL_S)
-    if taken.state != "SUCCESS":
-        failures = (await client.snapshot.get(repository=repository, snapshot=name))["snapshots"][0]
-        await client.snapshot.delete(repository=repository, snapshot=name)
-        reasons = [failure.get("reason", "") for failure in failures.get("failures", ())]
-        why = failures.get("reason") or next(iter(reasons), "")
-        raise IndexNotWritten(
-            f"the snapshot {name!r} is {taken.state.lower()} and is deleted again ({why}); see "
-            "GET /_cluster/health for missing shards, and the disk of the repository, then take it again"
-        )
-    return taken
-
-
-async def _list(client: AsyncElasticsearch, prefix: str, location: str) -> list[Snapshot]:
-    repository = repository_of(prefix)
-    with _repository_told(repository):
-        await _open_repository(client, prefix, location)
-        answer = await client.snapshot.get(repository=repository, snapshot="*", sort="start_time")
-    return [_snapshot(found) for found in answer["snapshots"]]
-
-
-async def _find(client: AsyncElasticsearch, prefix: str, name: str, location: str) -> Snapshot:
-    there = {found.name: found for found in await _list(client, prefix, location)}
-    if name not in there:
-        known = ", ".join(there) or "none at all"
-        raise InvalidCall(
-            f"no snapshot {name!r} in the repository {repository_of(prefix)}; there are: {known}"
-        )
-    found = there[name]
-    if found.state != "SUCCESS":
-        raise InvalidCall(f"the snapshot {name!r} is {found.state.lower()}, not whole; restore another")
-    if not _of_prefix(prefix, found.indices):
-        raise InvalidCall(
-            f"the snapshot {name!r} holds no index of the prefix {prefix!r} but {', '.join(found.indices)}; "
-            "set SHRAG_ELASTICSEARCH__PREFIX to the one it was taken of"
-        )
-    return found
-
-
-async def _restore(
-    client: AsyncElasticsearch,
-    prefix: str,
-    name: str,
-    location: str,
-    replace: bool,
-    patience_s: float,
-    progress: Progress,
-) -> Snapshot:
-    found = await _find(client, prefix, name, location)
-    there = await _present(client, prefix)
+    found = find_snapshot(cluster, prefix, name, location=location)
+    there = present(cluster, prefix)
     if there and not replace:
         raise InvalidCall(
             f"restoring {name!r} deletes what is there of the prefix {prefix!r}: {', '.join(there)}; "
             "confirm it with --yes"
         )
-    await _refuse_while_written(client, prefix)
+    _refuse_while_written(cluster, prefix)
     for index in there:  # each its own request: many names make too long an address
-        await client.indices.delete(index=index, ignore_unavailable=True)
-    wanted = _of_prefix(prefix, found.indices)
-    with _repository_told(repository_of(prefix), name):
-        await client.snapshot.restore(
-            repository=repository_of(prefix),
-            snapshot=name,
-            wait_for_completion=False,
-            body=restore_body(wanted),
+        cluster.run(cluster.client.indices.delete(index=index, ignore_unavailable=True))
+    body = {
+        "indices": ",".join(_of_prefix(prefix, found.indices)),
+        "include_global_state": False,
+        "include_aliases": True,
+        "partial": False,
+    }
+    with _explained(_repository(prefix), name):
+        cluster.run(
+            cluster.client.snapshot.restore(
+                repository=_repository(prefix), snapshot=name, wait_for_completion=False, body=body
+            )
         )
-    await _wait_until_restored(client, prefix, patience_s, progress)
+    _wait_until_restored(cluster, prefix, progress)
     return found
 
 
-async def _refuse_while_written(client: AsyncElasticsearch, prefix: str) -> None:
+def _refuse_while_written(cluster: Cluster, prefix: str) -> None:
     """Raise IndexBusy where somebody writes to an index of the prefix."""
     index, now = leases(prefix), int(time.time())
-    await client.indices.refresh(index=index, ignore_unavailable=True)
-    held = await client.search(
-        index=index,
-        query={"range": {"until": {"gt": now}}},
-        size=1,
-        ignore_unavailable=True,
-        allow_partial_search_results=False,
+    cluster.run(cluster.client.indices.refresh(index=index, ignore_unavailable=True))
+    held = cluster.run(
+        cluster.client.search(
+            index=index,
+            query={"range": {"until": {"gt": now}}},
+            size=1,
+            ignore_unavailable=True,
+            allow_partial_search_results=False,
+        )
     )
     for hit in held["hits"]["hits"]:
         holder, until = hit["_source"]["holder"].rpartition("-")[0], hit["_source"]["until"]
@@ -225,13 +213,13 @@ async def _refuse_while_written(client: AsyncElasticsearch, prefix: str) -> None
         )
 
 
-async def _wait_until_restored(
-    client: AsyncElasticsearch, prefix: str, patience_s: float, progress: Progress
-) -> None:
-    """Wait for all primary shards; copies of them may follow."""
+def _wait_until_restored(cluster: Cluster, prefix: str, progress: Progress) -> None:
+    """Wait for all primary shards, as long as they move; copies of them may follow."""
     last_move, before = time.monotonic(), -1
     while True:
-        health = await client.cluster.health(index=patterns(prefix), level="indices", expand_wildcards="all")
+        health = cluster.run(
+            cluster.client.cluster.health(index=_patterns(prefix), level="indices", expand_wildcards="all")
+        )
         indices = health["indices"]
         total = sum(index["number_of_shards"] for index in indices.values())
         done = sum(index["active_primary_shards"] for index in indices.values())
@@ -240,88 +228,69 @@ async def _wait_until_restored(
             return
         if done != before or health["initializing_shards"]:
             last_move, before = time.monotonic(), done
-        elif time.monotonic() - last_move > patience_s:
+        elif time.monotonic() - last_move > cluster.settings.patience_s:
             missing = [
                 name
-                for name, one in indices.items()
-                if one["active_primary_shards"] < one["number_of_shards"]
+                for name, index in indices.items()
+                if index["active_primary_shards"] < index["number_of_shards"]
             ]
             raise IndexNotWritten(
-                f"not restored: {', '.join(missing)} ({await _why_unassigned(client, missing[0])}); mend "
-                "that and give the same command again"
+                f"not restored: {', '.join(missing)} ({_why_unassigned(cluster)}); mend that and give the "
+                "same command again"
             )
-        await asyncio.sleep(POLL_S)
+        time.sleep(POLL_S)
 
 
-async def _why_unassigned(client: AsyncElasticsearch, index: str) -> str:
-    health = await client.cluster.health(index=index, level="shards")
-    shards = health["indices"][index]["shards"]
-    number = next((int(number) for number, shard in shards.items() if not shard["primary_active"]), None)
-    if number is None:
-        return "since then it has found its place"
-    told = await client.cluster.allocation_explain(index=index, shard=number, primary=True)
-    details = told.get("unassigned_info", {}).get("details") or told.get("allocate_explanation", "")
+def _why_unassigned(cluster: Cluster) -> str:
+    """Return what the cluster says of the first shard that has no place."""
+    explanation = cluster.run(cluster.client.options(ignore_status=400).cluster.allocation_explain())
+    details = explanation.get("unassigned_info", {}).get("details") or explanation.get("allocate_explanation")
     return str(details).splitlines()[0][:300] if details else "unassigned"
 
 
-async def _present(client: AsyncElasticsearch, prefix: str) -> list[str]:
-    answer = await client.indices.get_settings(
-        index=patterns(prefix), name="index.uuid", expand_wildcards="all", allow_no_indices=True
-    )
-    return sorted(answer.body)
-
-
-async def _get(client: AsyncElasticsearch, repository: str, name: str) -> Snapshot:
-    return _snapshot((await client.snapshot.get(repository=repository, snapshot=name))["snapshots"][0])
-
-
-async def _open_repository(client: AsyncElasticsearch, prefix: str, location: str) -> None:
+def _register(cluster: Cluster, prefix: str, location: str) -> None:
     """Register the folder where that was not done; who may only take snapshots can use a registered one."""
-    repository = repository_of(prefix)
+    repository, api = _repository(prefix), cluster.client.snapshot
     try:
-        known = (await client.snapshot.get_repository(name=repository))[repository]["settings"]["location"]
-    except NotFoundError:
+        known = cluster.run(api.get_repository(name=repository))[repository]["settings"]["location"]
+    except EngineRefused as error:
+        if not isinstance(error.__cause__, NotFoundError):
+            raise
         known = ""
     if not known or location not in ("", known):
         body = {"type": "fs", "settings": {"location": location or prefix, "compress": True}}
-        await client.snapshot.create_repository(name=repository, body=body, verify=True)
+        cluster.run(api.create_repository(name=repository, body=body, verify=True))
 
 
 @contextmanager
-def _repository_told(repository: str, name: str = "") -> Iterator[None]:
+def _explained(repository: str, name: str = "") -> Iterator[None]:
     """Turn what the server says of repositories and snapshots into one line with the next step."""
     try:
         yield
-    except ApiError as error:
-        kind, reason = reason_of(error)
-        if any(words in f"{kind} {reason}" for words in NAME_TAKEN):
-            raise InvalidCall(f"the name {name!r} is taken; give the snapshot another, or none") from error
-        if "invalid_snapshot_name" in kind:
-            raise InvalidCall(f"{name!r} cannot be a snapshot's name: {reason}") from error
-        if "concurrent_snapshot" in kind:
-            raise IndexBusy(
-                f"another backup or restore is under way ({reason}); wait until it has ended"
-            ) from error
-        if "path.repo" in reason:
-            raise EngineRefused(
-                f"the servers may not write there ({reason}); set path.repo in all nodes' elasticsearch.yml "
-                "to a folder that all of them mount and restart them, or give a --location within it"
-            ) from error
-        if "repository" in kind or "repository" in str(error.message) or "access_denied" in kind:
-            raise EngineRefused(
-                f"the repository {repository} cannot be used ({reason}); its folder must be mounted on every "
-                "node and be writable for the servers' user (in the containers: 1000, group 0)"
-            ) from error
+    except EngineRefused as error:
+        cause = error.__cause__
+        if not isinstance(cause, ApiError) or cause.status_code == FORBIDDEN:
+            raise
+        kind, reason = reason_of(cause)
+        said = f"{kind} {reason} {cause.message}"
+        for words, refusal, text in REFUSALS:
+            if re.search(words, said):
+                raise refusal(text.format(name=name, reason=reason, repository=repository)) from cause
         raise
 
 
+def _repository(prefix: str) -> str:
+    return f"{prefix}-backups"
+
+
+def _patterns(prefix: str) -> list[str]:
+    """Return what a backup holds, as the API selects indices."""
+    return [f"{prefix}-*", f"{prefix}.*", f"-{leases(prefix)}"]
+
+
 def _of_prefix(prefix: str, indices: Sequence[str]) -> list[str]:
-    return [
-        index
-        for index in indices
-        if index != leases(prefix)
-        and any(fnmatchcase(index, pattern) for pattern in (f"{prefix}-*", f"{prefix}.*"))
-    ]
+    starts = (f"{prefix}-", f"{prefix}.")
+    return [index for index in indices if index.startswith(starts) and index != leases(prefix)]
 
 
 def _snapshot(found: dict[str, Any]) -> Snapshot:

@@ -4,15 +4,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexer.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
 from indexer.encoders import Progress, VectorFingerprint, Vectors
 from indexer.encoders.answers import complaint, embeddings_body, vectors_of
 from indexer.encoders.batching import cut_into_batches
 from indexer.encoders.lengths import of_unit_length
-from indexer.encoders.retries import PASSING, pause_before_next_s
 from indexer.encoders.texts import without_surrogates
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 MOST_TEXTS = 32  # of a request: TEI takes no more unless told to
 BYTES_A_TOKEN = 4  # roughly; only the size of requests hangs on it
 ATTEMPTS_FOR_A_QUESTION, ATTEMPTS_FOR_PASSAGES = 2, 8  # somebody waits for the one, a build for the other
+LONGEST_PAUSE_S = 30.0
 PROBE = "a text to learn the number of dimensions from"
 OK, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_MANY = 200, 400, 401, 403, 404, 429
 
@@ -36,10 +38,10 @@ NEXT_STEPS = {
 }
 
 
-class _Passing(Exception):
+class _TransientFailure(Exception):
     """A failure that another try may better."""
 
-    def __init__(self, what: str, retry_after: str | None = None) -> None:
+    def __init__(self, what: str, retry_after: str = "") -> None:
         super().__init__(what)
         self.retry_after = retry_after
 
@@ -155,16 +157,16 @@ class EndpointEncoder:
 
     def _ask(self, texts: Sequence[str], attempts: int) -> Vectors:
         """Send one request until it succeeds, is refused, or has been tried so often."""
-        for attempt in range(1, attempts + 1):
+        for pause in islice(growing_pauses(longest_s=LONGEST_PAUSE_S), attempts - 1):
             try:
                 return self._try(texts)
-            except _Passing as failure:
-                if attempt == attempts:
-                    tries = f" ({attempts} tries)" if attempts > 1 else ""
-                    raise EncoderUnusable(f"{failure}{tries}") from failure.__cause__
-                pause = pause_before_next_s(attempt, failure.retry_after, datetime.now(UTC))
-            self._sleep(pause)
-        raise AssertionError("unreachable")
+            except _TransientFailure as failure:
+                asked_for = retry_after_s(failure.retry_after, datetime.now(UTC))
+            self._sleep(pause if asked_for is None else min(asked_for, LONGEST_PAUSE_S))
+        try:
+            return self._try(texts)
+        except _TransientFailure as failure:
+            raise EncoderUnusable(f"{failure} ({attempts} tries)") from failure.__cause__
 
     def _try(self, texts: Sequence[str]) -> Vectors:
         import httpx
@@ -172,16 +174,18 @@ class EndpointEncoder:
         try:
             answer = self._client.post(self._url, json=embeddings_body(self._settings, texts))
         except httpx.TimeoutException as error:
-            raise _Passing(
+            raise _TransientFailure(
                 f"{self._url} did not answer within {self._settings.timeout_s:g} s: lower "
                 "SHRAG_ENCODER__BATCH_TOKENS or raise SHRAG_ENCODER__TIMEOUT_S"
             ) from error
         except httpx.ConnectError as error:
-            raise _Passing(
+            raise _TransientFailure(
                 f"no server answers at {self._url} ({error}): start it, or set SHRAG_ENCODER__BASE_URL"
             ) from error
         except httpx.RequestError as error:  # broken off, or packed so that it cannot be read
-            raise _Passing(f"{self._url} broke off its answer ({error or type(error).__name__})") from error
+            raise _TransientFailure(
+                f"{self._url} broke off its answer ({error or type(error).__name__})"
+            ) from error
         if answer.status_code != OK:
             raise self._refusal(answer)
         try:
@@ -198,8 +202,8 @@ class EndpointEncoder:
         text = f"{self._url} answered {status}{f': {said}' if said else ''}"
         if status in NEXT_STEPS:
             text += f"; {NEXT_STEPS[status]}"
-        if status in PASSING:
-            return _Passing(text, answer.headers.get("retry-after"))
+        if status in TRANSIENT_STATUSES:
+            return _TransientFailure(text, answer.headers.get("retry-after", ""))
         return EncoderUnusable(text)
 
 

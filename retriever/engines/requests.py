@@ -40,7 +40,9 @@ def filtered(query: Query, filters: Filters) -> dict[str, Any]:
 def filter_clauses(filters: Filters) -> list[dict[str, Any]]:
     """Return what every hit must satisfy."""
     clauses = [compiled(clause) for clause in filters.clauses()]
-    return [*clauses, {"term": {"incomplete": False}}] if filters.complete_only else clauses
+    if filters.complete is not None:
+        clauses.append({"term": {"incomplete": not filters.complete}})
+    return clauses
 
 
 def compiled(query: Query) -> dict[str, Any]:

@@ -15,9 +15,9 @@ SCHEMA = tantivy_schema()
 def filtered(query: tantivy.Query, filters: Filters) -> tantivy.Query:
     """Return a query with its filters, which add nothing to its score."""
     clauses = [compiled(clause) for clause in filters.clauses()]
-    if filters.complete_only:
+    if filters.complete is not None:
         clauses.append(
-            tantivy.Query.term_query(SCHEMA, "incomplete", False, index_option="basic")  # noqa: FBT003
+            tantivy.Query.term_query(SCHEMA, "incomplete", not filters.complete, index_option="basic")
         )
     if not clauses:
         return query

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stack.bundle.source import copy_whole
 from stack.errors import BundleCallError, BundleIncomplete
 
 # Other forms of the same weights: beside safetensors neither vLLM nor sentence-transformers reads them.
@@ -17,7 +16,6 @@ HUB_NOTES = ".cache"  # of a download that can be resumed
 CONFIG = "config.json"
 MODULES = "modules.json"  # of sentence-transformers
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-INDEXES = tuple(f"{name}.index.json" for name in WEIGHTS)
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "sentencepiece.bpe.model")
 
 
@@ -37,52 +35,52 @@ def parse_model(text: str) -> ModelSource:
         BundleCallError: it is neither.
     """
     folder, equals, name = text.partition("=")
-    if equals or Path(text).is_dir():
-        name = name or Path(text).resolve().name
-        if not Path(folder).is_dir():
-            raise BundleCallError(f"--model {text}: {folder} is no folder")
-        if not _plain(name):
-            raise BundleCallError(f"--model {text}: {name!r} is no name; write FOLDER=OWNER/NAME")
+    if equals and Path(folder).is_dir() and _is_plain(name):
         return ModelSource(name, folder=Path(folder))
     name, _, revision = text.partition("@")
-    if name.count("/") != 1 or not _plain(name) or not revision:
+    if equals or name.count("/") != 1 or not _is_plain(name) or not revision:
         raise BundleCallError(
             f"--model {text}: write OWNER/NAME@REVISION (a commit of the hub: tomorrow the same), "
-            "or FOLDER=OWNER/NAME for one that is here"
+            "or FOLDER=OWNER/NAME for one in a folder that is here"
         )
     return ModelSource(name, revision=revision)
 
 
-def _plain(name: str) -> bool:
-    return all(part not in {"", ".", ".."} and not part.startswith(".") for part in name.split("/"))
+def _is_plain(name: str) -> bool:
+    return all(part and not part.startswith(".") for part in name.split("/"))
 
 
 def collect_model(source: ModelSource, target: Path) -> dict[str, str]:
-    """Bring a model, resolved, to `target`, and return what the manifest tells of it.
+    """Bring a model, resolved, to `target`, and return what the manifest says of it.
 
     Raises:
         BundleIncomplete: the hub does not give it, or it is not whole.
     """
     if source.folder:
-        _from_folder(source.folder, target)
-        record = {"name": source.name, "revision": "", "source": "folder"}
+        _copy_folder(source.folder, target)
     else:
-        _from_hub(source, target)
-        record = {"name": source.name, "revision": source.revision, "source": "hub"}
+        with _asking_the_hub(source) as hub:
+            # What is there with the right hash is not fetched again.
+            hub.snapshot_download(
+                source.name, revision=source.revision, local_dir=target, ignore_patterns=list(OTHER_FORMS)
+            )
+        shutil.rmtree(target / HUB_NOTES, ignore_errors=True)
     if faults := list(model_faults(target)):
         raise BundleIncomplete(f"model {source.name}: {'; '.join(faults)}")
-    return record
+    return {
+        "name": source.name,
+        "revision": source.revision,
+        "source": "folder" if source.folder else "hub",
+    }
 
 
-def _from_folder(folder: Path, target: Path) -> None:
-    """Copy a folder but for what is hidden (`.git`, `.env` may hold keys); delete what it does not have."""
-    names = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
-    wanted = {name for name in names if not any(part.startswith(".") for part in name.parts)}
-    for path in target.rglob("*"):
-        if not path.is_dir() and path.relative_to(target) not in wanted:
-            path.unlink()
-    for name in sorted(wanted):
-        copy_whole(folder / name, target / name)
+def _copy_folder(folder: Path, target: Path) -> None:
+    """Copy a folder anew but for what is hidden: `.git` and `.env` may hold keys."""
+    shutil.rmtree(target, ignore_errors=True)
+    try:
+        shutil.copytree(folder, target, ignore=shutil.ignore_patterns(".*"))
+    except OSError as error:  # shutil.Error is one too
+        raise BundleIncomplete(f"model {target.name}: {folder} cannot be copied: {error}") from error
 
 
 def resolve_model(source: ModelSource) -> ModelSource:
@@ -93,28 +91,18 @@ def resolve_model(source: ModelSource) -> ModelSource:
     """
     if source.folder:
         return source
-    with _asking_the_hub(source):
-        from huggingface_hub import HfApi
-
-        commit = HfApi().model_info(source.name, revision=source.revision).sha
+    with _asking_the_hub(source) as hub:
+        commit = hub.HfApi().model_info(source.name, revision=source.revision).sha
     return replace(source, revision=commit or source.revision)
 
 
-def _from_hub(source: ModelSource, target: Path) -> None:
-    """Download a snapshot, going on with a broken-off one."""
-    with _asking_the_hub(source):
-        from huggingface_hub import snapshot_download
-
-        snapshot_download(
-            source.name, revision=source.revision, local_dir=target, ignore_patterns=list(OTHER_FORMS)
-        )
-    shutil.rmtree(target / HUB_NOTES, ignore_errors=True)
-
-
 @contextmanager
-def _asking_the_hub(source: ModelSource) -> Iterator[None]:
+def _asking_the_hub(source: ModelSource) -> Iterator[Any]:
+    """Lend the hub's client, and turn its errors into one line."""
     try:
-        yield
+        import huggingface_hub
+
+        yield huggingface_hub
     except ModuleNotFoundError as error:
         raise BundleIncomplete(
             f"model {source.name}: the hub's client is not installed; make install-models"
@@ -128,35 +116,28 @@ def _asking_the_hub(source: ModelSource) -> Iterator[None]:
 
 def model_faults(folder: Path) -> Iterator[str]:
     """Tell what a model lacks to be loaded: the files that its own configuration names."""
-    if not (folder / CONFIG).is_file():
-        yield f"{CONFIG} is missing"
-        return
     if not isinstance(_read(folder / CONFIG), dict):
-        yield f"{CONFIG} is no JSON object"
+        yield f"{CONFIG} is missing, or no JSON object"
+        return
     if not any((folder / name).is_file() for name in TOKENIZERS):
         yield f"there is no tokenizer ({', '.join(TOKENIZERS)})"
-    yield from _weight_faults(folder)
-    modules = _read(folder / MODULES) if (folder / MODULES).is_file() else []
-    for one in modules if isinstance(modules, list) else ():
-        path = str(one.get("path", "")) if isinstance(one, dict) else ""
-        if path and not (folder / path / CONFIG).is_file() and "Normalize" not in str(one.get("type")):
+    indexes = [f"{name}.index.json" for name in WEIGHTS if (folder / f"{name}.index.json").is_file()]
+    if indexes:
+        written = _read(folder / indexes[0])
+        shards = written.get("weight_map") if isinstance(written, dict) else None
+        if not isinstance(shards, dict):
+            yield f"{indexes[0]} names no weights"
+            return
+        named = sorted(set(map(str, shards.values())))
+        yield from (
+            f"{indexes[0]} names {name}, which is missing" for name in named if not (folder / name).is_file()
+        )
+    elif not any((folder / name).is_file() for name in WEIGHTS):
+        yield f"there are no weights ({', '.join(WEIGHTS)}, or an index of their parts)"
+    for module in _read(folder / MODULES) or ():
+        path = module.get("path", "")
+        if path and not (folder / path / CONFIG).is_file() and "Normalize" not in str(module.get("type")):
             yield f"{MODULES} names {path}, and {path}/{CONFIG} is missing"
-
-
-def _weight_faults(folder: Path) -> Iterator[str]:
-    index = next((name for name in INDEXES if (folder / name).is_file()), None)
-    if index is None:
-        if not any((folder / name).is_file() for name in WEIGHTS):
-            yield f"there are no weights ({', '.join((*WEIGHTS, *INDEXES))})"
-        return
-    written = _read(folder / index)
-    shards = written.get("weight_map") if isinstance(written, dict) else None
-    if not isinstance(shards, dict):
-        yield f"{index} names no weights"
-        return
-    for name in sorted(set(map(str, shards.values()))):
-        if not (folder / name).is_file():
-            yield f"{index} names {name}, which is missing"
 
 
 def _read(path: Path) -> Any:

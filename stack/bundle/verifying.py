@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from stack.bundle.making import MODELS, SOURCE, WHEELS
 from stack.bundle.manifest import (
     MANIFEST,
+    MODELS,
+    SOURCE,
     SUMS,
+    WHEELS,
     Manifest,
-    asked_for,
     files_below,
     read_manifest,
     sha256_of,
@@ -19,8 +20,6 @@ from stack.bundle.manifest import (
 from stack.bundle.models import model_faults
 from stack.bundle.wheels import LOCKS, python_version, why_not_installable
 from stack.errors import BundleDamaged
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Checked:
     commands: tuple[str, ...]
 
 
-def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Checked:
+def verify_bundle(folder: Path, tell: Callable[[str], None] = lambda _: None) -> Checked:
     """Check a bundle.
 
     Raises:
@@ -49,42 +48,33 @@ def verify_bundle(folder: Path, tell: Tell = lambda _: None) -> Checked:
     faults = list(file_faults(folder, manifest))
     tell("wheels")
     faults += _wheel_faults(folder, manifest)
-    faults += [f"{one.what}: was asked for and left out ({one.why})" for one in asked_for(manifest)]
-    for model in manifest.models:
-        tell(f"model {model['name']}")
-        faults += [f"model {model['name']}: {one}" for one in model_faults(folder / MODELS / model["name"])]
+    faults += [f"{missing.what}: was asked for and left out ({missing.why})" for missing in manifest.missing]
+    for name in (model["name"] for model in manifest.models):
+        tell(f"model {name}")
+        faults += [f"model {name}: {fault}" for fault in model_faults(folder / MODELS / name)]
     return Checked(manifest, tuple(faults), tuple(_commands(folder, manifest)))
 
 
 def file_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
     """Tell which files are missing, of another size, damaged or not of the bundle."""
-    yield from _sum_faults(folder, manifest)
-    there = set(files_below(folder))
-    for one in manifest.files:
-        path = folder / one.path
-        if _leads_out(path, folder):
-            yield f"{one.path}: is a link out of the bundle"
-        elif one.path not in there or not path.is_file():
-            yield f"{one.path}: is missing"
-        elif path.stat().st_size != one.size:
-            yield f"{one.path}: has {path.stat().st_size:,} bytes, not {one.size:,}"
-        elif sha256_of(path) != one.sha256:
-            yield f"{one.path}: is damaged (another hash)"
-    for name in sorted(there - {one.path for one in manifest.files}):
-        yield f"{name}: does not belong to the bundle"
-
-
-def _sum_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
-    """Tell where the sums and the manifest, which were written together, are not of each other."""
     sums = folder / SUMS
     if not sums.is_file():
         yield f"{SUMS}: is missing"
-    elif sums.read_bytes() != sums_of(manifest, sha256_of(folder / MANIFEST)).encode():
+    elif sums.read_text("utf-8", "replace") != sums_of(manifest, sha256_of(folder / MANIFEST)):
         yield f"{SUMS}: does not fit {MANIFEST}; one of them was changed"
-
-
-def _leads_out(path: Path, folder: Path) -> bool:
-    return path.is_symlink() and not path.resolve().is_relative_to(folder.resolve())
+    there = set(files_below(folder))
+    for file in manifest.files:
+        path = folder / file.path
+        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+            yield f"{file.path}: is a link out of the bundle"
+        elif file.path not in there or not path.is_file():
+            yield f"{file.path}: is missing"
+        elif path.stat().st_size != file.size:
+            yield f"{file.path}: has {path.stat().st_size:,} bytes, not {file.size:,}"
+        elif sha256_of(path) != file.sha256:
+            yield f"{file.path}: is damaged (another hash)"
+    for name in sorted(there - {file.path for file in manifest.files}):
+        yield f"{name}: does not belong to the bundle"
 
 
 def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:

@@ -9,14 +9,9 @@ from pathlib import Path
 from stack.bundle.manifest import sha256_of
 
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})\b")
-LOCKS = {
-    "base": "base.txt",
-    "elasticsearch": "elasticsearch.txt",
-    "models": "models.txt",
-    "dev": "dev.txt",
-}
+LOCKS = {name: f"{name}.txt" for name in ("base", "elasticsearch", "models", "dev")}
 LAST_LINES = 5  # of what pip says
-PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
+BY_THE_LOCK = ("--quiet", "--require-hashes", "--only-binary=:all:", "--requirement")
 
 
 def python_version() -> str:
@@ -24,18 +19,8 @@ def python_version() -> str:
     return f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
-def download_command(lock: Path, target: Path, platforms: Sequence[str]) -> list[str]:
-    """Make the call of pip; it takes what is there already, by its hash, and fetches the rest."""
-    command = [*PIP, "download", "--quiet", "--require-hashes", "--only-binary=:all:"]
-    command += ["--requirement", str(lock), "--dest", str(target)]
-    if platforms:
-        command += ["--python-version", python_version(), "--implementation", "cp", "--no-deps"]
-        command += [f"--platform={one}" for one in platforms]
-    return command
-
-
 def collect_wheels(lock: Path, target: Path, platforms: Sequence[str]) -> str:
-    """Download the wheels of a lock; return why not, or nothing.
+    """Download the wheels of a lock that are not there yet; return why not, or nothing.
 
     Files of other hashes, which a lock of before asked for, are removed.
     """
@@ -46,24 +31,27 @@ def collect_wheels(lock: Path, target: Path, platforms: Sequence[str]) -> str:
     for path in target.iterdir():
         if sha256_of(path) not in known:
             path.unlink()
-    return _complaint_of(download_command(lock, target, platforms))
+    return _complaint_of_pip(
+        ["download", *BY_THE_LOCK, str(lock), f"--dest={target}", *for_platforms(platforms)]
+    )
+
+
+def for_platforms(tags: Sequence[str]) -> list[str]:
+    """Return pip's options for another system, none for this one."""
+    if not tags:
+        return []
+    options = [f"--python-version={python_version()}", "--implementation=cp", "--no-deps"]
+    return [*options, *(f"--platform={tag}" for tag in tags)]
 
 
 def why_not_installable(lock: Path, wheels: Path) -> str:
     """Let pip resolve a lock from these wheels alone, installing nothing; return its complaint, or ""."""
-    command = [*PIP, "install", "--quiet", "--dry-run", "--ignore-installed", "--no-index"]
-    command += [
-        "--require-hashes",
-        "--only-binary=:all:",
-        "--find-links",
-        str(wheels),
-        "--requirement",
-        str(lock),
-    ]
-    return _complaint_of(command)
+    alone = ["--dry-run", "--ignore-installed", "--no-index", f"--find-links={wheels}"]
+    return _complaint_of_pip(["install", *alone, *BY_THE_LOCK, str(lock)])
 
 
-def _complaint_of(command: Sequence[str]) -> str:
+def _complaint_of_pip(words: Sequence[str]) -> str:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip, as made above
     if done.returncode == 0:
         return ""

@@ -70,9 +70,9 @@ def _in_a_folder(settings: Settings, folder: Path) -> Settings:
 def _ask(settings: Settings, name: str) -> tuple[Status, str]:
     """Ask one question, and tell who wrote the answer; a model that fails is a fault here."""
     with open_index(settings.indexer, name, settings.retriever.synonyms) as index:
-        answered = run(answer_question(index, QUESTION, settings))
-    told = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
-    notes = answered.result.notes
+        asked = run(answer_question(index, settings.request(QUESTION), settings))
+    told = f"{len(asked.evidence)} passages of evidence, answer {asked.answer.written_by}"
+    notes = asked.result.notes
     status: Status = "wrong" if any(MODEL_FAILED in note for note in notes) else "ok"
     return status, "; ".join((told, *notes))
 

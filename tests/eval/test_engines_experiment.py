@@ -12,8 +12,12 @@ def test_two_runs_are_measured_side_by_side():
     found = side_by_side("tydi-ko", "alone", "or", qrels, embedded, cluster)
 
     assert (found.collection, found.setting, found.method, found.questions) == ("tydi-ko", "alone", "or", 2)
-    assert found.embedded == {"nDCG@10": pytest.approx(0.5), "Success@5": 0.5}
-    assert found.elasticsearch == {"nDCG@10": pytest.approx((0.6309297536 + 1) / 2), "Success@5": 1.0}
+    assert found.embedded == {"nDCG@10": pytest.approx(0.5), "Success@5": 0.5, "Success@15": 0.5}
+    assert found.elasticsearch == {
+        "nDCG@10": pytest.approx((0.6309297536 + 1) / 2),
+        "Success@5": 1.0,
+        "Success@15": 1.0,
+    }
     assert found.overlap == 0.5
     assert found.as_record()["overlap@10"] == 0.5
 

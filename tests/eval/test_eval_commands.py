@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from eval.commands import METHODS, evaluate
+from eval.commands import evaluate
 from eval.errors import BadMeasure, BadTopics, NotWritten
 from generator.errors import ModelNotConfigured
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
+from retriever.errors import BadFilter
+from retriever.methods import method_names
 from tests.http_server import Handler, serving
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
@@ -48,13 +50,7 @@ def write_lines(path, *lines):
     return path
 
 
-def test_methods_are_those_of_the_search():
-    from retriever import search
-
-    assert METHODS == search.METHODS
-
-
-@pytest.mark.parametrize("method", [one for one in METHODS if one != "dense"])
+@pytest.mark.parametrize("method", [method for method in method_names() if method != "dense"])
 def test_a_run_holds_papers_of_every_question(call, tmp_path, method):
     topics = write_lines(tmp_path / "topics.tsv", "q1\tmethane rice", "q2\t간호사 이직")
     out = tmp_path / "runs" / "run.trec"
@@ -107,24 +103,29 @@ def test_the_manifest_says_what_the_run_was_made_with(sample_run):
     assert manifest["run"]["sha256"] == hashlib.sha256(sample_run.read_bytes()).hexdigest()
 
 
-def test_the_title_weight_asked_for_stands_in_the_manifest(call, tmp_path):
+@pytest.mark.parametrize("method", ["or", "shrag"])
+def test_the_title_weight_asked_for_takes_effect_and_stands_in_the_manifest(call, tmp_path, method):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\trice paddies and methane")
+    runs = []
+    for weight in ("0", "5"):
+        out = tmp_path / f"run{weight}"
+        options = ("--name", "sample", "--method", method, "--title-weight", weight, "--out", out)
+        call("run", topics, *options)
+        manifest = json.loads(out.with_name(f"{out.name}.manifest.json").read_text(encoding="utf-8"))
+        assert manifest["applied"]["title_weight"] == float(weight)
+        runs.append(out.read_text(encoding="utf-8"))
+
+    assert runs[0] != runs[1]
+
+
+def test_a_title_weight_for_a_method_without_a_title_clause_is_refused(call, tmp_path):
     topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+    options = ("--name", "sample", "--method", "paper", "--title-weight", "1", "--out", tmp_path / "run")
 
-    call(
-        "run",
-        topics,
-        "--name",
-        "sample",
-        "--method",
-        "or",
-        "--title-weight",
-        "0.25",
-        "--out",
-        tmp_path / "run",
-    )
+    result = call("run", topics, *options)
 
-    manifest = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))
-    assert manifest["settings"]["title_weight"] == 0.25
+    assert isinstance(result.exception, BadFilter)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_question_without_hits_is_told_and_the_others_go_on(call, tmp_path):

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from generator.pipeline import Settings
-from generator.settings import GeneratorSettings
+from generator.pipeline import Settings, answer_question
+from generator.settings import EVIDENCE, GeneratorSettings
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.hits import Hit, SearchResult
 from retriever.index import open_index
 from retriever.keywords import token_weights
-from retriever.search import EVIDENCE, SearchRequest, search
+from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from shrag import main
 from tests.indexer.corpora import ROOT, build, environment_of
@@ -34,6 +34,7 @@ SEARCH_KEYS = [
     "hits",
     "filtered",
     "order",
+    "applied",
     "evidence_score",
     "notes",
     "milliseconds",
@@ -65,7 +66,7 @@ def sample(sample_home):
 
 def found(index, question, **request):
     """Search for the evidence as `ask` does."""
-    return asyncio.run(search(index, SearchRequest(question, k=EVIDENCE, **request)))
+    return asyncio.run(search(index, SearchRequest(question, k=EVIDENCE, **request), RetrieverSettings()))
 
 
 def result_of(*passages, question, keywords=(), weights=None, evidence_score=1.0):
@@ -92,6 +93,17 @@ def passage(passage_id, text, *, lang="en", title=""):
 def settings_of(home: Path, **llm):
     """Make the settings of all stages, with a language model where one is given."""
     return Settings(IndexerSettings(home=home), RetrieverSettings(), GeneratorSettings(**llm))
+
+
+def ask_model(index, question, settings, script, *, listener=None, **request):
+    """Ask a question of a model whose replies are scripted."""
+
+    async def ask():
+        async with settings.language_model(script.transport) as model:
+            asked = settings.request(question, **request)
+            return await answer_question(index, asked, settings, model=model, listener=listener)
+
+    return asyncio.run(ask())
 
 
 @dataclass(frozen=True)

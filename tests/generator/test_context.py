@@ -6,11 +6,11 @@ import json
 import httpx
 import pytest
 
-from generator.context import Evidence
+from generator.context import passage_texts, shortened_lengths
 from generator.errors import ContextTooSmall, ModelRefusedCall, TokenizerUnusable
 from generator.llm import LanguageModel, at_most
+from generator.model_answer import answer_from_model
 from generator.settings import CacheSettings
-from generator.written import written_answer
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import passage
 
@@ -50,7 +50,7 @@ def written(sample, *answers, beside=None, evidence=(LONG, SHORT), **changed):
 
     async def call():
         async with LanguageModel(settings(**changed), transport=script.transport) as model:
-            return await written_answer("Which river is long?", evidence, model, sample)
+            return await answer_from_model("Which river is long?", evidence, model, sample)
 
     return script, asyncio.run(call())
 
@@ -75,8 +75,8 @@ def passages_sent(script, call=-1):
 
 
 def test_the_longest_passage_loses_its_last_sentence_first():
-    evidence = Evidence([LONG, SHORT])
-    assert [evidence.texts(step) for step in range(evidence.shortest + 1)] == [
+    passages = [LONG, SHORT]
+    assert [passage_texts(passages, lengths) for lengths in shortened_lengths(passages)] == [
         [
             "\nThe first river is long. The second river is longer. The third river is dry.",
             "\nRivers are wet. Lakes too.",
@@ -88,13 +88,12 @@ def test_the_longest_passage_loses_its_last_sentence_first():
 
 
 def test_of_passages_of_one_length_the_first_is_shortened_first():
-    evidence = Evidence([passage("A", "One. Two."), passage("B", "One. Two.")])
-    assert [cut.passage_id for cut in evidence.cuts(1)] == ["A"]
-    assert [cut.passage_id for cut in evidence.cuts(2)] == ["A", "B"]
+    passages = [passage("A", "One. Two."), passage("B", "One. Two.")]
+    assert shortened_lengths(passages) == [(9, 9), (4, 9), (4, 4)]
 
 
 def test_a_passage_of_one_sentence_or_none_is_left_as_it_is():
-    assert Evidence([passage("A", "One sentence only"), passage("B", "")]).shortest == 0
+    assert shortened_lengths([passage("A", "One sentence only"), passage("B", "")]) == [(17, 0)]
 
 
 def test_an_estimate_by_bytes_counts_every_byte_and_the_template():
@@ -107,7 +106,7 @@ def test_an_estimate_by_bytes_counts_every_byte_and_the_template():
 def test_where_nobody_says_how_long_the_context_is_all_is_sent(sample):
     script, done = written(sample)
     assert passages_sent(script)[0].endswith("dry.")
-    assert done.fitted.as_record() == {
+    assert done.prompt.as_record() == {
         "tokens": None,
         "said_by": "nobody",
         "prompt_tokens": None,
@@ -119,7 +118,7 @@ def test_where_nobody_says_how_long_the_context_is_all_is_sent(sample):
 def test_a_prompt_whose_bytes_fit_is_not_counted_further(sample):
     script, done = written(sample, beside={"models": models(32_768), "tokenize": tokenize})
     assert [request.url.path for request in script.asked_beside] == ["/v1/models"]
-    assert (done.fitted.count.counted_by, done.fitted.said_by, done.fitted.cuts) == ("bytes", "server", ())
+    assert (done.prompt.count.counted_by, done.prompt.said_by, done.prompt.cuts) == ("bytes", "server", ())
 
 
 def test_a_prompt_that_fits_by_the_servers_count_is_whole(sample):
@@ -127,8 +126,8 @@ def test_a_prompt_that_fits_by_the_servers_count_is_whole(sample):
     beside = {"models": models(room + 64), "tokenize": tokenize}
     script, done = written(sample, beside=beside, max_tokens=64)
     assert passages_sent(script)[0].endswith("dry.")
-    assert (done.fitted.count.tokens, done.fitted.count.counted_by) == (room, "server")
-    assert done.fitted.note == ""
+    assert (done.prompt.count.tokens, done.prompt.count.counted_by) == (room, "server")
+    assert done.prompt.note == ""
 
 
 def test_one_token_too_many_costs_one_sentence_and_it_is_told(sample):
@@ -139,11 +138,11 @@ def test_one_token_too_many_costs_one_sentence_and_it_is_told(sample):
         "The first river is long. The second river is longer.",
         "Rivers are wet. Lakes too.",
     ]
-    assert done.fitted.note == (
+    assert done.prompt.note == (
         f"passages shortened for the model, whose context holds {room + 64:,} tokens: "
         "LONG to 52 of 76 characters"
     )
-    assert done.fitted.as_record()["shortened"] == [{"passage_id": "LONG", "characters": 52, "of": 76}]
+    assert done.prompt.as_record()["shortened"] == [{"passage_id": "LONG", "characters": 52, "of": 76}]
 
 
 def test_as_little_as_needed_is_cut(sample):
@@ -164,7 +163,7 @@ def test_a_prompt_that_fits_nowhere_is_one_clear_error(sample):
 def test_the_setting_says_how_long_the_context_is_before_the_server(sample):
     script, done = written(sample, context_tokens=100_000)
     assert script.asked_beside == []
-    assert (done.fitted.context_tokens, done.fitted.said_by) == (100_000, "setting")
+    assert (done.prompt.context_tokens, done.prompt.said_by) == (100_000, "setting")
 
 
 def test_what_is_counted_is_the_chat_as_it_is_sent(sample):
@@ -179,8 +178,8 @@ def test_what_is_counted_is_the_chat_as_it_is_sent(sample):
 def test_a_server_that_cannot_count_leaves_it_to_the_bytes(sample):
     room = bytes_of_whole(sample) - 1
     _, done = written(sample, beside={"models": models(room + 64)}, max_tokens=64)
-    assert done.fitted.count.counted_by == "bytes"
-    assert [cut.passage_id for cut in done.fitted.cuts] == ["LONG"]
+    assert done.prompt.count.counted_by == "bytes"
+    assert [cut.passage_id for cut in done.prompt.cuts] == ["LONG"]
 
 
 def test_a_plain_openai_server_is_asked_for_no_count(sample):
@@ -199,8 +198,8 @@ def test_a_local_tokenizer_counts_where_the_server_does_not(sample, tmp_path):
     local.save(str(tmp_path / "tokenizer.json"))
     room = words_of_whole(sample) + 256
     _, done = written(sample, context_tokens=room + 64, max_tokens=64, tokenizer=tmp_path)
-    assert (done.fitted.count.tokens, done.fitted.count.counted_by) == (room, "tokenizer")
-    assert done.fitted.cuts == ()
+    assert (done.prompt.count.tokens, done.prompt.count.counted_by) == (room, "tokenizer")
+    assert done.prompt.cuts == ()
 
 
 @pytest.mark.parametrize("content", [None, "no tokenizer"])
@@ -224,8 +223,8 @@ def test_a_server_that_finds_the_prompt_too_long_is_asked_once_more_with_less(sa
         "The first river is long. The second river is longer.",  # although it would fit by its count
         "Rivers are wet. Lakes too.",
     ]
-    assert done.fitted.as_record()["said_by"] == "refusal"
-    assert done.fitted.context_tokens == 900
+    assert done.prompt.as_record()["said_by"] == "refusal"
+    assert done.prompt.context_tokens == 900
 
 
 def test_a_server_that_names_no_size_gets_three_quarters(sample):
@@ -234,7 +233,7 @@ def test_a_server_that_names_no_size_gets_three_quarters(sample):
     script, done = written(sample, overflow, says(ANSWER), beside={"tokenize": tokenize}, evidence=evidence)
     first, second = (len(body["messages"][0]["content"].split()) for body in script.bodies)
     assert 0.74 * first < second <= 0.75 * first
-    assert "what the server takes: LONG to " in done.fitted.note
+    assert "what the server takes: LONG to " in done.prompt.note
 
 
 def test_a_server_that_finds_the_smaller_one_too_long_as_well_is_not_asked_again(sample):
@@ -251,7 +250,7 @@ def test_a_repair_that_has_no_room_for_the_answer_is_asked_for_without_it(sample
     sent_back = [body["messages"][1]["content"] for body in script.bodies[1:]]
     assert sent_back == ["A broken answer.", "(left out)"]
     assert "there is no JSON object in it" in script.bodies[2]["messages"][2]["content"]
-    assert (done.reply.value.title, done.reply.repaired, done.fitted.cuts) == ("Rivers", True, ())
+    assert (done.reply.value.title, done.reply.repaired, done.prompt.cuts) == ("Rivers", True, ())
 
 
 def test_an_answer_from_less_is_replayed_without_the_server(sample, tmp_path):
@@ -262,12 +261,12 @@ def test_an_answer_from_less_is_replayed_without_the_server(sample, tmp_path):
         given = settings(max_tokens=64)
         cache = CacheSettings(mode=mode, file=tmp_path / "calls.sqlite")
         async with LanguageModel(given, transport=transport, cache=cache) as model:
-            return await written_answer("Which river is long?", (LONG, SHORT), model, sample)
+            return await answer_from_model("Which river is long?", (LONG, SHORT), model, sample)
 
     recorded = asyncio.run(ask("record", script.transport))
     replayed = asyncio.run(ask("replay", Scripted([]).transport))
-    assert replayed.fitted == recorded.fitted
-    assert replayed.answer == recorded.answer
+    assert replayed.prompt == recorded.prompt
+    assert replayed.value == recorded.value
 
 
 def test_a_prompt_that_cannot_be_shortened_is_not_sent_again(sample):
@@ -294,10 +293,12 @@ def test_a_server_that_fails_to_say_its_context_is_not_asked_by_each_question_in
 
     async def ask_thrice():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            asked = [written_answer("Which river is long?", (LONG, SHORT), model, sample) for _ in range(3)]
+            asked = [
+                answer_from_model("Which river is long?", (LONG, SHORT), model, sample) for _ in range(3)
+            ]
             return await asyncio.gather(*asked)
 
-    assert {done.fitted.said_by for done in asyncio.run(ask_thrice())} == {"nobody"}
+    assert {done.prompt.said_by for done in asyncio.run(ask_thrice())} == {"nobody"}
     assert [request.url.path for request in script.asked_beside] == ["/v1/models"]
 
 
@@ -309,9 +310,9 @@ def test_a_server_that_cannot_say_its_context_now_is_asked_again_by_the_next(sam
 
     async def ask():
         async with LanguageModel(settings(), transport=script.transport, cache=cache) as model:
-            return await written_answer("Which river is long?", (LONG, SHORT), model, sample)
+            return await answer_from_model("Which river is long?", (LONG, SHORT), model, sample)
 
-    assert [asyncio.run(ask()).fitted.said_by for _ in range(3)] == ["nobody", "server", "server"]
+    assert [asyncio.run(ask()).prompt.said_by for _ in range(3)] == ["nobody", "server", "server"]
     assert answers == []
 
 
@@ -328,9 +329,9 @@ def test_a_server_that_cannot_count_now_is_asked_for_its_count_by_the_next(sampl
     async def ask():
         given = settings(max_tokens=64)
         async with LanguageModel(given, transport=script.transport, cache=cache) as model:
-            return await written_answer("Which river is long?", (LONG, SHORT), model, sample)
+            return await answer_from_model("Which river is long?", (LONG, SHORT), model, sample)
 
-    assert [asyncio.run(ask()).fitted.count.counted_by for _ in range(2)] == ["bytes", "server"]
+    assert [asyncio.run(ask()).prompt.count.counted_by for _ in range(2)] == ["bytes", "server"]
 
 
 def test_a_server_that_tells_nonsense_of_its_models_is_as_one_that_tells_nothing(sample):
@@ -342,4 +343,4 @@ def test_a_server_that_tells_nonsense_of_its_models_is_as_one_that_tells_nothing
     ):
         answer = httpx.Response(200, text=nonsense)
         _, done = written(sample, beside={"models": lambda request, answer=answer: answer})
-        assert done.fitted.said_by == "nobody"
+        assert done.prompt.said_by == "nobody"

@@ -1,13 +1,10 @@
 """Whatever goes wrong with the answer, the question is answered, labelled, and the note says why."""
 
-import asyncio
-
 import httpx
 import pytest
 
-from generator.pipeline import answer_question
 from tests.generator.language_model import Scripted, events, piece, says, settings, streams
-from tests.generator.sample_index import KOREAN, settings_of
+from tests.generator.sample_index import KOREAN, ask_model, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -42,10 +39,10 @@ def test_a_fault_of_the_answer_leaves_a_quoted_one_and_one_note(sample, fault):
     script = Scripted([says(KEYWORDS), *answers])
     retries = 1 if "429" in fault else 0
     given = settings_of(UNUSED, llm=settings(retries=retries))
-    one = asyncio.run(answer_question(sample, KOREAN, given, transport=script.transport))
-    assert one.answer.written_by == "extractive"
-    assert one.answer.sentences
-    (note,) = one.result.notes
+    asked = ask_model(sample, KOREAN, given, script)
+    assert asked.answer.written_by == "extractive"
+    assert asked.answer.sentences
+    (note,) = asked.result.notes
     assert note.startswith("extractive answer, the model failed: ")
     assert said in note
     assert "\n" not in note
@@ -56,9 +53,9 @@ def test_thoughts_and_prose_around_an_answer_do_no_harm(sample):
     written = '<think>{"title": "no"}</think>Here it is:\n```json\n' + says_json(ANSWER) + "\n```"
     script = Scripted([streams(*events(KEYWORDS)), streams(*events(written))])
     given = settings_of(UNUSED, llm=settings())
-    one = asyncio.run(answer_question(sample, KOREAN, given, transport=script.transport))
-    assert one.answer.title == "회복탄력성과 이직"
-    assert one.result.notes == ()
+    asked = ask_model(sample, KOREAN, given, script)
+    assert asked.answer.title == "회복탄력성과 이직"
+    assert asked.result.notes == ()
 
 
 def says_json(content):

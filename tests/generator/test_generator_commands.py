@@ -73,6 +73,18 @@ def test_a_question_without_an_answer_is_told_so(sample_home):
     assert done.stdout.rstrip().endswith("서론\n찾은 문헌에는 이 질문에 대한 답이 없습니다.")
 
 
+def test_method_and_size_of_the_evidence_can_be_chosen(sample_home):
+    done = ask(sample_home, ENGLISH, "--method", "paper", "--evidence", "8", "--json")
+    record = json.loads(done.stdout)
+    assert record["method"] == "paper"
+    assert record["order"] == "reciprocal rank fusion of the progressive queries"
+    assert len(record["evidence"]) == 8
+    searched = shrag(
+        *("search", ENGLISH, "--name", NAME, "--method", "paper", "-k", "8", "--json"), home=sample_home
+    )
+    assert json.loads(searched.stdout)["hits"] == record["evidence"]
+
+
 def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_home):
     with served(answers_with(KEYWORDS), answers_with(ANSWER)) as model:
         done = ask(sample_home, KOREAN, model=model.base_url)
@@ -138,7 +150,7 @@ def test_search_never_calls_the_model(sample_home):
 @pytest.mark.parametrize(
     ("environment", "complaint"),
     [
-        ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must begin with http:// or https://"),
+        ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must be like http://HOST:PORT"),
         ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
         ({"llm__timeout_s": "soon"}, "SHRAG_LLM__TIMEOUT_S: Input should be a valid number"),
         ({"llm__extra_body": "{top_k"}, 'SHRAG_LLM__EXTRA_BODY: must hold a JSON object, like {"top_k": 20}'),
@@ -190,13 +202,14 @@ def test_a_complaint_about_settings_never_shows_the_key(sample_home, without):
         ),
         ([ENGLISH, "--name", "nowhere"], 2, "UnknownIndex: "),
         ([ENGLISH, "--name", NAME, "--year", "2024..2019"], 2, "BadFilter: "),
+        ([ENGLISH, "--name", NAME, "--way", "round"], 2, "UnknownWay: no way 'round'; there are shrag"),
         (
             [ENGLISH, "--name", NAME, "--trace", "/dev/null/trace.json"],
             1,
             "TraceNotWritten: trace /dev/null/trace.json was not written: ",
         ),
     ],
-    ids=["empty", "too long", "unknown index", "years", "trace"],
+    ids=["empty", "too long", "unknown index", "years", "way", "trace"],
 )
 def test_what_goes_wrong_is_one_line(sample_home, arguments, code, complaint):
     done = shrag("ask", *arguments, home=sample_home)
@@ -211,15 +224,16 @@ def test_a_saved_trace_shows_what_each_call_took(sample_home, tmp_path):
     shown = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path).stdout.splitlines()
     (keywords,) = [line for line in shown if line.startswith("keywords: ")]
     (answer,) = [line for line in shown if line.startswith("answer: ")]
-    assert keywords.startswith("keywords: tiny-writer-7b; 100 + 20 tokens; 1 requests; queued ")
+    assert " ms; tiny-writer-7b; 100 + 20 tokens; 1 requests; queued " in keywords
     assert ", first token " in keywords
-    assert answer.startswith("answer: tiny-writer-7b; 200 + 40 tokens; 2 requests, repaired; queued ")
+    assert " ms; tiny-writer-7b; 200 + 40 tokens; 2 requests, repaired; queued " in answer
 
 
 def test_a_saved_trace_shows_which_call_failed(sample_home, tmp_path):
     ask(sample_home, KOREAN, "--trace", tmp_path / "trace.json", model=NOWHERE)
     shown = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path).stdout
-    assert f"answer: failed: cannot reach {NOWHERE}/chat/completions: " in shown
+    assert f" ms; failed: ModelUnreachable: cannot reach {NOWHERE}/chat/completions: " in shown
+    assert "; instead: extractive answer" in shown
 
 
 # Traces
@@ -241,13 +255,13 @@ def test_a_saved_trace_is_shown(traces, tmp_path):
     record = Trace.load(traces / "one.json").record
     assert done.stdout.startswith(KOREAN)
     assert "index sample, version 1" in done.stdout
-    assert record["queries"][-1]["query"] in done.stdout
+    assert record["steps"][0]["output"]["queries"][-1]["query"] in done.stdout
     assert all(sentence["text"] in done.stdout for sentence in record["answer"]["sentences"])
 
 
 def test_a_trace_of_which_a_part_is_missing_is_one_line_and_exit_2(tmp_path):
     file = tmp_path / "foreign.json"
-    file.write_text('{"trace": 1, "spans": []}')
+    file.write_text('{"trace": 2, "spans": []}')
     for call in (["show", file], ["compare", file, file]):
         done = shrag("trace", *call, home=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
@@ -262,7 +276,7 @@ def test_traces_of_the_same_question_differ_in_times_only(traces, tmp_path):
 def test_traces_of_two_questions_differ_and_exit_1(traces, tmp_path):
     done = shrag("trace", "compare", traces / "one.json", traces / "other.json", home=tmp_path)
     assert done.returncode == 1
-    assert f'question: "{KOREAN}" | "' in done.stdout
+    assert f'request.question: "{KOREAN}" | "' in done.stdout
 
 
 @pytest.mark.parametrize("command", ["show", "compare"])
@@ -273,4 +287,4 @@ def test_a_file_that_holds_no_trace_is_named_once(traces, tmp_path, command):
     done = shrag("trace", command, *files, home=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("wrong.json") == 1
-    assert "holds no trace of this version" in done.stderr
+    assert "holds no trace; make one with: shrag ask" in done.stderr

@@ -36,7 +36,7 @@ def extract(question, analyzer, *answers):
 
 
 def texts(found):
-    return [keyword.text for keyword in found.keywords]
+    return [keyword.text for keyword in found.value]
 
 
 def lists(korean, english):
@@ -49,7 +49,7 @@ def lists(korean, english):
 def test_a_korean_question_puts_korean_words_first_and_takes_turns(analyzer):
     script, found = extract(KOREAN, analyzer, says(LISTS))
     assert texts(found) == ["수위", "water", "예측", "level", "하천", "forecasting", "AI", "river"]
-    assert [keyword.language for keyword in found.keywords] == ["ko", "en"] * 3 + ["en", "en"]
+    assert [keyword.language for keyword in found.value] == ["ko", "en"] * 3 + ["en", "en"]
     assert len(script.requests) == 1
 
 
@@ -60,7 +60,7 @@ def test_an_english_question_puts_english_words_first(analyzer):
 
 def test_tokens_are_what_the_analyzer_makes_of_each_word(analyzer):
     _, found = extract(ENGLISH, analyzer, says(LISTS))
-    tokens = {keyword.text: keyword.tokens for keyword in found.keywords}
+    tokens = {keyword.text: keyword.tokens for keyword in found.value}
     assert tokens["forecasting"] == ("forecast",)
     assert tokens["AI"] == ("ai",)
     assert tokens["수위"] == ("수위",)
@@ -68,7 +68,7 @@ def test_tokens_are_what_the_analyzer_makes_of_each_word(analyzer):
 
 def test_a_keyword_weighs_the_less_the_later_it_comes(analyzer):
     _, found = extract(KOREAN, analyzer, says(LISTS))
-    assert [keyword.weight for keyword in found.keywords[:4]] == [1, 1 / 2, 1 / 3, 1 / 4]
+    assert [keyword.weight for keyword in found.value[:4]] == [1, 1 / 2, 1 / 3, 1 / 4]
 
 
 def test_ten_keywords_are_kept(analyzer):
@@ -89,7 +89,7 @@ def test_ten_keywords_are_kept(analyzer):
         "연안",
         "erosion",
     ]
-    assert found.keywords[-1].weight == 1 / 10
+    assert found.value[-1].weight == 1 / 10
 
 
 @pytest.mark.parametrize(("question", "language"), [(KOREAN, "ko"), (ENGLISH, "en"), ("1997?", "en")])

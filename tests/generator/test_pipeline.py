@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from generator.pipeline import Settings, answer_question, ask, find, run
+from generator.pipeline import AskRequest, Settings, answer_question, ask, find, run
 from generator.trace import Trace, differences
 from retriever.errors import BadQuestion
 from retriever.filters import make_filters
@@ -18,6 +18,7 @@ from tests.generator.sample_index import (
     NAME,
     SEARCH_KEYS,
     UNANSWERABLE_KOREAN,
+    ask_model,
     settings_of,
 )
 
@@ -40,38 +41,43 @@ DOWN = httpx.ConnectError("connection refused")
 REFUSED = httpx.Response(400, json={"error": {"message": "too long"}})
 
 
-def answered(index, question, *answers, filters=None, **llm):
-    """Answer with a model that says this; return its script and what came of it."""
+def answered(index, question, *answers, **request):
+    """Answer with a model that replies this; return its script and what came of it."""
     script = Scripted(answers)
-    given = settings_of(UNUSED, llm=settings(retries=0, **llm))
-    call = answer_question(index, question, given, filters, transport=script.transport)
-    return script, asyncio.run(call)
+    given = settings_of(UNUSED, llm=settings(retries=0))
+    return script, ask_model(index, question, given, script, **request)
 
 
-def without_model(index, question, filters=None):
-    return asyncio.run(answer_question(index, question, settings_of(UNUSED), filters))
+def without_model(index, question, **request):
+    return asyncio.run(answer_question(index, AskRequest(question, **request), settings_of(UNUSED)))
 
 
-def keyword_texts(one):
-    return [keyword.text for keyword in one.result.keywords]
+def keyword_texts(asked):
+    return [keyword.text for keyword in asked.result.keywords]
+
+
+def step_of(asked, name):
+    """Return the record of the one step of that name."""
+    (step,) = asked.trace.steps(name)
+    return step
 
 
 # Without a model
 
 
 def test_without_a_model_the_answer_is_quoted_and_says_so(sample):
-    one = without_model(sample, KOREAN)
-    assert one.answer.written_by == "extractive"
-    assert one.trace.record["model_calls"] == {}
-    assert one.trace.record["settings"]["model"] is None
-    assert one.result.notes == ()
+    asked = without_model(sample, KOREAN)
+    assert asked.answer.written_by == "extractive"
+    assert [step["name"] for step in asked.trace.steps()] == ["search", "quotation"]
+    assert asked.trace.record["settings"]["model"] is None
+    assert asked.result.notes == ()
 
 
 def test_the_evidence_is_the_five_best_papers(sample):
-    one = without_model(sample, KOREAN)
-    assert [hit.rank for hit in one.evidence] == [1, 2, 3, 4, 5]
-    assert len({hit.doc_id for hit in one.evidence}) == 5
-    assert one.evidence == one.result.hits
+    asked = without_model(sample, KOREAN)
+    assert [hit.rank for hit in asked.evidence] == [1, 2, 3, 4, 5]
+    assert len({hit.doc_id for hit in asked.evidence}) == 5
+    assert asked.evidence == asked.result.hits
 
 
 def test_the_record_is_that_of_search_with_answer_and_evidence(sample):
@@ -82,38 +88,38 @@ def test_the_record_is_that_of_search_with_answer_and_evidence(sample):
 
 
 def test_a_question_that_the_sample_cannot_answer_is_turned_away_in_its_language(sample):
-    one = without_model(sample, UNANSWERABLE_KOREAN)
-    assert one.answer.abstained
-    assert one.answer.as_text().splitlines()[2:] == ["서론", "찾은 문헌에는 이 질문에 대한 답이 없습니다."]
-    assert len(one.evidence) == 5  # what was found is shown all the same
+    asked = without_model(sample, UNANSWERABLE_KOREAN)
+    assert asked.answer.abstained
+    assert asked.answer.as_text().splitlines()[2:] == ["서론", "찾은 문헌에는 이 질문에 대한 답이 없습니다."]
+    assert len(asked.evidence) == 5  # what was found is shown all the same
 
 
 def test_filters_hold_and_stand_in_the_trace(sample):
     filters = make_filters("2021..2023", "ko", None)
-    one = without_model(sample, KOREAN, filters)
-    assert one.evidence
-    assert {hit.passage.lang for hit in one.evidence} == {"ko"}
-    assert all(2021 <= hit.passage.year <= 2023 for hit in one.evidence)
-    assert one.trace.record["filters"] == {"years": [2021, 2023], "lang": "ko", "journal": None}
+    asked = without_model(sample, KOREAN, filters=filters)
+    assert asked.evidence
+    assert {hit.passage.lang for hit in asked.evidence} == {"ko"}
+    assert all(2021 <= hit.passage.year <= 2023 for hit in asked.evidence)
+    assert asked.trace.record["request"]["filters"] == {"years": [2021, 2023], "lang": "ko", "journal": None}
 
 
 # With a model
 
 
 def test_the_model_writes_keywords_and_answer(sample):
-    script, one = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
+    script, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
     names = [body["response_format"]["json_schema"]["name"] for body in script.bodies]
     assert names == ["keywords", "answer"]
-    assert one.answer.written_by == "tiny-writer-7b"
-    assert one.answer.title == "회복탄력성과 이직"
-    assert one.result.notes == ()
-    assert {"keywords (model)", "answer (model)", "search", "total"} <= set(one.result.milliseconds)
+    assert asked.answer.written_by == "tiny-writer-7b"
+    assert asked.answer.title == "회복탄력성과 이직"
+    assert asked.result.notes == ()
+    assert {"keywords (model)", "answer (model)", "search", "total"} <= set(asked.result.milliseconds)
 
 
 def test_the_model_s_keywords_are_what_is_searched_for(sample):
-    _, one = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    assert keyword_texts(one) == ["간호사", "resilience", "회복탄력성", "turnover", "이직", "의도"]
-    queries = [query.query for query in one.result.queries]
+    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
+    assert keyword_texts(asked) == ["간호사", "resilience", "회복탄력성", "turnover", "이직", "의도"]
+    queries = [query.query for query in asked.result.queries]
     assert queries[-6:] == [
         "간호사 OR resilience OR 회복탄력성 OR turnover OR 이직 OR 의도",
         "간호사 OR resilience OR 회복탄력성 OR turnover OR 이직",
@@ -125,9 +131,9 @@ def test_the_model_s_keywords_are_what_is_searched_for(sample):
 
 
 def test_every_sentence_of_the_model_is_checked(sample):
-    _, one = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    first = one.evidence[0].passage_id
-    assert [(part.citations, part.check) for part in one.answer.sentences[1:]] == [
+    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
+    first = asked.evidence[0].passage_id
+    assert [(part.citations, part.check) for part in asked.answer.sentences[1:]] == [
         ((first,), "supported"),
         ((first,), "unsupported"),  # 98765% stands nowhere
         ((), "unsupported"),  # there is no passage 19
@@ -135,62 +141,92 @@ def test_every_sentence_of_the_model_is_checked(sample):
 
 
 def test_the_model_is_shown_the_evidence_and_nothing_else(sample):
-    script, one = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
+    script, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
     content = script.bodies[1]["messages"][0]["content"]
     assert content.count("<passage number=") == 5
-    assert all(hit.passage.text in content for hit in one.evidence)
+    assert all(hit.passage.text in content for hit in asked.evidence)
 
 
 def test_a_model_that_finds_no_answer_abstains(sample):
     nothing = ANSWER | {"introduction": [], "body": [], "answered": False}
-    _, one = answered(sample, KOREAN, says(KEYWORDS), says(nothing))
-    assert one.answer.abstained
-    assert one.answer.title == "답을 찾지 못함"
-    assert one.answer.written_by == "tiny-writer-7b"
+    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(nothing))
+    assert asked.answer.abstained
+    assert asked.answer.title == "답을 찾지 못함"
+    assert asked.answer.written_by == "tiny-writer-7b"
 
 
 def test_half_an_answer_is_mended_and_the_trace_says_so(sample):
-    _, one = answered(sample, KOREAN, says(KEYWORDS), says('{"title": "회복'), says(ANSWER))
-    assert one.answer.title == "회복탄력성과 이직"
-    assert one.trace.record["model_calls"]["answer"]["repaired"] is True
-    assert one.trace.record["model_calls"]["keywords"]["repaired"] is False
+    _, asked = answered(sample, KOREAN, says(KEYWORDS), says('{"title": "회복'), says(ANSWER))
+    assert asked.answer.title == "회복탄력성과 이직"
+    assert step_of(asked, "answer")["model_call"]["repaired"] is True
+    assert step_of(asked, "keywords")["model_call"]["repaired"] is False
 
 
 # With a model that fails
 
 
 def test_where_only_the_keywords_fail_statistics_find_and_the_model_answers(sample):
-    _, one = answered(sample, KOREAN, REFUSED, says(ANSWER))
-    assert keyword_texts(one) == keyword_texts(without_model(sample, KOREAN))
-    assert one.answer.written_by == "tiny-writer-7b"
-    (note,) = one.result.notes
+    _, asked = answered(sample, KOREAN, REFUSED, says(ANSWER))
+    assert keyword_texts(asked) == keyword_texts(without_model(sample, KOREAN))
+    assert asked.answer.written_by == "tiny-writer-7b"
+    (note,) = asked.result.notes
     assert note.startswith("keywords from statistics, the model failed: ")
-    assert "too long" in one.trace.record["model_calls"]["keywords"]["error"]
+    failed = step_of(asked, "keywords")
+    assert failed["error"].startswith("ModelRefusedCall: ")
+    assert "too long" in failed["error"]
+    assert failed["fallback"] == "keywords from statistics"
 
 
 def test_where_only_the_answer_fails_it_is_quoted_with_the_model_s_keywords(sample):
-    _, one = answered(sample, KOREAN, says(KEYWORDS), REFUSED)
-    assert keyword_texts(one)[:2] == ["간호사", "resilience"]
-    assert one.answer.written_by == "extractive"
-    (note,) = one.result.notes
+    _, asked = answered(sample, KOREAN, says(KEYWORDS), REFUSED)
+    assert keyword_texts(asked)[:2] == ["간호사", "resilience"]
+    assert asked.answer.written_by == "extractive"
+    (note,) = asked.result.notes
     assert note.startswith("extractive answer, the model failed: ")
 
 
 def test_where_the_model_is_down_all_is_as_without_one_and_two_notes_say_so(sample):
-    _, one = answered(sample, KOREAN, DOWN, DOWN)
-    assert one.answer == without_model(sample, KOREAN).answer
-    assert [note.partition(",")[0] for note in one.result.notes] == [
+    _, asked = answered(sample, KOREAN, DOWN, DOWN)
+    assert asked.answer == without_model(sample, KOREAN).answer
+    assert [note.partition(",")[0] for note in asked.result.notes] == [
         "keywords from statistics",
         "extractive answer",
     ]
-    assert one.as_record()["notes"] == list(one.result.notes)
+    assert asked.as_record()["notes"] == list(asked.result.notes)
 
 
 def test_an_answer_broken_twice_is_kept_in_the_trace(sample):
     broken = '{"title": "회복'
-    _, one = answered(sample, KOREAN, says(KEYWORDS), says(broken), says(broken))
-    assert one.answer.written_by == "extractive"
-    assert one.trace.record["model_calls"]["answer"]["text"] == broken
+    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(broken), says(broken))
+    assert asked.answer.written_by == "extractive"
+    assert step_of(asked, "answer")["model_call"] == {"text": broken}
+
+
+# By other methods, with other evidence
+
+
+@pytest.mark.parametrize("size", [1, 8, 30])
+def test_an_answer_rests_on_as_many_papers_as_are_asked_for(sample, size):
+    script, asked = answered(sample, ENGLISH, says(ANSWER), evidence=size, method="or")
+    assert [hit.rank for hit in asked.evidence] == list(range(1, size + 1))
+    assert script.bodies[0]["messages"][0]["content"].count("<passage number=") == size
+
+
+def test_the_model_is_asked_for_keywords_only_where_the_method_searches_for_them(sample):
+    for method, calls in (("or", ["answer"]), ("paper", ["keywords", "answer"])):
+        replies = {"keywords": KEYWORDS, "answer": ANSWER}
+        script, asked = answered(sample, KOREAN, *(says(replies[call]) for call in calls), method=method)
+        assert [body["response_format"]["json_schema"]["name"] for body in script.bodies] == calls
+        assert asked.result.method == method
+        assert asked.result.order.startswith("BM25" if method == "or" else "reciprocal rank fusion")
+
+
+def test_settings_stand_in_for_what_a_request_leaves_out(monkeypatch):
+    monkeypatch.setenv("SHRAG_EVIDENCE", "3")
+    monkeypatch.setenv("SHRAG_ASK_METHOD", "paper")
+    given = Settings.from_environment()
+    assert (given.request("?").evidence, given.request("?").method) == (3, "paper")
+    assert given.request("?", evidence=7, method="or") == AskRequest("?", method="or", evidence=7)
 
 
 # Where the model is not asked
@@ -203,73 +239,76 @@ def test_an_answer_broken_twice_is_kept_in_the_trace(sample):
 )
 def test_a_question_that_cannot_be_searched_for_is_refused_before_the_model_is_asked(sample, question):
     script = Scripted([])
-    call = answer_question(sample, question, settings_of(UNUSED, llm=settings()), transport=script.transport)
     with pytest.raises(BadQuestion):
-        asyncio.run(call)
+        ask_model(sample, question, settings_of(UNUSED, llm=settings()), script)
     assert script.requests == []
 
 
 @pytest.mark.parametrize("question", ["🙂🙂", "the of and"], ids=["emoji", "stop words"])
 def test_a_question_without_words_costs_no_call(sample, question):
-    script, one = answered(sample, question)
+    script, asked = answered(sample, question)
     assert script.requests == []
-    assert one.answer.abstained
-    assert one.evidence == ()
+    assert asked.answer.abstained
+    assert asked.evidence == ()
 
 
 def test_without_evidence_the_model_is_not_asked_for_an_answer(sample):
-    script, one = answered(sample, KOREAN, says(KEYWORDS), filters=make_filters("1001", None, None))
+    script, asked = answered(sample, KOREAN, says(KEYWORDS), filters=make_filters("1001", None, None))
     assert len(script.requests) == 1
-    assert (one.answer.abstained, one.answer.written_by) == (True, "extractive")
+    assert (asked.answer.abstained, asked.answer.written_by) == (True, "extractive")
 
 
 # The trace
 
 
 def test_the_trace_holds_the_whole_way(sample):
-    _, one = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    record = one.trace.record
-    assert record["question"] == KOREAN
+    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
+    record = asked.trace.record
+    assert record["request"]["question"] == KOREAN
+    assert [step["name"] for step in record["steps"]] == ["keywords", "search", "answer"]
+    searched = step_of(asked, "search")["output"]
     assert (record["index"]["name"], record["index"]["version"]) == ("sample", 1)
     assert record["settings"]["model"] == "tiny-writer"
-    assert record["keywords"][0] == {"text": "간호사", "language": "ko", "weight": 1.0}
-    assert record["queries"][-1]["query"] == "간호사"
-    assert [hit["passage_id"] for hit in record["hits"]] == [hit.passage_id for hit in one.evidence]
-    assert record["evidence"][0]["text"] == one.evidence[0].passage.text
-    assert json.loads(record["model_calls"]["keywords"]["text"]) == KEYWORDS
-    assert json.loads(record["model_calls"]["answer"]["text"]) == ANSWER
-    assert record["model_calls"]["answer"]["prompt_version"] >= 1
-    assert record["answer"] == one.answer.as_record()
+    assert searched["keywords"][0] == {"text": "간호사", "language": "ko", "weight": 1.0}
+    assert searched["queries"][-1]["query"] == "간호사"
+    assert [hit["passage_id"] for hit in searched["hits"]] == [hit.passage_id for hit in asked.evidence]
+    assert record["evidence"][0]["text"] == asked.evidence[0].passage.text
+    assert json.loads(step_of(asked, "keywords")["model_call"]["text"]) == KEYWORDS
+    call = step_of(asked, "answer")["model_call"]
+    assert json.loads(call["text"]) == ANSWER
+    assert (call["prompt_tokens"], call["completion_tokens"]) == (100, 20)
+    assert call["prompt_version"] >= 1
+    assert record["answer"] == asked.answer.as_record()
 
 
 def test_a_trace_comes_back_from_its_file_unchanged(sample, tmp_path):
-    _, one = answered(
+    _, asked = answered(
         sample, KOREAN, says(KEYWORDS), says(ANSWER), filters=make_filters("2000..", None, None)
     )
-    one.trace.save(tmp_path / "trace.json")
-    assert Trace.load(tmp_path / "trace.json") == one.trace
+    asked.trace.save(tmp_path / "trace.json")
+    assert Trace.load(tmp_path / "trace.json") == asked.trace
 
 
 def test_the_same_question_twice_differs_in_nothing_but_times(sample):
     once = without_model(sample, ENGLISH).trace
     again = without_model(sample, ENGLISH).trace
-    assert once.record["milliseconds"] != again.record["milliseconds"]
+    assert once.record["started"] != again.record["started"]
     assert differences(once, again) == []
 
 
 def test_another_answer_shows_as_a_difference(sample):
-    _, one = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
+    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
     _, other = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER | {"title": "다른 제목"}))
-    assert 'answer.title: "회복탄력성과 이직" | "다른 제목"' in differences(one.trace, other.trace)
+    assert 'answer.title: "회복탄력성과 이직" | "다른 제목"' in differences(asked.trace, other.trace)
 
 
 # For scripts and notebooks
 
 
 def test_ask_answers_from_an_index_by_name(sample_home):
-    one = ask(KOREAN, NAME, home=sample_home)
-    assert one.answer.language == "ko"
-    assert one.evidence[0].passage_id == "SAMPLE-NUR-001"
+    asked = ask(KOREAN, NAME, home=sample_home)
+    assert asked.answer.language == "ko"
+    assert asked.evidence[0].passage_id == "SAMPLE-NUR-001"
 
 
 def test_find_searches_an_index_by_name(sample_home):

@@ -8,8 +8,8 @@ import pytest
 from generator.errors import ModelTooSlow
 from generator.keywords import KeywordLists
 from generator.llm import LanguageModel
-from generator.pipeline import answer_question
-from generator.written import WrittenAnswer
+from generator.model_answer import WrittenAnswer
+from generator.pipeline import AskRequest, answer_question
 from tests.generator.language_model import answers_with, piece, says, served, settings, streams_out
 from tests.generator.sample_index import KOREAN, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
@@ -83,14 +83,14 @@ def test_twenty_questions_at_once_share_one_model(sample):
 
     async def ask():
         async with given.language_model(server) as model:
-            calls = [answer_question(sample, KOREAN, given, model=model) for _ in range(20)]
+            calls = [answer_question(sample, AskRequest(KOREAN), given, model=model) for _ in range(20)]
             return await asyncio.gather(*calls)
 
     answered = asyncio.run(ask())
-    assert {one.answer.written_by for one in answered} == {"tiny-writer-7b"}
+    assert {asked.answer.written_by for asked in answered} == {"tiny-writer-7b"}
     assert server.all == 40
     assert server.most <= 8
-    assert len({tuple(hit.passage_id for hit in one.evidence) for one in answered}) == 1
+    assert len({tuple(hit.passage_id for hit in asked.evidence) for asked in answered}) == 1
 
 
 def test_a_dead_server_costs_the_later_questions_nothing(sample):
@@ -104,11 +104,11 @@ def test_a_dead_server_costs_the_later_questions_nothing(sample):
 
     async def ask():
         async with given.language_model(httpx.MockTransport(refuse)) as model:
-            return [await answer_question(sample, KOREAN, given, model=model) for _ in range(3)]
+            return [await answer_question(sample, AskRequest(KOREAN), given, model=model) for _ in range(3)]
 
     first, *later = asyncio.run(ask())
     assert tried == ["/v1/chat/completions"] * 3
-    assert {one.answer.written_by for one in (first, *later)} == {"extractive"}
+    assert {asked.answer.written_by for asked in (first, *later)} == {"extractive"}
     assert "failed 3 times in a row and is left alone" in later[0].result.notes[-1]
 
 
@@ -118,7 +118,7 @@ def test_a_model_that_is_given_is_left_open(sample):
 
         async def ask():
             async with given.language_model() as model:
-                await answer_question(sample, KOREAN, given, model=model)
+                await answer_question(sample, AskRequest(KOREAN), given, model=model)
                 return await model.complete_json(MESSAGES, WrittenAnswer, name="answer")
 
         assert asyncio.run(ask()).value.title == "회복탄력성과 이직"

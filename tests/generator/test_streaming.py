@@ -1,4 +1,4 @@
-"""Answers that come token by token: read, shown, broken off, too slow, cancelled."""
+"""Answers that come token by token: read, broken off, too slow, cancelled."""
 
 import asyncio
 import json
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
-from generator.growing import readable, shown_growth
 from generator.llm import Growth, LanguageModel
 from generator.llm.events import LONGEST_EVENT, EventReader, EventTooLong
 from tests.generator.language_model import (
@@ -192,36 +191,6 @@ def test_a_refusal_in_a_stream_is_told():
         ModelRefusedCall, streams(piece(None, refusal="No"), piece(None, refusal=" rivers."), "[DONE]")
     )
     assert "declined: No rivers. Ask in other words" in str(error)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("", ""),
-        ('{"ti', ""),
-        ('{"title": "A riv', "A riv"),
-        (
-            '{"title": "A", "introduction": [{"text": "One.", "citations": [1]}], "body": [{"text": "Tw',
-            "A\nOne.\nTw",
-        ),
-        ("<think>no", ""),
-        ("{]", ""),
-        ('{"title": 7, "body": [1, {"text": null}]}', ""),
-    ],
-)
-def test_what_has_come_can_be_read_before_the_end(text, shown):
-    assert readable(text) == shown
-
-
-def test_growth_is_shown_on_a_terminal_and_nowhere_else(monkeypatch, capsys):
-    with shown_growth() as on_text:
-        nowhere = on_text
-    assert nowhere is None
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    with shown_growth() as on_text:
-        assert on_text
-        on_text(Growth("answer", '{"title": "A\\u001b[31m river', 7))
-    assert "answer: 7 tokens  A [31m river" in capsys.readouterr().err
 
 
 # Streams that fail

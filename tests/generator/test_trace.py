@@ -1,33 +1,45 @@
 """Traces: saved, read again, compared."""
 
 import json
+from typing import Any
 
 import pytest
 
 from generator.errors import TraceNotWritten
 from generator.trace import Trace, differences
 
-RECORD = {
-    "trace": 1,
+
+def step(name, output=None, steps=(), **more):
+    return {"name": name, "inputs": {}, "output": output, "milliseconds": 1.0, "steps": list(steps)} | more
+
+
+CALL = {"text": "바다로", "milliseconds": {"total": 12.5}}
+RECORD: dict[str, Any] = {
+    "trace": 2,
     "started": "2024-05-01T12:00:00.000+00:00",
     "index": {"name": "rivers", "version": 1, "engine": "tantivy", "fingerprint": {}},
-    "question": "강은 어디로 흐르는가?",
-    "method": "shrag",
-    "keywords": [{"text": "강", "weight": 2.0}, {"text": "river", "weight": 1.0}],
-    "queries": [{"query": "강 OR river", "hits": 1}],
-    "notes": [],
-    "model_calls": {"answer": {"text": "바다로", "milliseconds": 12.5}},
+    "request": {"question": "강은 어디로 흐르는가?", "way": "shrag", "method": "shrag"},
+    "steps": [
+        step("hop", steps=[step("search", ["R1", "R2"]), step("search", ["R3"])]),
+        step("answer", "바다로", model_call=CALL),
+    ],
     "answer": {
         "title": "강의 흐름",
         "sentences": [{"text": "강은 바다로 흐른다.", "citations": ["R1"], "check": "supported"}],
     },
     "evidence": [{"rank": 1, "score": 2.5, "passage_id": "R1", "title": "강"}],
-    "milliseconds": {"total": 40.0},
+    "notes": [],
+    "milliseconds": 40.0,
 }
 
 
 def changed(**values):
     return Trace(RECORD | values)
+
+
+def with_hop(*searches):
+    """Change the steps within the first."""
+    return changed(steps=[step("hop", steps=searches), *RECORD["steps"][1:]])
 
 
 def test_a_saved_trace_is_read_as_it_was(tmp_path):
@@ -37,18 +49,32 @@ def test_a_saved_trace_is_read_as_it_was(tmp_path):
     assert "강은 어디로" in file.read_text(encoding="utf-8")
 
 
+def test_steps_are_found_by_name_however_deep_and_in_order():
+    trace = Trace(RECORD)
+    assert [step["name"] for step in trace.steps()] == ["hop", "search", "search", "answer"]
+    assert [step["output"] for step in trace.steps("search")] == [["R1", "R2"], ["R3"]]
+
+
 def test_times_are_no_difference():
+    slower = CALL | {"milliseconds": {"total": 99.0}}
     later = changed(
         started="2025-01-01T00:00:00.000+00:00",
-        milliseconds={"total": 99.0, "search": 1.0},
-        model_calls={"answer": {"text": "바다로", "milliseconds": 99.0}},
+        milliseconds=99.0,
+        steps=[RECORD["steps"][0], step("answer", "바다로", model_call=slower) | {"milliseconds": 77.0}],
     )
     assert differences(Trace(RECORD), later) == []
 
 
-def test_a_difference_is_told_with_its_place_and_both_values():
-    other = changed(keywords=[{"text": "강", "weight": 2.0}, {"text": "stream", "weight": 1.0}])
-    assert differences(Trace(RECORD), other) == ['keywords[1].text: "river" | "stream"']
+def test_a_difference_has_its_place_and_both_values():
+    other = with_hop(step("search", ["R1", "R9"]), step("search", ["R3"]))
+    assert differences(Trace(RECORD), other) == ['steps.hop.steps.search.output[1]: "R2" | "R9"']
+
+
+def test_one_step_more_leaves_the_others_comparable():
+    other = with_hop(step("translate", "river"), step("search", ["R1", "R2"]), step("search", ["R4"]))
+    changed_search, more = differences(Trace(RECORD), other)
+    assert more.startswith("steps.hop.steps.translate: null | {")
+    assert changed_search == 'steps.hop.steps.search 2.output[0]: "R3" | "R4"'
 
 
 def test_what_only_one_trace_holds_is_a_difference():
@@ -57,14 +83,14 @@ def test_what_only_one_trace_holds_is_a_difference():
 
 
 def test_lists_of_different_lengths_are_one_difference():
-    (line,) = differences(Trace(RECORD), changed(keywords=[]))
-    assert line.startswith('keywords: [{"text": "강"')
+    (line,) = differences(Trace(RECORD), changed(evidence=[]))
+    assert line.startswith('evidence: [{"rank": 1')
     assert line.endswith(" | []")
 
 
-def test_long_values_are_told_in_80_characters():
-    (line,) = differences(changed(question="a" * 200), changed(question="b"))
-    assert line == f'question: "{"a" * 76}… | "b"'
+def test_long_values_are_shown_in_80_characters():
+    (line,) = differences(changed(request={"question": "a" * 200}), changed(request={"question": "b"}))
+    assert line == f'request.question: "{"a" * 76}… | "b"'
 
 
 @pytest.mark.parametrize(
@@ -73,19 +99,20 @@ def test_long_values_are_told_in_80_characters():
         ("half {", "holds no JSON"),
         ("[" * 100_000, "holds no JSON"),
         (b"\xff\xfe", "holds no JSON"),
-        (json.dumps(RECORD | {"trace": 99}), r"holds no trace of this version \(1\)"),
-        ("[]", "holds no trace of this version"),
-        ("{}", "holds no trace of this version"),
+        (json.dumps(RECORD | {"trace": 1}), r"holds a trace of version 1, .* of version 2; ask the question"),
+        (json.dumps(RECORD | {"trace": "new"}), r"holds a trace of version new, "),
+        ("[]", "holds no trace; make one with"),
+        ("{}", "holds no trace; make one with"),
     ],
 )
-def test_a_file_that_holds_no_trace_is_named(tmp_path, content, complaint):
+def test_a_file_that_holds_no_trace_of_today_is_named_with_what_to_do(tmp_path, content, complaint):
     file = tmp_path / "trace.json"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError, match=rf"trace\.json {complaint}"):
         Trace.load(file)
 
 
-@pytest.mark.parametrize("key", sorted(RECORD.keys() - {"trace", "model_calls"}))
+@pytest.mark.parametrize("key", sorted(RECORD.keys() - {"trace"}))
 def test_a_trace_without_a_part_of_it_is_named_with_that_part(tmp_path, key):
     file = tmp_path / "trace.json"
     Trace({name: value for name, value in RECORD.items() if name != key}).save(file)
@@ -95,9 +122,9 @@ def test_a_trace_without_a_part_of_it_is_named_with_that_part(tmp_path, key):
 
 def test_a_part_that_is_another_program_s_is_named_with_its_place(tmp_path):
     file = tmp_path / "trace.json"
-    changed(evidence=[{"rank": 1, "score": "high", "passage_id": "R1", "title": "강"}]).save(file)
+    with_hop(step("search", milliseconds="long")).save(file)
     with pytest.raises(
-        ValueError, match=r"no whole trace: evidence\.0\.score: Input should be a valid number"
+        ValueError, match=r"no whole trace: steps\.0\.steps\.0\.milliseconds: Input should be"
     ):
         Trace.load(file)
 

@@ -17,6 +17,7 @@ from indexer.stored import read_stored
 from indexer.versions import ENGINE, IndexFolder
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 KOREAN = (
@@ -87,7 +88,7 @@ def answers(home, name="papers", questions=QUESTIONS):
         return [
             [
                 (hit.passage_id, hit.score)
-                for hit in (await search(index, SearchRequest(question, method))).hits
+                for hit in (await search(index, SearchRequest(question, method), RetrieverSettings())).hits
             ]
             for question in questions
             for method in ("or", "shrag")

@@ -163,7 +163,7 @@ def test_a_filter_leaves_the_scores_as_they_are(engine):
 
 def test_papers_without_a_text_can_be_left_out(engine):
     assert "BARE" in ids(engine, AXOLOTL)
-    assert "BARE" not in ids(engine, AXOLOTL, complete_only=True)
+    assert "BARE" not in ids(engine, AXOLOTL, complete=True)
 
 
 def test_stored_passages_come_back_by_id(engine):

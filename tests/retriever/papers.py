@@ -10,8 +10,10 @@ from typing import Any
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
+from retriever.plan import QueryPlan
 from retriever.queries import Query
-from retriever.search import SearchRequest, rank, search
+from retriever.search import SearchRequest, open_ranking, rank, run_stages, search
+from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import build, write_jsonl
 
 NAME = "papers"
@@ -130,7 +132,16 @@ def indexed(settings, papers, name=NAME, **options) -> SearchIndex:
 
 def found(index, question, method="shrag", settings=None, **request):
     """Search, and return the whole result."""
-    return asyncio.run(search(index, SearchRequest(question, method, **request), settings))
+    asked = SearchRequest(question, method, **request)
+    return asyncio.run(search(index, asked, settings or RetrieverSettings()))
+
+
+def planned(index, question, method="shrag", settings=None, **request) -> QueryPlan:
+    """Return the query plan of a question."""
+    context = open_ranking(index, SearchRequest(question, method, **request), settings or RetrieverSettings())
+    stages = asyncio.run(run_stages(context, upto="plan"))
+    assert stages.plan is not None
+    return stages.plan
 
 
 def ids(index, question, method="shrag", settings=None, **request):
@@ -140,7 +151,8 @@ def ids(index, question, method="shrag", settings=None, **request):
 
 def run_of(index, question, method="or", settings=None, **request):
     """Return the run for a question, as `eval run` writes it."""
-    return asyncio.run(rank(index, SearchRequest(question, method, **request), settings))
+    asked = SearchRequest(question, method, **request)
+    return list(asyncio.run(rank(index, asked, settings or RetrieverSettings())).hits)
 
 
 class CountingEngine:

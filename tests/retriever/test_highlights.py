@@ -1,6 +1,5 @@
 import time
 import unicodedata
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 from indexer.analysis import make_analyzer
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
-from retriever.highlights import highlight, snippet
+from retriever.highlights import snippet
 
 BILINGUAL = make_analyzer("bilingual")
 MIXED = make_analyzer("bilingual", "mixed")
@@ -26,61 +25,38 @@ def marked(text, tokens, **options):
     return snippet(indexed(text), tokens, marks=("[", "]"), **options)
 
 
-def found(text, tokens, analyzer=BILINGUAL):
-    return [text[start:end] for start, end in highlight(indexed(text, analyzer), tokens)]
-
-
 @pytest.mark.parametrize(
     ("text", "tokens", "expected"),
     [
-        ("A graph of graphs", {"graph"}, [(2, 7), (11, 17)]),
-        ("지식 그래프를 검색", {"그래프", "검색"}, [(3, 6), (8, 10)]),
-        ("지식그래프", {"지식", "그래프"}, [(0, 5)]),
-        ("검색하는 시스템", {"검색"}, [(0, 2)]),
-        ("the graph", {"the"}, []),
-        ("graph", set(), []),
-        ("", {"graph"}, []),
-        (" \n\tgraph", {"graph"}, [(3, 8)]),
+        ("A graph of graphs", {"graph"}, "A [graph] of [graphs]"),
+        ("지식 그래프를 검색", {"그래프", "검색"}, "지식 [그래프]를 [검색]"),
+        ("검색하는 시스템", {"검색"}, "[검색]하는 시스템"),
+        ("the graph", {"the"}, "the graph"),
+        ("graph", set(), "graph"),
+        ("Cafe\u0301 Café 검색", {"café"}, "[Cafe\u0301] [Café] 검색"),
     ],
 )
-def test_spans_of_the_tokens_in_order(text, tokens, expected):
-    assert highlight(indexed(text), tokens) == expected
+def test_what_was_searched_for_is_marked(text, tokens, expected):
+    assert marked(text, tokens) == expected
 
 
-def test_spans_that_overlap_or_touch_are_one():
-    assert highlight(indexed("자연어처리", MIXED), {"자연어", "자연", "처리"}) == [(0, 5)]
+def test_tokens_that_overlap_are_marked_as_one():
+    passage = indexed("자연어처리", MIXED)
+
+    assert snippet(passage, {"자연어", "자연", "처리"}, marks=("[", "]")) == "[자연어처리]"
 
 
-def test_spans_of_decomposed_hangul_hold_whole_syllables():
-    # 지식 검색: 5 code points for 지식 (2 + 3), a space, 6 for 검색 (3 + 3).
+def test_decomposed_hangul_is_marked_in_whole_syllables():
     text = unicodedata.normalize("NFD", "지식 검색")
 
-    assert len(text) == 12
-    assert highlight(indexed(text), {"검색"}) == [(6, 12)]
-    assert highlight(indexed(text), {"지식"}) == [(0, 5)]
+    assert marked(text, {"검색"}) == text[:6] + "[" + text[6:] + "]"
+    assert marked(text, {"지식"}) == "[" + text[:5] + "]" + text[5:]
 
 
-def test_spans_behind_composed_and_decomposed_letters():
-    text = "Cafe\u0301 Café 검색"
-
-    assert highlight(indexed(text), {"검색"}) == [(11, 13)]
-    assert len(found(text, {term for term, *_ in BILINGUAL.analyze("Café")})) == 2
-
-
-def test_far_behind_the_beginning_a_stem_is_found_in_its_word():
-    assert found("filler words " * 2_000 + "one study", {"studi"}) == ["study"]
-
-
-def test_far_behind_the_beginning_decomposed_hangul_is_found():
-    text = "filler words " * 2_000 + unicodedata.normalize("NFD", "지식 검색")
-
-    assert highlight(indexed(text), {"검색"}) == [(26_006, 26_012)]
-
-
-def test_spans_are_those_of_the_text_behind_the_title():
+def test_marks_stand_in_the_text_behind_the_title():
     passage = indexed("검색은 graph 검색이다", title=unicodedata.normalize("NFD", "지식 검색"))
 
-    assert highlight(passage, {"검색"}) == [(0, 2), (10, 12)]
+    assert snippet(passage, {"검색"}, marks=("[", "]")) == "[검색]은 graph [검색]이다"
 
 
 def test_a_passage_that_was_not_indexed_has_a_snippet_without_marks():
@@ -188,14 +164,6 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=80) | st.lists(
 TOKENS = st.sets(st.sampled_from(["지식", "그래프", "검색", "graph", "studi", "국립", "각", "é", "😀", ""]))
 
 
-@given(TEXTS, TOKENS)
-def test_spans_stand_in_the_text_in_order_and_apart(text, tokens):
-    spans = highlight(indexed(text, MIXED), tokens)
-
-    assert all(0 <= start < end <= len(text) for start, end in spans)
-    assert all(before[1] < after[0] for before, after in pairwise(spans))
-
-
 @given(TEXTS, TOKENS, st.integers(20, 60))
 def test_a_snippet_is_a_piece_of_the_text_no_longer_than_asked(text, tokens, length):
     plain = snippet(indexed(text, MIXED), tokens, length=length)
@@ -208,9 +176,7 @@ def test_a_snippet_is_a_piece_of_the_text_no_longer_than_asked(text, tokens, len
 
 
 @given(st.integers(0, 40), st.sampled_from(["각", "검색 ", "긴 문장 속의 word "]))
-def test_texts_around_the_bound_of_what_is_analysed_are_read(extra, filler):
+def test_what_stands_far_behind_the_beginning_is_marked(extra, filler):
     text = (filler * 8_000)[: 7_980 + extra] + unicodedata.normalize("NFD", "검색") + " needle"
 
-    spans = highlight(indexed(text), {"needl"})
-
-    assert [text[start:end] for start, end in spans] == ["needle"]
+    assert "[needle]" in marked(text, {"needl"})

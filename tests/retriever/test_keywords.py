@@ -10,16 +10,16 @@ from retriever.keywords import (
     KEYWORDS,
     Keyword,
     content_words,
-    counterparts,
-    inverse_document_frequency,
     merge,
     question_tokens,
     split_compound,
     term_entropy,
+    translations,
     weigh,
     words_of,
 )
 from retriever.queries import Term
+from retriever.term_statistics import inverse_document_frequency
 from tests.retriever.papers import found, opened
 
 KNOWLEDGE_GRAPH = Pair(
@@ -140,7 +140,7 @@ def test_the_glossary_gives_the_other_language(tmp_path, analyzer, question, exp
     write_glossary(tmp_path / "glossary.sqlite", [KNOWLEDGE_GRAPH])
 
     with Glossary.open(tmp_path / "glossary.sqlite") as glossary:
-        found = counterparts(question_tokens(question, analyzer), glossary)
+        found = translations(question_tokens(question, analyzer), glossary)
 
     assert [word.text for one in found for word in one.words] == expected
 

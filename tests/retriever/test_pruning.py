@@ -10,7 +10,7 @@ from indexer.settings import IndexerSettings
 from retriever.engines import pruning
 from retriever.engines.pruning import Floors, Posting, Word, is_sure, needed, postings_of, words_of
 from retriever.index import open_index
-from retriever.queries import And, Filters, Or, Phrase, Term, or_query, progressive_or
+from retriever.queries import And, Filters, Or, Phrase, Term, or_query
 from tests.indexer.corpora import build, write_jsonl
 
 RARE, MIDDLE, COMMON = (Word("text", word, 1.0) for word in ("rare", "middle", "common"))
@@ -100,7 +100,7 @@ def test_the_ten_queries_find_the_same_whether_all_is_read_or_not(index, filters
         words = [f"w{rank}x" for rank in sorted(draw.sample(range(1, 400), 10), reverse=True)]
         tokens = {word: tuple(token[0] for token in index.analyzer.analyze(word)) for word in words}
         terms = [Term(word, tokens[word], weight=draw.choice([0.3, 1.0, 2.0])) for word in words]
-        queries = [(query, 10) for query in progressive_or(terms, title_weight=title_weight)]
+        queries = [(or_query(terms[:n], title_weight=title_weight), 10) for n in range(10, 0, -1)]
         found = []
         for worthwhile in (math.inf, 0):
             monkeypatch.setattr(pruning, "WORTHWHILE", worthwhile)

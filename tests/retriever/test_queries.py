@@ -13,34 +13,12 @@ from retriever.queries import (
     Term,
     describe,
     or_query,
-    progressive_or,
     searched_tokens,
 )
 
 GRAPH = Term("그래프", ("그래프",))
 SEARCH = Term("searching", ("search",))
 NONLINEAR = Term("비선형", ("비", "선형"))
-
-
-def test_sqn_drops_the_least_important_keyword_of_the_one_before():
-    assert progressive_or([GRAPH, SEARCH, NONLINEAR]) == [
-        Or((GRAPH, SEARCH, NONLINEAR)),
-        Or((GRAPH, SEARCH)),
-        Or((GRAPH,)),
-    ]
-
-
-def test_ten_keywords_make_sq10_to_sq1():
-    keywords = [Term(f"k{n}", (f"k{n}",)) for n in range(1, 11)]
-
-    queries = progressive_or(keywords)
-
-    assert [len(query.clauses) for query in queries] == [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
-    assert queries[-1] == Or((Term("k1", ("k1",)),))
-
-
-def test_no_keywords_make_no_query():
-    assert progressive_or([]) == []
 
 
 def test_a_title_clause_repeats_each_term_with_its_share_of_the_weight():

@@ -35,7 +35,7 @@ def test_a_search_asks_for_ids_by_score_then_id():
 
 
 def test_filters_stand_where_they_do_not_score():
-    filters = Filters(Range(2019, None), "ko", "통계연구", ("A", "B@en"), complete_only=True)
+    filters = Filters(Range(2019, None), "ko", "통계연구", ("A", "B@en"), complete=True)
 
     assert filtered(GRAPH, filters) == {
         "bool": {

@@ -13,8 +13,8 @@ from tests.retriever.papers import NAME, built
 
 # The contract's, with what else a hit list tells: its order in words, the evidence's score, notes.
 CONTRACT_KEYS = {"question", "method", "keywords", "queries", "hits", "filtered", "milliseconds"}
-FURTHER_KEYS = {"order", "evidence_score", "notes"}
-HIT_KEYS = {"rank", "passage_id", "doc_id", "score", "title", "year", "snippet", "found_by"}
+FURTHER_KEYS = {"order", "applied", "evidence_score", "notes"}
+HIT_KEYS = {"rank", "passage_id", "doc_id", "score", "title", "year", "snippet", "found_by", "found_by_names"}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_json_has_the_contracts_keys(home):
     record = json.loads(done.stdout)
     assert record.keys() == CONTRACT_KEYS | FURTHER_KEYS
     assert {key for one in record["keywords"] for key in one} == {"text", "language", "weight"}
-    assert {key for one in record["queries"] for key in one} == {"query", "hits"}
+    assert {key for one in record["queries"] for key in one} == {"name", "query", "hits"}
     assert [one.keys() for one in record["hits"]] == [HIT_KEYS] * len(record["hits"])
     assert record["filtered"] == {"incomplete": 0, "duplicates": 0}
     assert record["milliseconds"]["total"] > 0
@@ -87,7 +87,7 @@ def test_nothing_to_search_for_is_one_line(home, question):
         (["colour:red", "--method", "boolean"], "^"),
         (["axolotl", "--year", "19"], "is no year"),
         (["axolotl", "--lang", "xx"], "is no language"),
-        (["axolotl", "--method", "bm25"], "'or', 'paper', 'shrag', 'boolean'"),
+        (["axolotl", "--method", "bm25"], "'boolean', 'dense', 'or', 'paper', 'shrag'"),
         (["axolotl", "-k", "0"], "-k"),
     ],
 )

@@ -1,17 +1,13 @@
 """Searching at its edges: many incomplete papers, filters beside titles in the other language, removals."""
 
-import asyncio
-
 import pytest
 
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
-from retriever.errors import BadFilter, BadQuestion
 from retriever.index import open_index
-from retriever.keywords import inverse_document_frequency
 from retriever.queries import Filters
-from retriever.search import SearchRequest, feature_table, question_signs
 from retriever.settings import RetrieverSettings
+from retriever.term_statistics import inverse_document_frequency
 from tests.retriever.papers import found, ids, index_of
 
 METHODS = ("or", "paper", "shrag")
@@ -91,14 +87,3 @@ def test_rarity_is_never_negative_after_removals(tmp_path):
 
 def test_more_passages_hold_a_word_than_there_are_counts_as_all():
     assert inverse_document_frequency(100, 42) == inverse_document_frequency(42, 42) > 0
-
-
-@pytest.mark.parametrize("way_in", [feature_table, question_signs])
-def test_features_and_signs_refuse_what_a_search_refuses(tmp_path, way_in):
-    with index_of(tmp_path, {"id": "A", "title": "graphs", "abstract": "A graph."}) as index:
-        with pytest.raises(BadQuestion, match="empty"):
-            asyncio.run(way_in(index, SearchRequest(" ")))
-        with pytest.raises(BadQuestion, match="20,000 are allowed"):
-            asyncio.run(way_in(index, SearchRequest("a" * 20_001)))
-        with pytest.raises(BadFilter, match="no method 'bm25'"):
-            asyncio.run(way_in(index, SearchRequest("graph", "bm25")))

@@ -1,6 +1,5 @@
 """Synonyms: their file, and what they add to what is asked, with every method."""
 
-import asyncio
 import json
 import subprocess
 from pathlib import Path
@@ -13,11 +12,10 @@ from indexer.settings import IndexerSettings
 from retriever.expert import parse_expression
 from retriever.index import open_index
 from retriever.queries import And, Exact, Not, Or, Phrase, Term
-from retriever.search import SearchRequest, prepare_query
 from retriever.settings import RetrieverSettings
 from retriever.synonyms import Rule, Synonyms, parse_synonyms, read_synonyms
 from tests.indexer.corpora import build, command, environment_of, write_jsonl
-from tests.retriever.papers import found, ids
+from tests.retriever.papers import found, ids, planned
 from tests.retriever.test_retriever_commands import shrag
 
 BILINGUAL = make_analyzer("bilingual")
@@ -60,8 +58,7 @@ def plain_index(home):
 
 
 def prepared(index, question, method, **settings):
-    request = SearchRequest(question, method)
-    return asyncio.run(prepare_query(index, request, RetrieverSettings(**settings)))
+    return planned(index, question, method, RetrieverSettings(**settings)).queries[0].query
 
 
 def test_a_line_is_a_rule_of_equivalents_or_of_one_way():
@@ -135,13 +132,13 @@ def test_an_equivalent_of_several_words_is_a_phrase(index):
     assert "APART" not in ids(index, "딥러닝", "or")  # deep and learning, but not together
 
 
-@pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
+@pytest.mark.parametrize("method", ["or", "shrag", "boolean"])
 def test_papers_that_say_it_otherwise_are_found(index, plain_index, method):
     assert {"KO", "EN"} <= set(ids(index, "딥러닝", method))
     assert not {"KO", "EN"} & set(ids(plain_index, "딥러닝", method))
 
 
-@pytest.mark.parametrize("method", ["or", "paper", "shrag"])
+@pytest.mark.parametrize("method", ["or", "shrag"])
 def test_a_note_says_what_is_searched_for_beside(index, plain_index, method):
     assert "딥러닝 is also searched for as 심층학습, deep learning" in found(index, "딥러닝", method).notes
     assert not any("also searched" in note for note in found(plain_index, "딥러닝", method).notes)
@@ -159,10 +156,17 @@ def test_a_question_without_synonyms_is_asked_as_ever(index, plain_index):
         assert ids(index, "벼 생육", method) == ids(plain_index, "벼 생육", method)
 
 
-def test_paper_s_shortest_query_has_the_equivalents_of_its_keyword(index):
-    shortest = found(index, "LLM", "paper").queries[-1]
+def test_the_shortest_progressive_query_has_the_equivalents_of_its_keyword(index):
+    shortest = found(index, "LLM", "shrag").queries[-1]
 
-    assert shortest.query == 'LLM OR "거대 모형"^0.8'
+    assert (shortest.name, shortest.query) == ("SQ1", 'LLM OR "거대 모형"^0.8')
+
+
+def test_the_method_of_the_paper_searches_without_them_and_says_so(index):
+    result = found(index, "LLM", "paper")
+
+    assert not any("거대" in query.query for query in result.queries)
+    assert "method 'paper' searches without synonyms" in result.notes
 
 
 def test_a_word_of_an_expression_may_be_any_of_its_equivalents():
@@ -265,4 +269,4 @@ def test_eval_run_ranks_with_them_and_says_so(home, tmp_path):
     assert done.returncode == 0
     assert {line.split()[2] for line in run.read_text(encoding="utf-8").splitlines()} >= {"KO", "EN"}
     manifest = json.loads(Path(f"{run}.manifest.json").read_text(encoding="utf-8"))
-    assert manifest["settings"]["synonyms"]["path"].endswith("synonyms.txt")
+    assert manifest["applied"]["synonyms"]["path"].endswith("synonyms.txt")

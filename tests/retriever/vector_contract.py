@@ -20,6 +20,7 @@ from retriever.errors import BadFilter
 from retriever.index import open_index
 from retriever.queries import Filters, Range
 from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import write_jsonl
 from tests.indexer.embedding_server import embedding_server
 
@@ -84,7 +85,7 @@ def nearest(settings, text, k, **filters):
 
 def found(settings, text, method="dense", k=10):
     with opened(settings) as index:
-        return asyncio.run(search(index, SearchRequest(text, method=method, k=k)))
+        return asyncio.run(search(index, SearchRequest(text, method=method, k=k), RetrieverSettings()))
 
 
 def ids(result):
@@ -249,7 +250,7 @@ def test_an_encoder_that_has_gone_is_asked_once_a_question_and_then_left_alone(s
         server.refused = 0
         server.left = 0
         for method in ("shrag", "paper", "shrag"):
-            asyncio.run(search(index, SearchRequest("axolotl", method=method)))
+            asyncio.run(search(index, SearchRequest("axolotl", method=method), RetrieverSettings()))
 
     assert server.refused == 1
 

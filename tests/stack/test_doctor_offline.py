@@ -92,7 +92,7 @@ def test_indexing_searching_and_answering_open_no_connection(tmp_path, question)
             IngestRequest(name="sample", paths=(str(ROOT / "sample" / "papers.jsonl"),)), settings.indexer
         )
         with open_index(settings.indexer, "sample") as index:
-            answered = run(answer_question(index, question, settings))
+            answered = run(answer_question(index, settings.request(question), settings))
     assert len(answered.evidence) == 5
     assert watch.attempts == []
 
@@ -100,7 +100,7 @@ def test_indexing_searching_and_answering_open_no_connection(tmp_path, question)
 def test_a_model_elsewhere_is_refused_and_the_answer_quoted(sample_home):
     settings = settings_of(sample_home, llm={"base_url": f"http://{OUTSIDE}/v1", "model": "m", "retries": 0})
     with only([]) as watch, open_index(settings.indexer, "sample") as index:
-        answered = run(answer_question(index, KOREAN, settings))
+        answered = run(answer_question(index, settings.request(KOREAN), settings))
     assert answered.answer.written_by == "extractive"
     assert {one.target for one in watch.attempts} == {f"{OUTSIDE}:80"}
 

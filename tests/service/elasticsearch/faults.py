@@ -23,6 +23,7 @@ from indexer.requests import Progress, no_progress
 from indexer.settings import ElasticsearchSettings, IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import QUESTIONS, paper, write_jsonl
 from tests.service.elasticsearch.server import Access
 
@@ -86,7 +87,10 @@ def answers(settings: IndexerSettings, name: str = NAME) -> list[list[tuple[str,
 
     async def ask() -> list[list[tuple[str, float]]]:
         with open_index(settings, name) as index:
-            found = [await search(index, SearchRequest(question, "shrag")) for question in QUESTIONS]
+            found = [
+                await search(index, SearchRequest(question, "shrag"), RetrieverSettings())
+                for question in QUESTIONS
+            ]
         return [[(hit.passage_id, hit.score) for hit in one.hits] for one in found]
 
     return asyncio.run(ask())

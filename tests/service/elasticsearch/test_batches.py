@@ -9,6 +9,7 @@ import pytest
 
 from indexer.cluster import loading
 from indexer.cluster.connection import Cluster
+from indexer.packing import PassageTokens
 from indexer.papers import Paper
 from indexer.settings import ElasticsearchSettings
 from indexer.stored import stored_passages
@@ -46,7 +47,7 @@ def test_what_a_record_replaces_and_its_passages_go_in_one_batch(writer: Recordi
         writer.replace("doc_id", f"P{sequence}")
         paper = Paper(id=f"P{sequence}", title="강", abstract="강은 길다. " * 60)
         for passage in stored_passages(paper, "paper"):
-            writer.add(passage, None, sequence)
+            writer.add(passage, PassageTokens(), sequence)
     writer.commit()
     assert len(writer.delivered) > 2
     for batch in writer.delivered:

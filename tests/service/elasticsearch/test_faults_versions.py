@@ -13,6 +13,7 @@ from indexer.places import the_index
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import write_jsonl
 from tests.retriever.papers import found
 from tests.service.elasticsearch.faults import NAME, build, clean, settings_for
@@ -61,7 +62,7 @@ def test_a_thousand_searches_while_versions_are_published(settings: IndexerSetti
 
     async def some(index):
         requests = [SearchRequest("quokka", "or") for _ in range(10)]
-        found = await asyncio.gather(*(search(index, one) for one in requests))
+        found = await asyncio.gather(*(search(index, one, RetrieverSettings()) for one in requests))
         return [{hit.passage.title for hit in result.hits} for result in found]
 
     with ThreadPoolExecutor(SEARCHERS) as pool:

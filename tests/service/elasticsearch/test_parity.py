@@ -8,7 +8,9 @@ import pytest
 from elasticsearch import Elasticsearch
 from elasticsearch.helpers import bulk
 
-from eval.experiments.engines import SideBySide, benches, run_experiment
+from eval.experiments.engines import benches, run_experiment
+from eval.experiments.golden import RECORDED as SCORES
+from eval.experiments.golden import SAMPLE_COLLECTION, drift_table, find_drift, ranking_row, read_rows
 from eval.experiments.ranking import COLLECTIONS, Collection, questions, records
 from eval.runs import read_run
 from indexer.requests import no_progress
@@ -20,38 +22,33 @@ BY_NAME = {collection.name: collection for collection in COLLECTIONS}
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", ["tydi-ko", "scifact"])
-def test_both_engines_rank_a_collection_alike(
-    elasticsearch, shared_data, tmp_path, monkeypatch, capsys, name
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_cluster_ranks_a_shared_collection_as_recorded(
+    elasticsearch, shared_data, tmp_path, monkeypatch, name
 ):
+    assert_ranked_as_recorded(elasticsearch, shared_data, tmp_path, monkeypatch, BY_NAME[name])
+
+
+def test_a_cluster_ranks_the_sample_as_recorded(elasticsearch, tmp_path, monkeypatch):
+    assert_ranked_as_recorded(elasticsearch, tmp_path, tmp_path, monkeypatch, SAMPLE_COLLECTION)
+
+
+def assert_ranked_as_recorded(elasticsearch, data, tmp_path, monkeypatch, collection):
+    """The scores are the recorded ones, and the first tens those of the embedded engine."""
     with own_prefix(elasticsearch) as settings_for:
         settings = settings_for(tmp_path)
         for variable, value in environment_of(settings).items():
             monkeypatch.setenv(variable, value)
+        engines = benches(tmp_path, data, no_progress, settings.elasticsearch.prefix)
+        ranked = run_experiment(engines, data, [collection], settings=["alone"])
 
-        found = run_experiment(
-            benches(tmp_path, shared_data, no_progress, settings.elasticsearch.prefix),
-            shared_data,
-            [BY_NAME[name]],
-            settings=["alone"],
-            methods=["or", "shrag"],
-        )
-
-    with capsys.disabled():
-        for one in found:
-            print(f"\n  {told(one)}", end="")  # noqa: T201 - asked for with -s
-    assert [one.method for one in found] == ["or", "shrag"]
-    for one in found:
-        assert one.overlap >= 0.98
-        assert one.elasticsearch["nDCG@10"] == pytest.approx(one.embedded["nDCG@10"], abs=0.002)
-
-
-def told(one: SideBySide) -> str:
-    return (
-        f"{one.collection} {one.method}: {one.overlap:.4f} of the first ten in common, "
-        f"rank-biased overlap {one.rank_biased_overlap:.4f}, "
-        f"nDCG@10 {one.embedded['nDCG@10']:.4f} and {one.elasticsearch['nDCG@10']:.4f}"
-    )
+    rows = [
+        ranking_row(beside.collection, "elasticsearch", beside.method, beside.elasticsearch)
+        for beside in ranked
+    ]
+    drift = find_drift(read_rows(SCORES), rows)
+    assert not drift, "\n" + drift_table(drift)
+    assert min(beside.overlap for beside in ranked) >= 0.98
 
 
 RECORDED = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from generator.answers import EXTRACTIVE
-from generator.pipeline import Answered, answer_question
+from generator.pipeline import AskRequest, AskResult, answer_question
 from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
 from tests.service.vllm.conftest import settings_for
 from tests.service.vllm.proxy import HELD, NONE, Fault, Proxy
@@ -88,13 +88,13 @@ CASES = {
 }
 
 
-def asked(sample, home, llm) -> tuple[Answered, float]:
+def asked(sample, home, llm) -> tuple[AskResult, float]:
     started = time.monotonic()
-    found = asyncio.run(answer_question(sample, KOREAN, settings_of(home, llm=llm)))
+    found = asyncio.run(answer_question(sample, AskRequest(KOREAN), settings_of(home, llm=llm)))
     return found, time.monotonic() - started
 
 
-def told_of(found: Answered) -> str:
+def told_of(found: AskResult) -> str:
     return "\n".join(found.result.notes)
 
 
@@ -123,7 +123,7 @@ def test_a_prompt_beyond_the_context_is_told_or_made_to_fit(vllm, sample, sample
     assert "context" in told_of(found) or "shortened" in told_of(found)
 
 
-def in_the_middle(sample, home, llm, act: Callable[[], None], server: Server) -> tuple[Answered, float]:
+def in_the_middle(sample, home, llm, act: Callable[[], None], server: Server) -> tuple[AskResult, float]:
     """Ask, and act while vLLM writes; the acting is this thread's, with which the server would die."""
     with ThreadPoolExecutor(1) as pool:
         asking = pool.submit(asked, sample, home, llm)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.pipeline import answer_question
+from generator.pipeline import AskRequest, answer_question
 from generator.trace import Trace, differences
 from retriever.index import SearchIndex
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
@@ -21,7 +21,7 @@ CHECKS = {"supported", "unsupported", "not checkable"}
 
 
 def answered(index: SearchIndex, home: Path, llm, question: str = KOREAN):
-    return asyncio.run(answer_question(index, question, settings_of(home, llm=llm)))
+    return asyncio.run(answer_question(index, AskRequest(question), settings_of(home, llm=llm)))
 
 
 @pytest.mark.parametrize("question", [KOREAN, ENGLISH], ids=["Korean", "English"])
@@ -40,20 +40,21 @@ def test_nonsense_in_valid_json_is_an_answer_with_its_writer_and_its_checks(
 
 
 def test_the_trace_holds_what_each_call_took(sample, sample_home, settings):
-    trace = answered(sample, sample_home, settings).trace.record
+    asked = answered(sample, sample_home, settings)
 
     for stage in ("keywords", "answer"):
-        call = trace["model_calls"][stage]
+        (step,) = asked.trace.steps(stage)
+        call = step["model_call"]
         assert call["model"] == MODEL
         assert call["prompt_tokens"] > 20
         assert 0 < call["completion_tokens"] <= 600
-        assert trace["milliseconds"][f"{stage} (model)"] > 0
-    assert json.loads(trace["model_calls"]["answer"]["text"])
+        assert asked.result.milliseconds[f"{stage} (model)"] > 0
+        assert json.loads(call["text"])
 
 
 def test_two_traces_of_a_question_tell_the_same(sample, sample_home, settings):
     one, other = (answered(sample, sample_home, settings).trace for _ in range(2))
-    assert [line for line in differences(one, other) if "milliseconds" not in line] == []
+    assert differences(one, other) == []
 
 
 def test_answers_that_are_cut_off_give_way_to_statistics_and_quotations(sample, sample_home, settings):
@@ -72,7 +73,8 @@ def test_answers_that_are_cut_off_give_way_to_statistics_and_quotations(sample, 
 
 def test_a_question_that_is_given_up_stops_the_server_too(vllm: Running, sample, sample_home, settings):
     async def ask_and_give_up() -> None:
-        task = asyncio.create_task(answer_question(sample, KOREAN, settings_of(sample_home, llm=settings)))
+        question = answer_question(sample, AskRequest(KOREAN), settings_of(sample_home, llm=settings))
+        task = asyncio.create_task(question)
         await asyncio.to_thread(vllm.wait_for_metric, RUNNING, 1)
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -86,8 +88,8 @@ def test_a_question_that_is_given_up_stops_the_server_too(vllm: Running, sample,
 
 def test_five_questions_at_once_get_the_answers_they_get_one_by_one(sample, sample_home, settings):
     async def at_once(questions):
-        asked = [answer_question(sample, one, settings_of(sample_home, llm=settings)) for one in questions]
-        return await asyncio.gather(*asked)
+        given = settings_of(sample_home, llm=settings)
+        return await asyncio.gather(*(answer_question(sample, AskRequest(each), given) for each in questions))
 
     questions = [KOREAN, ENGLISH, KOREAN, ENGLISH, KOREAN]
     together = asyncio.run(at_once(questions))
@@ -120,7 +122,8 @@ def test_the_command_asks_the_server_that_two_variables_name(vllm: Running, samp
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["answer"]["written_by"] == MODEL
-    assert set(Trace.load(trace).record["model_calls"]) == {"keywords", "answer"}
+    calls = [step["name"] for step in Trace.load(trace).steps() if step.get("model_call")]
+    assert calls == ["keywords", "answer"]
 
 
 def test_without_a_setting_no_model_is_called(vllm: Running, sample_home):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from generator.errors import CallNotRecorded
-from generator.pipeline import answer_question
+from generator.pipeline import AskRequest, answer_question
 from generator.settings import LanguageModelSettings
 from generator.trace import differences
 from tests.generator.sample_index import ENGLISH, KOREAN, settings_of
@@ -16,7 +16,7 @@ from tests.service.vllm.server import MODEL
 
 def asked(sample, home: Path, llm: LanguageModelSettings, mode: str, file: Path, question: str = KOREAN):
     settings = settings_of(home, llm=llm, cache={"mode": mode, "file": file})
-    return asyncio.run(answer_question(sample, question, settings))
+    return asyncio.run(answer_question(sample, AskRequest(question), settings))
 
 
 @pytest.fixture

@@ -1,13 +1,10 @@
 """Bundles made of real wheels and a tiny model: what is in them."""
 
-import tarfile
-
 import pytest
 
 from stack.bundle.making import BundleRequest, make_bundle
-from stack.bundle.manifest import files_below, read_manifest
-from stack.bundle.source import collect_source
-from stack.bundle.wheels import download_command
+from stack.bundle.manifest import read_manifest
+from stack.bundle.wheels import for_platforms
 from stack.errors import BundleCallError, BundleIncomplete
 
 
@@ -21,18 +18,6 @@ def test_a_bundle_holds_what_was_asked_for_and_says_so(whole, checkout):
     assert sum(path.endswith(".whl") for path in paths) >= 2
     assert {one.asked_for for one in manifest.left_out} == {False}
     assert not whole.with_name("out.partial").exists()
-
-
-def test_the_source_is_written_by_a_python_without_filters_of_archives(checkout, tmp_path, monkeypatch):
-    now = tarfile.TarFile.extractall
-
-    def of_then(archive, path):
-        now(archive, path, filter="data")
-
-    monkeypatch.delattr("tarfile.data_filter")
-    monkeypatch.setattr("tarfile.TarFile.extractall", of_then)
-    collect_source(tmp_path / "source", checkout)
-    assert sorted(files_below(tmp_path / "source")) == ["docker-compose.yml", "requirements/base.txt"]
 
 
 def test_a_bundle_that_is_there_is_not_overwritten(checkout, tmp_path):
@@ -49,10 +34,10 @@ def test_a_folder_that_no_bundle_was_begun_in_is_not_taken(checkout, tmp_path):
     assert [one.name for one in (tmp_path / "out.partial").iterdir()] == [".env"]
 
 
-def test_wheels_for_another_system_are_asked_for_by_their_tags(tmp_path):
-    command = download_command(tmp_path / "base.txt", tmp_path, ["manylinux_2_28_aarch64"])
-    assert command[-1] == "--platform=manylinux_2_28_aarch64"
-    assert {"--require-hashes", "--only-binary=:all:", "--no-deps"} <= set(command)
+def test_wheels_for_another_system_are_asked_for_by_their_tags():
+    options = for_platforms(["manylinux_2_28_aarch64"])
+    assert {"--platform=manylinux_2_28_aarch64", "--no-deps"} <= set(options)
+    assert for_platforms([]) == []
 
 
 def test_a_lock_that_the_source_has_not_is_one_error(checkout, tmp_path):

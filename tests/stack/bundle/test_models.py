@@ -14,7 +14,7 @@ from tests.stack.bundle.small_bundles import write_model
 def test_a_link_to_a_folder_is_not_bundled(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("folder")
-    with pytest.raises(BundleIncomplete, match="link is a link that leads to no file"):
+    with pytest.raises(BundleIncomplete, match="link"):
         entries(tmp_path)
 
 

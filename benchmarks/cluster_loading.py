@@ -1,0 +1,132 @@
+"""The writer beside the client's own parallel_bulk, and the memory of a whole build.
+
+Of a server that nobody else asks; what is measured is left there for the next run, under the prefix of the
+settings.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from elasticsearch import Elasticsearch
+from elasticsearch.helpers import parallel_bulk
+
+from benchmarks.corpus import documents
+from benchmarks.figures import Figure
+from benchmarks.generated_index import ANALYZER, passage_of, tokens_of
+from benchmarks.korean import Passage, write_copies
+from benchmarks.memory import GIGABYTE, peak_bytes
+from benchmarks.progressive import CLUSTER_PART as PART
+from benchmarks.timing import seconds_of
+from indexer.cluster import names
+from indexer.cluster.connection import Cluster
+from indexer.cluster.documents import document_id, to_document
+from indexer.cluster.loading import create_for_loading
+from indexer.requests import Progress
+from indexer.settings import ElasticsearchSettings, IndexerSettings
+from indexer.versions import PLAN
+from indexer.writers.elasticsearch import ElasticsearchWriter
+
+RATE_BAR, MEMORY_BAR = 0.9, 0.5
+LOADED = 100_000  # documents of the comparison with a bare client
+INDEXED_TO = 100_000  # passages of the build whose memory is measured
+CLIENT_THREADS, CLIENT_CHUNK = 4, 500
+LOOKED_EVERY_S = 0.1
+
+
+def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]:
+    """Measure the writer beside the client's own parallel_bulk, in turn, each into an empty index."""
+    settings = IndexerSettings(home=home, engine="elasticsearch").elasticsearch
+    passages = [(passage_of(document), tokens_of(document)) for document in documents(LOADED)]
+    building = home / "loading"
+    building.mkdir(parents=True, exist_ok=True)
+    (building / PLAN).write_text(json.dumps({"base": None}), encoding="utf-8")
+    ours, bare = [], []
+    with Cluster(settings) as cluster:
+        index = names.index_of(settings.prefix, "loading", 1)
+
+        def empty() -> None:
+            cluster.run(cluster.client.options(ignore_status=404).indices.delete(index=index))
+            cluster.run(create_for_loading(cluster.client, index, ANALYZER, "discard", 1))
+            for path in building.glob("committed*"):
+                path.unlink()
+
+        def write() -> None:
+            with ElasticsearchWriter(
+                cluster,
+                index,
+                base=None,
+                unit="paper",
+                building=building,
+                refuse=lambda _: None,
+                still_held=lambda: None,
+            ) as writer:
+                for sequence, (passage, tokens) in enumerate(passages):
+                    writer.add(passage, tokens, sequence)
+                writer.commit()
+
+        for turn in range(rounds):
+            progress("loading", turn, rounds)
+            empty()
+            ours.append(LOADED / seconds_of(write))
+            empty()
+            actions = [
+                {
+                    "_index": index,
+                    "_id": document_id(passage.passage_id),
+                    "_source": to_document(passage, tokens, number),
+                }
+                for number, (passage, tokens) in enumerate(passages)
+            ]
+            bare.append(LOADED / seconds_of(partial(bulk, settings, actions, CLIENT_CHUNK)))
+        cluster.run(cluster.client.indices.delete(index=index))
+    ratio = median([one / other for one, other in zip(ours, bare, strict=True)])
+    return [
+        Figure(PART, "indexing, this writer", median(ours), "documents/s"),
+        Figure(PART, "indexing, the client's parallel_bulk alone", median(bare), "documents/s"),
+        Figure(PART, "this writer by parallel_bulk", ratio, "×", RATE_BAR, higher_is_better=True),
+    ]
+
+
+def bulk(settings: ElasticsearchSettings, actions: Iterable[dict[str, Any]], chunk: int) -> None:
+    """Send actions by the client's own parallel_bulk; ValueError where one is refused."""
+    password = settings.password.get_secret_value()
+    with Elasticsearch(
+        settings.url.split(","),
+        basic_auth=(settings.user or "elastic", password),
+        request_timeout=settings.timeout_s,
+    ) as client:
+        for taken, item in parallel_bulk(client, actions, thread_count=CLIENT_THREADS, chunk_size=chunk):
+            if not taken:
+                raise ValueError(f"the cluster refused a document: {item}")
+
+
+def measure_build_memory(home: Path, passages: Sequence[Passage]) -> list[Figure]:
+    """Measure the peak resident size of `shrag index` into the cluster, a process of its own."""
+    copies = -(-INDEXED_TO // len(passages))
+    path = write_copies(home / "cluster-korean.jsonl", passages, copies)
+    command = [sys.executable, "-m", "shrag", "index", str(path), "--name", "korean", "--format", "miracl"]
+    environment = os.environ | {"SHRAG_ENGINE": "elasticsearch", "SHRAG_HOME": str(home)}
+    started = time.perf_counter()
+    peak = 0
+    with subprocess.Popen(  # noqa: S603 - own command
+        [*command, "--rebuild"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as build:
+        while build.poll() is None:
+            peak = max(peak, peak_bytes(build.pid))
+            time.sleep(LOOKED_EVERY_S)
+    if build.returncode:
+        raise ValueError(f"the build ended with {build.returncode}: {' '.join(command)}")
+    seconds = time.perf_counter() - started
+    count = copies * len(passages)
+    return [
+        Figure(PART, f"{count:,} Korean passages, published", count / seconds, "passages/s"),
+        Figure(PART, "peak resident size of the indexer", peak / GIGABYTE, "GB", MEMORY_BAR),
+    ]

@@ -1,0 +1,80 @@
+"""Exact similarities of given passages, among many stored vectors."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.cluster_loading import bulk
+from benchmarks.corpus import SEED
+from benchmarks.figures import Figure
+from benchmarks.generated_index import ANALYZER
+from benchmarks.progressive import CLUSTER_PART as PART
+from benchmarks.timing import latencies, measure_in_turn
+from indexer.cluster import names
+from indexer.cluster.connection import Cluster
+from indexer.cluster.loading import merge
+from indexer.cluster.mapping import VectorField, index_body, vector_field
+from indexer.requests import Progress
+from indexer.settings import IndexerSettings
+from retriever.engines.elasticsearch import ElasticsearchEngine
+
+DIMENSIONS, COMPARED, QUESTIONS = 768, 100, 200
+SIMILARITIES_BAR = 15.0  # milliseconds
+CHUNK = 200
+VECTOR_STREAM, QUESTION_STREAM = 1_000_000_002, 1_000_000_003
+
+
+def measure_similarities(home: Path, count: int, progress: Progress) -> list[Figure]:
+    """Measure the exact similarities of 100 passages among `count` stored vectors, as the engine asks."""
+    settings = IndexerSettings(home=home, engine="elasticsearch")
+    name = f"vectors-{count}"
+    with Cluster(settings.elasticsearch) as cluster:
+        index = names.index_of(settings.elasticsearch.prefix, name, 1)
+        if not cluster.run(cluster.client.indices.exists(index=index)):
+            body = index_body(ANALYZER, "discard", shards=1, meta={})
+            body["mappings"]["properties"]["vector"] = vector_field(VectorField(DIMENSIONS))
+            cluster.run(cluster.client.indices.create(index=index, **body))
+            bulk(settings.elasticsearch, _vectors(index, count, progress), CHUNK)
+            cluster.run(merge(cluster.client, index, settle_s=0))
+    with closing(ElasticsearchEngine(settings.elasticsearch, index, passages=count, shards=1)) as engine:
+        times = asyncio.run(_round(engine, count))
+    return latencies(PART, f"similarities of {COMPARED} of {count:,} vectors", times, SIMILARITIES_BAR)
+
+
+def _vectors(index: str, count: int, progress: Progress) -> Iterator[dict[str, Any]]:
+    """Yield documents with random vectors of length 1, rounded as single-precision numbers are written."""
+    random = np.random.default_rng((SEED, VECTOR_STREAM))
+    for number in range(count):
+        if number % 1_000 == 0:
+            progress("vectors", number, count)
+        vector = random.standard_normal(DIMENSIONS).astype(np.float32)
+        vector /= np.linalg.norm(vector)
+        identifier = f"{number:07}"
+        exact = {"passage_id": identifier, "doc_id": identifier, "lang": "en", "part": "abstract"}
+        source = exact | {"sequence": number, "vector": np.round(vector.astype(float), 7).tolist()}
+        yield {"_index": index, "_id": identifier, "_source": source}
+
+
+async def _round(engine: ElasticsearchEngine, count: int) -> list[float]:
+    random = np.random.default_rng((SEED, QUESTION_STREAM))
+    asked = [
+        (
+            random.standard_normal(DIMENSIONS).astype(np.float32),
+            random.choice(count, COMPARED, replace=False).tolist(),
+        )
+        for _ in range(2 * QUESTIONS)
+    ]
+
+    async def compare(question: tuple[NDArray[np.float32], list[int]]) -> None:
+        vector, numbers = question
+        found = await engine.similarities(vector, [f"{number:07}" for number in numbers])
+        if len(found) != COMPARED:
+            raise ValueError(f"{len(found)} similarities of {COMPARED}")
+
+    times = await measure_in_turn({"similarities": compare}, asked)
+    return times["similarities"][QUESTIONS:]  # the first half warms up

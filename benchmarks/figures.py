@@ -1,0 +1,87 @@
+"""What is measured, beside what it should be, and on which machine."""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from eval.tables import aligned
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+strict_option = click.option("--strict", is_flag=True, help="Exit with 1 where a bar is not met.")
+
+
+def rounds_option(default: int) -> Callable[[F], F]:
+    """Make the option of how often to measure."""
+    return click.option("--rounds", type=click.IntRange(1), default=default, show_default=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One row of the table. A bar is a highest value, or a lowest one where `higher_is_better`."""
+
+    part: str
+    name: str
+    value: float
+    unit: str = ""
+    bar: float | None = None
+    higher_is_better: bool = False
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the value keeps to its bar; None where there is none."""
+        if self.bar is None:
+            return None
+        return self.value >= self.bar if self.higher_is_better else self.value <= self.bar
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the row as JSON; `met` stands only beside a bar."""
+        record = {"part": self.part, "name": self.name, "value": self.value, "unit": self.unit}
+        return record if self.bar is None else record | {"bar": self.bar, "met": self.met}
+
+    def as_row(self) -> tuple[str, ...]:
+        """Return the row as text."""
+        size = self.value
+        digits = 0 if size >= 1_000 or size == int(size) else 1 if size >= 100 else 3  # noqa: PLR2004
+        bar = "" if self.bar is None else f"{'≥' if self.higher_is_better else '≤'} {self.bar:g}"
+        met = "" if self.met is None else "yes" if self.met else "NO"
+        return self.part, self.name, f"{size:,.{digits}f}", self.unit, bar, met
+
+
+def report(
+    figures: Sequence[Figure], facts: Mapping[str, str | int | float], *, as_json: bool, strict: bool = False
+) -> None:
+    """Print the figures, and the machine as it was before; with `strict` end with 1 where a bar is missed."""
+    if as_json:
+        rows = [figure.as_record() for figure in figures]
+        click.echo(json.dumps({"machine": facts, "figures": rows}, ensure_ascii=False))
+    else:
+        header = ("", "figure", "value", "unit", "bar", "met")
+        click.echo(aligned(header, [figure.as_row() for figure in figures], words=2))
+        click.echo("\n" + ", ".join(f"{name} {value}" for name, value in facts.items()))
+    if strict and any(figure.met is False for figure in figures):
+        sys.exit(1)
+
+
+def machine() -> dict[str, str | int | float]:
+    """Return what the figures are measured on."""
+    cpu = Path("/proc/cpuinfo")
+    lines = cpu.read_text(encoding="utf-8").splitlines() if cpu.is_file() else []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return {
+        "processor": next(models, platform.processor()),
+        "cores": os.cpu_count() or 0,
+        "load": round(os.getloadavg()[0], 2),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "tantivy": version("tantivy"),
+        "python-mecab-ko": version("python-mecab-ko"),
+    }

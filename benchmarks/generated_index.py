@@ -1,0 +1,116 @@
+"""The index of the generated corpus, published like any other, so that a second run finds it."""
+
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.corpus import Document, documents
+from benchmarks.figures import Figure
+from indexer.analysis.tokens import Token
+from indexer.durable import write_durably
+from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.fingerprint import lexical_fingerprint
+from indexer.glossary import write_glossary
+from indexer.manifest import Manifest
+from indexer.packing import PassageTokens
+from indexer.places import the_index
+from indexer.requests import Progress
+from indexer.schema import StoredPassage
+from indexer.settings import IndexerSettings
+from indexer.versions import GLOSSARY, PLAN, IndexFolder
+from retriever.index import open_index
+
+PART = "generated index"
+ANALYZER = "english"  # where the engine analyses itself: it takes each word for one
+
+
+def measure_generated_index(home: Path, count: int, progress: Progress) -> tuple[str, list[Figure]]:
+    """Find the embedded index of `count` documents, or build it; return its name and what it took."""
+    settings = IndexerSettings(home=home, engine="tantivy")
+    name, seconds = ensure_index(settings, count, progress)
+    folder = IndexFolder(home, name)
+    files = folder.version_path(folder.require_current()).rglob("*")
+    size = sum(path.stat().st_size for path in files)
+    figures = [Figure(PART, "size on disk", size / 10**9, "GB")]
+    if seconds is not None:
+        figures.append(Figure(PART, "written and merged, one thread", count / seconds, "documents/s"))
+    return name, figures
+
+
+def ensure_index(settings: IndexerSettings, count: int, progress: Progress) -> tuple[str, float | None]:
+    """Return the name of the index of `count` documents, and the seconds it took if it had to be built."""
+    name = f"generated-{count}"
+    try:
+        with open_index(settings, name):
+            return name, None
+    except (UnknownIndex, IndexMismatch, IndexDamaged):
+        return name, build(settings, name, count, progress)
+
+
+def build(settings: IndexerSettings, name: str, count: int, progress: Progress) -> float:
+    """Generate, write and publish; return the seconds that the writer took, without the generator's."""
+    with the_index(settings, name) as folder, folder.writing():
+        folder.start_building(None, ANALYZER, "discard")
+        write_durably(folder.building / PLAN, json.dumps({"base": None}))
+        spent = 0.0
+        with folder.writer("paper") as writer:
+            for document in documents(count):
+                passage, tokens = passage_of(document), tokens_of(document)
+                started = time.perf_counter()
+                if document.number and document.number % settings.commit_every == 0:
+                    writer.commit()
+                writer.add(passage, tokens, document.number)
+                spent += time.perf_counter() - started
+                if document.number % 1_000 == 0:
+                    progress("documents", document.number, count)
+            started = time.perf_counter()
+            writer.finish()
+            spent += time.perf_counter() - started
+        write_glossary(folder.building / GLOSSARY, [])
+        version = folder.next_version()
+        Manifest(
+            name=name,
+            version=version,
+            engine=folder.engine,
+            analyzer=ANALYZER,
+            decompound="discard",
+            unit="paper",
+            papers=count,
+            passages=count,
+            published=datetime.now(UTC).isoformat(timespec="seconds"),
+            fingerprint=lexical_fingerprint(ANALYZER, "discard", folder.engine),
+            counts={"records": count},
+        ).write(folder.building)
+        folder.publish(version, keep=1)
+    return spent
+
+
+def passage_of(document: Document) -> StoredPassage:
+    """Return a document as a paper of one passage; the title's words stand in both analysed fields."""
+    identifier = f"{document.number:07}"
+    return StoredPassage(
+        passage_id=identifier,
+        doc_id=identifier,
+        title=" ".join(document.title),
+        text=" ".join(document.words[len(document.title) :]),
+        lang="en",
+        part="abstract",
+        year=document.year,
+        journal=document.journal,
+        record=json.dumps({"id": identifier, "year": document.year, "journal": document.journal}),
+    )
+
+
+def tokens_of(document: Document) -> PassageTokens:
+    """Return the tokens of a document: its words as they are."""
+    return PassageTokens.pack(_side_by_side(document.words), _side_by_side(document.title))
+
+
+def _side_by_side(words: tuple[str, ...]) -> list[Token]:
+    tokens: list[Token] = []
+    start = 0
+    for position, word in enumerate(words):
+        tokens.append((word, position, start, start + len(word)))
+        start += len(word) + 1
+    return tokens

@@ -1,0 +1,54 @@
+"""Korean texts to analyse and index: the shared Wikipedia passages, or else the sample's abstracts."""
+
+import gzip
+import json
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+CORPUS = "tydi-goldp/miracl-corpus-v1.0-ko"
+SAMPLE = Path("sample/papers.jsonl")
+ENOUGH = 1_500
+
+
+class Passage(NamedTuple):
+    """A passage as MIRACL's files have it."""
+
+    docid: str
+    title: str
+    text: str
+
+
+def korean_passages(data: Path) -> list[Passage]:
+    """Read the shared passages; without them, the sample's abstracts over and over, about as many."""
+    passages: list[Passage] = []
+    for file in sorted((data / CORPUS).glob("*.jsonl.gz")):
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            passages += [Passage(one["docid"], one["title"], one["text"]) for one in map(json.loads, lines)]
+    if passages:
+        return passages
+    records = map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines())
+    papers = [record for record in records if record["lang"] == "ko" and record.get("abstract")]
+    return [
+        Passage(f"{paper['id']}#{copy}", paper["title"], paper["abstract"])
+        for copy in range(-(-ENOUGH // len(papers)))
+        for paper in papers
+    ]
+
+
+def texts_of(passages: Sequence[Passage]) -> list[str]:
+    """Return the texts as they are analysed: composed, the title first."""
+    return [unicodedata.normalize("NFC", f"{passage.title} {passage.text}") for passage in passages]
+
+
+def write_copies(path: Path, passages: Sequence[Passage], copies: int) -> Path:
+    """Write the passages so many times over as MIRACL does, the copies' ids told apart by a prefix."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        for copy in range(copies):
+            for passage in passages:
+                identifier = f"{copy}-{passage.docid}" if copy else passage.docid
+                record = passage._replace(docid=identifier)._asdict()
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return path

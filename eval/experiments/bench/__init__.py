@@ -1,1 +1,0 @@
-"""How fast and how large: what `make bench` measures, each figure beside its bar."""

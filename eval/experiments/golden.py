@@ -1,0 +1,254 @@
+"""Whether methods and answers score what is recorded in `tests/golden/scores.jsonl`.
+
+    python -m eval.experiments.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
+
+Three tables are recorded, a row a line. The texts of a row say what was measured, its numbers what came out:
+
+ranking  each method on each collection's own index, by engine
+answers  abstention and quoted answers on tydi dev, all questions and every so many
+sample   answers and checked claims of the sample corpus
+
+Exits with 1 where a figure lies further than .0005 from the recorded one. `--renew` records what was measured
+instead, and keeps the rows of collections that are not present.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from eval.experiments.answers import ask_all, report
+from eval.experiments.engines import MEASURES, benches
+from eval.experiments.options import DATA, home_option
+from eval.experiments.ranking import COLLECTIONS, METHODS, Bench, Collection, questions
+from eval.experiments.sample import (
+    SAMPLE,
+    ask_questions,
+    check_claims,
+    claim_figures,
+    question_figures,
+    read_lines,
+)
+from eval.files import replace_file
+from eval.measures import evaluate
+from eval.progress import question_bar
+from eval.qrels import read_qrels
+from eval.tables import aligned
+from indexer.errors import IndexerError
+from indexer.requests import Progress
+from indexer.settings import EngineName
+
+RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
+TOLERANCE = 0.0005
+SAMPLE_COLLECTION = Collection(
+    name="sample",
+    prefix="sample",
+    corpus=str(SAMPLE / "papers.jsonl"),
+    splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
+)
+EVERY = 4  # the step of the subset whose answers the tests ask for
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: what was measured, by name, and the figures that came out."""
+
+    subject: Mapping[str, str]
+    figures: Mapping[str, float]
+
+    def as_line(self) -> str:
+        """Return the line of the file, figures rounded to four places."""
+        figures = {name: round(value, 4) for name, value in self.figures.items()}
+        return json.dumps({**self.subject, **figures}, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A figure that is not the recorded one; None where it is not recorded, or was not measured."""
+
+    subject: Mapping[str, str]
+    figure: str
+    recorded: float | None
+    measured: float | None
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read the recorded rows; none where there is no file."""
+    if not path.exists():
+        return []
+    records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [
+        Row(
+            {name: value for name, value in record.items() if isinstance(value, str)},
+            {name: value for name, value in record.items() if not isinstance(value, str)},
+        )
+        for record in records
+    ]
+
+
+def find_drift(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Drift]:
+    """Compare each measured row with the recorded one of the same subject."""
+    by_subject = {tuple(row.subject.items()): row.figures for row in recorded}
+    return [
+        Drift(row.subject, figure, old.get(figure), row.figures.get(figure))
+        for row in measured
+        for old in (by_subject.get(tuple(row.subject.items()), {}),)
+        for figure in {**old, **row.figures}
+        if not _is_near(old.get(figure), row.figures.get(figure))
+    ]
+
+
+def _is_near(recorded: float | None, measured: float | None) -> bool:
+    # A recorded figure is rounded to four places.
+    return (
+        recorded is not None
+        and measured is not None
+        and abs(recorded - round(measured, 4)) < TOLERANCE + 1e-9
+    )
+
+
+def renewed(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Row]:
+    """Put measured rows in the place of recorded ones of the same subject; new ones come last."""
+    by_subject = {tuple(row.subject.items()): row for row in (*recorded, *measured)}
+    return list(by_subject.values())
+
+
+def present(data: Path) -> list[Collection]:
+    """Return the sample, and the shared collections that are in the folder."""
+    return [
+        SAMPLE_COLLECTION,
+        *(collection for collection in COLLECTIONS if (data / collection.corpus).exists()),
+    ]
+
+
+def ranking_rows(bench: Bench, data: Path, engine: EngineName, collection: Collection) -> list[Row]:
+    """Rank the collection's dev questions by every method."""
+    topics, qrels = questions(data, collection, "dev")
+    with bench.open(collection, "alone") as index:
+        return [
+            ranking_row(
+                collection.name,
+                engine,
+                method,
+                evaluate(qrels, bench.rank(index, topics, method), MEASURES).means,
+            )
+            for method in METHODS
+        ]
+
+
+def ranking_row(collection: str, engine: EngineName, method: str, means: Mapping[str, float]) -> Row:
+    """Make the row of a method's mean scores."""
+    return Row({"table": "ranking", "collection": collection, "engine": engine, "method": method}, means)
+
+
+def answer_rows(
+    bench: Bench, data: Path, collection: Collection, progress: Progress, *, every: int = 1
+) -> list[Row]:
+    """Ask every so many of the dev questions twice; where all are asked, add the row of the subset."""
+    asked = ask_all(bench, data, collection, "dev", progress, answer=True, step=every)
+    steps = (1, EVERY) if every == 1 else (every,)
+    return [
+        Row(
+            {
+                "table": "answers",
+                "collection": collection.name,
+                "questions": f"every {step}" if step > 1 else "all",
+            },
+            {
+                "asked": len(part),
+                **{name: value for name, value in report(part).items() if name != "questions"},
+            },
+        )
+        for step in steps
+        for part in (asked[:: step if every == 1 else 1],)
+    ]
+
+
+def sample_rows(bench: Bench) -> list[Row]:
+    """Answer the sample's questions and check its claims."""
+    with bench.open(SAMPLE_COLLECTION, "alone") as index:
+        qrels = read_qrels(SAMPLE / "qrels.txt")
+        answered = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
+        checked = asyncio.run(check_claims(index, read_lines(SAMPLE / "claims.jsonl")))
+    tables = {"questions": question_figures(answered), "claims": claim_figures(checked)}
+    return [
+        Row({"table": "sample", "of": of, "kind": kind}, figures)
+        for of, table in tables.items()
+        for kind, figures in table.items()
+    ]
+
+
+def measure(
+    bench: Bench, data: Path, engine: EngineName, collections: Sequence[Collection], progress: Progress
+) -> Iterator[Row]:
+    """Yield all rows of an engine; answers are measured on the embedded one alone."""
+    for collection in collections:
+        yield from ranking_rows(bench, data, engine, collection)
+    if engine == "tantivy":
+        yield from sample_rows(bench)
+        for collection in collections:
+            if "train" in collection.splits:  # those with answer strings
+                yield from answer_rows(bench, data, collection, progress)
+
+
+def drift_table(drift: Sequence[Drift]) -> str:
+    """Lay out what differs for a person."""
+
+    def shown(figure: float | None) -> str:
+        return "–" if figure is None else f"{figure:.4f}"
+
+    rows = [
+        (
+            " ".join(found.subject.values()),
+            found.figure,
+            shown(found.recorded),
+            shown(found.measured),
+            ""
+            if found.recorded is None or found.measured is None
+            else f"{found.measured - found.recorded:+.4f}",
+        )
+        for found in drift
+    ]
+    return aligned(("measured", "figure", "recorded", "now", "difference"), rows, words=2)
+
+
+@click.command()
+@home_option
+@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@click.option("--engine", type=click.Choice(get_args(EngineName)), default="tantivy", show_default=True)
+@click.option(
+    "--scores", type=click.Path(path_type=Path), default=RECORDED, help="The file of recorded figures."
+)
+@click.option("--renew", is_flag=True, help="Record what was measured.")
+def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) -> None:
+    """Measure methods and answers again, and compare with what is recorded."""
+    collections = present(data)
+    if absent := [collection.name for collection in COLLECTIONS if collection not in collections]:
+        click.echo(f"not in {data}, left out: {', '.join(absent)}", err=True)
+    try:
+        with question_bar() as progress:
+            bench = benches(home, data, progress, "golden")[engine]
+            measured = list(measure(bench, data, engine, collections, progress))
+    except IndexerError as error:
+        click.echo(str(error), err=True)
+        sys.exit(1)
+    recorded = read_rows(scores)
+    drift = find_drift(recorded, measured)
+    if drift:
+        click.echo(drift_table(drift))
+    click.echo(f"{len(measured)} rows measured, {len(drift)} figures differ from the recorded ones")
+    if renew:
+        lines = [row.as_line() + "\n" for row in renewed(recorded, measured)]
+        replace_file(scores, "".join(lines).encode("utf-8"))
+        click.echo(f"recorded in {scores}")
+    elif drift:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""What a question is asked with: the request, the settings of all stages; a way's resources and result."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from generator.answers import Answer
+from generator.llm import LanguageModel
+from generator.settings import EVIDENCE, GeneratorSettings
+from indexer.settings import IndexerSettings
+from retriever.hits import SearchResult
+from retriever.index import SearchIndex
+from retriever.queries import Filters
+from retriever.settings import RetrieverSettings
+
+if TYPE_CHECKING:  # an answer without a model does not wait for it
+    import httpx
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """A question, the way to its answer, the search's method, and how many papers the answer rests on."""
+
+    question: str
+    way: str = "shrag"
+    method: str = "shrag"
+    evidence: int = EVIDENCE
+    filters: Filters = field(default_factory=Filters)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the request as JSON, for a trace."""
+        years = self.filters.years
+        return {
+            "question": self.question,
+            "way": self.way,
+            "method": self.method,
+            "evidence": self.evidence,
+            "filters": {
+                "years": [years.low, years.high] if years else None,
+                "lang": self.filters.lang,
+                "journal": self.filters.journal,
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of all stages."""
+
+    indexer: IndexerSettings
+    retriever: RetrieverSettings
+    generator: GeneratorSettings
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Read the variables `SHRAG_…`; pydantic's ValidationError names one that does not fit."""
+        return cls(IndexerSettings(), RetrieverSettings(), GeneratorSettings())
+
+    def request(
+        self,
+        question: str,
+        filters: Filters | None = None,
+        *,
+        way: str | None = None,
+        method: str | None = None,
+        evidence: int | None = None,
+    ) -> AskRequest:
+        """Make a request; what is not given is as the settings have it."""
+        generator = self.generator
+        return AskRequest(
+            question,
+            way=way or generator.ask_way,
+            method=method or generator.ask_method,
+            evidence=generator.evidence if evidence is None else evidence,
+            filters=filters or Filters(),
+        )
+
+    def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:
+        """Make the language model with its cache, to be opened by `async with`.
+
+        `transport` stands in for the network.
+        """
+        return LanguageModel(self.generator.llm, transport=transport, cache=self.generator.cache)
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a way works with, held open by whoever asks; many questions may share them."""
+
+    index: SearchIndex
+    settings: Settings
+    model: LanguageModel | None
+
+
+@dataclass(frozen=True, slots=True)
+class WayResult:
+    """An answer, and the search whose hits are its evidence."""
+
+    answer: Answer
+    search: SearchResult

@@ -1,0 +1,177 @@
+"""Answers and traces for a person at a terminal."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from generator.answers import HEADINGS, SECTIONS
+from generator.pipeline import AskResult
+from generator.steps import Listener, StepEvent
+from generator.streaming import readable
+from generator.trace import Trace
+from indexer.progress import SHOWN_EVERY, console
+
+MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?"}
+STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow"}
+SHOWN_CHARACTERS = 200  # of a step's output
+INDENT = "  "
+
+
+def printable(text: str) -> str:
+    """Replace what would steer the terminal, such as an escape sequence that a model wrote."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+@contextmanager
+def live_progress() -> Iterator[Listener | None]:
+    """Show on standard error, if that is a terminal, which step is under way and what its model writes."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield None
+        return
+    with screen.status("searching", refresh_per_second=1 / SHOWN_EVERY) as status:
+
+        def show(event: StepEvent) -> None:
+            if event.kind == "finished":
+                return
+            line = event.step.name
+            if event.growth:
+                written = readable(event.growth.text).rpartition("\n")[2]
+                room = max(20, screen.width - 40)
+                shown = written if len(written) <= room else f"…{written[-room:]}"
+                line = f"{line}: {event.growth.pieces} tokens  {printable(shown)}"
+            status.update(Text(line))
+
+        yield show
+
+
+def show_answer(asked: AskResult) -> None:
+    """Print the evidence with scores, then the answer with citations and checks."""
+    screen = console()
+    numbers = {hit.passage_id: hit.rank for hit in asked.evidence}
+    if asked.evidence:
+        table = Table("", "score", "passage", "year", "lang", "title", box=None, padding=(0, 1))
+        for hit in asked.evidence:
+            year = str(hit.passage.year or "")
+            title = hit.passage.title or "(no title)"
+            found = (f"[{hit.rank}]", f"{hit.score:.4f}", Text(hit.passage_id), year, hit.passage.lang)
+            table.add_row(*found, Text(title))
+        screen.print(Text("\nevidence", style="bold"))
+        screen.print(table)
+    answer = asked.answer
+    screen.print(Text(f"\n{answer.title}", style="bold"))
+    headings = HEADINGS["ko" if answer.language == "ko" else "en"]
+    for section in SECTIONS:
+        sentences = [sentence for sentence in answer.sentences if sentence.section == section]
+        statement = answer.statement if section == "introduction" else ""
+        if not sentences and not statement:
+            continue
+        screen.print(Text(f"\n{headings[section]}", style="bold"))
+        if statement:
+            screen.print(Text(statement))
+        for sentence in sentences:
+            cited = ", ".join(str(numbers.get(passage_id, passage_id)) for passage_id in sentence.citations)
+            line = Text(f"{sentence.text} [{cited}] " if cited else f"{sentence.text} ")
+            line.append(MARKS[sentence.check], style=STYLES[sentence.check])
+            screen.print(line)
+    screen.print()
+    score = asked.result.evidence_score
+    likelihood = "" if score is None else f"; likelihood that the evidence answers {score:.2f}"
+    click.echo(f"written by {answer.written_by}{likelihood}", err=True)
+    click.echo("✓ supported  ✗ unsupported  ? not checkable", err=True)
+    click.echo(f"{asked.result.milliseconds['total']:.0f} ms", err=True)
+
+
+def show_saved(trace: Trace) -> None:
+    """Print a saved trace: what was asked, the tree of steps, evidence and answer."""
+    record = trace.record
+    index, request, answer = record["index"], record["request"], record["answer"]
+    click.echo(f"{request['question']}\n")
+    click.echo(
+        f"index {index['name']}, version {index['version']}, {record['started']}, way {request['way']}, "
+        f"method {request['method']}, {record['milliseconds']:.0f} ms\n"
+    )
+    for step in record["steps"]:
+        click.echo("\n".join(step_lines(step)))
+    click.echo()
+    for hit in record["evidence"]:
+        click.echo(f"[{hit['rank']}] {hit['score']:.4f} {hit['passage_id']} {hit['title']}")
+    click.echo(f"\n{answer['title']}")
+    for sentence in answer["sentences"]:
+        click.echo(f"- {sentence['text']} {sentence['citations']} {sentence['check']}")
+    for note in record["notes"]:
+        click.echo(f"note: {note}")
+
+
+def step_lines(step: Mapping[str, Any], depth: int = 0) -> list[str]:
+    """Describe a step of a saved trace and those within it, each a line and what came out indented."""
+    spent = step["milliseconds"]
+    parts = ["under way" if spent is None else f"{spent:.0f} ms"]
+    if step.get("error"):
+        parts.append(f"failed: {step['error']}")
+    if step.get("fallback"):
+        parts.append(f"instead: {step['fallback']}")
+    if step.get("model_call"):
+        parts += _call_parts(step["model_call"])
+    lines = [f"{step['name']}: {'; '.join(parts)}"]
+    if step["output"] is not None:
+        lines += [INDENT + line for line in OUTPUT_LINES.get(step["name"], _as_json)(step["output"])]
+    lines = [INDENT * depth + line for line in lines]
+    for inner in step["steps"]:
+        lines += step_lines(inner, depth + 1)
+    return lines
+
+
+def _call_parts(call: Mapping[str, Any]) -> list[str]:
+    """Describe a model's call: tokens, requests, times, and what was cut for it."""
+    parts = [call["model"]] if call.get("model") else []
+    if call.get("prompt_tokens") is not None:
+        parts.append(f"{call['prompt_tokens']} + {call.get('completion_tokens')} tokens")
+    if call.get("attempts"):
+        parts.append(f"{call['attempts']} requests" + (", repaired" if call.get("repaired") else ""))
+    times = call.get("milliseconds")
+    if isinstance(times, dict):
+        parts.append(", ".join(f"{name.replace('_', ' ')} {spent:.0f} ms" for name, spent in times.items()))
+    context = call.get("context") or {}
+    if context.get("tokens"):
+        parts.append(
+            f"prompt of {context['prompt_tokens']} tokens (by {context['counted_by']}) in a context of "
+            f"{context['tokens']}"
+        )
+    cuts = context.get("shortened", [])
+    return parts + [
+        f"{cut['passage_id']} cut to {cut['characters']} of {cut['of']} characters" for cut in cuts
+    ]
+
+
+def _as_json(output: Any) -> list[str]:
+    text = json.dumps(output, ensure_ascii=False)
+    return [text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"]
+
+
+def _keyword_line(output: Any) -> list[str]:
+    return [", ".join(keyword["text"] for keyword in output)]
+
+
+def _search_lines(output: Any) -> list[str]:
+    keywords = ", ".join(f"{keyword['text']} ({keyword['weight']})" for keyword in output["keywords"])
+    queries = [f"{query['hits']:>3}  {query['query']}" for query in output["queries"]]
+    return [f"keywords {keywords}", *queries]
+
+
+def _answer_line(output: Any) -> list[str]:
+    return [f"{output['title']} ({len(output['sentences'])} sentences)"]
+
+
+# How the outputs of these steps are shown; others as JSON.
+OUTPUT_LINES: dict[str, Callable[[Any], list[str]]] = {
+    "keywords": _keyword_line,
+    "search": _search_lines,
+    "answer": _answer_line,
+    "quotation": _answer_line,
+}

@@ -1,0 +1,56 @@
+"""A call of the language model as a step: what it took, and what takes its place where it fails."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from generator.context import FittedPrompt
+from generator.errors import ModelAnswerInvalid, ModelFailed
+from generator.llm import OnText, Reply
+from generator.steps import Step, described
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class FromModel(Generic[T]):
+    """What was made of a model's reply, and how it came about."""
+
+    value: T
+    reply: Reply[Any]
+    prompt_version: int
+    prompt: FittedPrompt | None = None  # where passages had to fit the model's context
+
+    def call_record(self) -> dict[str, Any]:
+        """Return the call as JSON: reply, tokens, requests, times, and how the prompt fits the context."""
+        record = self.reply.as_record() | {"prompt_version": self.prompt_version}
+        return record | {"context": self.prompt.as_record()} if self.prompt else record
+
+
+async def model_step(
+    parent: Step,
+    name: str,
+    ask: Callable[[OnText | None], Awaitable[FromModel[T]]],
+    output: Callable[[T], Any],
+    *,
+    fallback: str,
+    **inputs: Any,
+) -> T | None:
+    """Ask the model as a step of this name; where it fails, None, and the caller does as `fallback` says.
+
+    `output` makes JSON of the value.
+    """
+    with parent.step(name, **inputs) as step:
+        step.model_call = {}
+        try:
+            made = await ask(step.on_text)
+        except ModelFailed as error:
+            step.error, step.fallback = described(error), fallback
+            step.notes.append(f"{fallback}, the model failed: {error}")
+            if isinstance(error, ModelAnswerInvalid):
+                step.model_call["text"] = error.text
+            return None
+        step.model_call, step.output = made.call_record(), output(made.value)
+        if made.prompt and made.prompt.note:
+            step.notes.append(made.prompt.note)
+        return made.value

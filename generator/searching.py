@@ -1,0 +1,31 @@
+"""A search as a step."""
+
+import time
+from dataclasses import replace
+
+from generator.steps import Step
+from indexer.logs import get_logger
+from retriever.context import SearchContext
+from retriever.hits import SearchResult
+from retriever.search import Stages, present, run_stages
+
+log = get_logger("search")
+
+
+async def search_step(parent: Step, context: SearchContext, stages: Stages | None = None) -> SearchResult:
+    """Run what is left of a search that `open_search` began; the output is that of `shrag search --json`.
+
+    Raises:
+        RetrieverError: an expression or method that cannot be used.
+    """
+    request, began = context.request, time.perf_counter()
+    inputs = {"question": request.question, "method": request.method, "k": context.shown}
+    given = None if request.keywords is None else [keyword.text for keyword in request.keywords]
+    with parent.step("search", **inputs, keywords=given) as step:
+        result = await present(context, await run_stages(context, stages))
+        # The search may have been opened long before, to wait for a model's keywords.
+        spent = result.milliseconds | {"total": (time.perf_counter() - began) * 1000}
+        result = replace(result, milliseconds=spent)
+        step.output = result.as_record()
+    log.info("search", method=result.method, hits=len(result.hits), milliseconds=step.output["milliseconds"])
+    return result

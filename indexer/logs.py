@@ -1,0 +1,57 @@
+"""Logs: what was done and how long it took, a JSON line each; silent until somebody asks for them.
+
+The loggers are structlog's, over those of the standard library below `shrag`: an application that imports
+these packages routes and filters them like its own. What is bound to the context (`structlog.contextvars`),
+such as a request's id, stands in every line, also in those from threads that `asyncio.to_thread` starts.
+Texts of questions and passages are logged at the level DEBUG only.
+"""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+import structlog
+
+ROOT = "shrag"
+PROCESSORS: tuple[structlog.typing.Processor, ...] = (
+    structlog.stdlib.filter_by_level,
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+)
+
+logging.getLogger(ROOT).addHandler(logging.NullHandler())
+
+
+def get_logger(name: str) -> structlog.stdlib.BoundLogger:
+    """Return the logger `shrag.NAME`."""
+    logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
+        logging.getLogger(f"{ROOT}.{name}"), PROCESSORS, structlog.stdlib.BoundLogger
+    )
+    return logger
+
+
+def log_to_standard_error(verbosity: int) -> None:
+    """Write log lines to standard error: 1, what was done; 2 and more, also questions, inputs and outputs."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    root = logging.getLogger(ROOT)
+    root.addHandler(handler)
+    root.setLevel(logging.INFO if verbosity == 1 else logging.DEBUG)
+    root.propagate = False
+
+
+@contextmanager
+def request_id() -> Iterator[str]:
+    """Bind an id to the lines of one request, if none is bound yet, as a server does."""
+    bound = structlog.contextvars.get_contextvars().get("request_id")
+    if bound is not None:
+        yield str(bound)
+        return
+    made = uuid4().hex[:16]
+    with structlog.contextvars.bound_contextvars(request_id=made):
+        yield made

@@ -1,0 +1,64 @@
+"""The methods of ranking, a file each: what `--method` names.
+
+A new method is a new file here that holds `METHOD`; its name is the file's, without a closing underscore.
+"""
+
+import pkgutil
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from retriever.errors import BadFilter
+
+if TYPE_CHECKING:  # the names of the methods are read before anything is searched
+    from retriever.context import SearchContext
+    from retriever.index import SearchIndex
+    from retriever.keyword_choice import KeywordChoice
+    from retriever.plan import QueryPlan
+    from retriever.pool import CandidatePool
+    from retriever.question import AnalysedQuestion
+    from retriever.ranking import Ranking
+    from retriever.settings import RetrieverSettings
+
+    Analyse = Callable[[SearchIndex, str], AnalysedQuestion]
+    ChooseKeywords = Callable[[SearchContext, AnalysedQuestion], Awaitable[KeywordChoice]]
+    PlanQueries = Callable[[SearchContext, AnalysedQuestion, KeywordChoice | None], QueryPlan]
+    Rank = Callable[
+        [SearchContext, AnalysedQuestion, KeywordChoice | None, QueryPlan, CandidatePool], Awaitable[Ranking]
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """The stages of a method. Each makes one value from those before it.
+
+    The first query of its plan is the one whose BM25 explains a passage's place. `order` and
+    `order_by_vectors` say in words how hits are ordered.
+    """
+
+    plan: "PlanQueries"
+    rank: "Rank"
+    order: str
+    order_by_vectors: str = ""
+    keywords: "ChooseKeywords | None" = None
+    analyse: "Analyse | None" = None  # None: the question is text
+    title_weight: "Callable[[RetrieverSettings], float] | None" = None  # None: it has no title clause
+    synonyms: bool = True  # whether words may stand for their synonyms
+    reranks: bool = False  # whether a cross-encoder may read the first hits again
+
+
+def method_names() -> tuple[str, ...]:
+    """Name the methods there are."""
+    return tuple(module.name.rstrip("_") for module in pkgutil.iter_modules(__path__))
+
+
+@cache
+def method_named(name: str) -> Method:
+    """Return a method; BadFilter, with those there are, where none has that name."""
+    for module in pkgutil.iter_modules(__path__):
+        if module.name.rstrip("_") == name:
+            method: Method = import_module(f"{__name__}.{module.name}").METHOD
+            return method
+    raise BadFilter(f"no method {name!r}; there are {', '.join(method_names())}")

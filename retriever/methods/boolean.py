@@ -1,0 +1,31 @@
+"""The expert language: what a person types is the query."""
+
+from retriever.context import SearchContext
+from retriever.expert import parse_expression
+from retriever.index import SearchIndex
+from retriever.keyword_choice import KeywordChoice
+from retriever.methods import Method, or_
+from retriever.plan import NamedQuery, QueryPlan
+from retriever.query_names import EXPRESSION
+from retriever.question import AnalysedQuestion
+
+
+def analyse(index: SearchIndex, expression: str) -> AnalysedQuestion:
+    """Read the expression; its words stand for their synonyms too."""
+    query = parse_expression(expression, index.analyzer)
+    return AnalysedQuestion(expression, expression=query and index.synonyms.expanded(query))
+
+
+def plan(context: SearchContext, question: AnalysedQuestion, _: KeywordChoice | None) -> QueryPlan:
+    """Ask for what the expression says."""
+    if question.expression is None:
+        return QueryPlan()
+    return QueryPlan((NamedQuery(EXPRESSION, question.expression, context.request.k),))
+
+
+METHOD = Method(
+    analyse=analyse,
+    plan=plan,
+    rank=or_.rank,
+    order="BM25 of the expression's words",
+)

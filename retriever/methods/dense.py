@@ -1,0 +1,61 @@
+"""All passages by the cosine of their vectors with the question's."""
+
+from retriever.context import SearchContext
+from retriever.errors import BadFilter
+from retriever.keyword_choice import KeywordChoice
+from retriever.methods import Method
+from retriever.plan import QueryPlan
+from retriever.pool import CandidatePool
+from retriever.query_names import NEAREST
+from retriever.question import AnalysedQuestion
+from retriever.ranking import Ranking, first_of_each_paper
+
+
+def plan(context: SearchContext, _: AnalysedQuestion, __: KeywordChoice | None) -> QueryPlan:
+    """Ask for the nearest passages."""
+    return QueryPlan(nearest=context.request.k)
+
+
+async def rank(
+    context: SearchContext,
+    question: AnalysedQuestion,
+    chosen: KeywordChoice | None,
+    planned: QueryPlan,
+    pool: CandidatePool,
+) -> Ranking:
+    """Keep the order of the cosines.
+
+    Raises:
+        BadFilter: the index has no vectors, or they cannot be compared with the question.
+        IndexerError: the encoder failed.
+    """
+    del question, chosen, planned
+    if pool.vector is None:
+        if pool.encoder_failure:
+            raise pool.encoder_failure
+        raise BadFilter(f"--method dense needs vectors: {_why_none(context)}")
+    return nearest_first(context, pool)
+
+
+def nearest_first(context: SearchContext, pool: CandidatePool) -> Ranking:
+    """Order the nearest passages by cosine, papers once where they are asked for."""
+    ranked = [(hit, hit.score) for hit in pool.found[NEAREST]]
+    hits = first_of_each_paper(ranked) if context.request.collapse else tuple(ranked)
+    return Ranking(hits, cosines=pool.cosines(), by_vectors=True)
+
+
+def _why_none(context: SearchContext) -> str:
+    name = context.index.manifest.name
+    return context.index.vectors.disabled_reason or (
+        f"index {name!r} has none; set SHRAG_ENCODER__PROVIDER and give it some: shrag index --vectors-only "
+        f"--name {name}"
+    )
+
+
+METHOD = Method(
+    plan=plan,
+    rank=rank,
+    order="cosine of the question's and the passages' vectors",
+    order_by_vectors="cosine of the question's and the passages' vectors",
+    reranks=True,
+)

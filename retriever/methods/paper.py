@@ -1,0 +1,58 @@
+"""What the SHRAG paper describes (Algorithm 1): ten papers for each of SQ10 … SQ1, their union in one order.
+
+Nothing is added to it: no title clause, no near spellings, no synonyms.
+"""
+
+from functools import partial
+
+from retriever.context import SearchContext
+from retriever.feature_ranking import cosine_order
+from retriever.fusion import reciprocal_rank_fusion
+from retriever.keyword_choice import KeywordChoice, choose_keywords
+from retriever.methods import Method
+from retriever.plan import QueryPlan, progressive_queries
+from retriever.pool import CandidatePool, find_cosines, with_vector
+from retriever.question import AnalysedQuestion
+from retriever.ranking import Ranking, first_of_each_paper
+
+
+def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice | None) -> QueryPlan:
+    """Ask for the progressive queries."""
+    if chosen is None:
+        return QueryPlan()
+    return QueryPlan(progressive_queries(question, chosen, hits_per_query=context.options.hits_per_query))
+
+
+async def rank(
+    context: SearchContext,
+    question: AnalysedQuestion,
+    chosen: KeywordChoice | None,
+    planned: QueryPlan,
+    pool: CandidatePool,
+) -> Ranking:
+    """Order the union by cosine, without vectors by reciprocal rank fusion."""
+    del question, chosen, planned
+    found = list(pool.found.values())
+    if not found:
+        return Ranking()
+    hits = {hit.passage_id: hit for ranked in reversed(found) for hit in ranked}
+    fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in found])
+    cosines = await find_cosines(context, await with_vector(context, pool), list(hits))
+    ordered = cosine_order(fused, cosines) if cosines else fused
+    ranked_hits = [(hits[scored.item], scored.score) for scored in ordered]
+    return Ranking(
+        first_of_each_paper(ranked_hits) if context.request.collapse else tuple(ranked_hits),
+        cosines=cosines,
+        by_vectors=bool(cosines),
+    )
+
+
+METHOD = Method(
+    keywords=partial(choose_keywords, spellings=False),
+    plan=plan,
+    rank=rank,
+    order="reciprocal rank fusion of the progressive queries",
+    order_by_vectors="cosine of the question's and the passages' vectors, of the progressive queries' union",
+    synonyms=False,
+    reranks=True,
+)

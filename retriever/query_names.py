@@ -1,0 +1,17 @@
+"""The names of the queries of a plan."""
+
+QUESTION = "question"  # the whole question
+TRANSLATION = "translation"  # the question's words in the other language
+EXPRESSION = "expression"  # of the expert language
+NEAREST = "nearest"  # the passages nearest to the question's vector; not a query of words
+
+
+def progressive_name(n: int) -> str:
+    """Name the progressive query of the first n keywords."""
+    return f"SQ{n}"
+
+
+def progressive_number(name: str) -> int | None:
+    """Return the n of SQn, None for a query of another kind."""
+    number = name.removeprefix("SQ")
+    return int(number) if number != name and number.isdecimal() else None

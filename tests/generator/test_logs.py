@@ -1,0 +1,56 @@
+"""`shrag -v`: a line of JSON for each step, on standard error, and nothing of the question in it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.generator.language_model import answers_with, served
+from tests.generator.sample_index import KOREAN, NAME
+from tests.generator.test_pipeline import KEYWORDS
+from tests.indexer.corpora import ROOT, environment_of
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+
+def ask(sample_home, *options):
+    """Ask with a model that fails to answer; return the lines of standard error that are JSON."""
+    with served(answers_with(KEYWORDS), answers_with({"error": KOREAN}, status=400)) as model:
+        given = {"llm__base_url": model.base_url, "llm__model": "tiny-writer", "llm__retries": 0}
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "shrag.py"), *options, "ask", KOREAN, "--name", NAME, "--json"],
+            env=os.environ | environment_of(sample_home, **given),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+    assert json.loads(done.stdout)["answer"]["written_by"] == "extractive"
+    return [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+
+
+def test_without_the_option_nothing_is_logged(sample_home):
+    assert ask(sample_home) == []
+
+
+def test_each_step_is_a_line_with_time_and_tokens_under_one_request_id(sample_home):
+    lines = [line for line in ask(sample_home, "-v") if line["event"] == "step"]
+    assert [line["step"] for line in lines] == ["keywords", "search", "answer", "quotation", "ask"]
+    assert len({line["request_id"] for line in lines}) == 1
+    assert all(line["milliseconds"] > 0 and line["timestamp"] for line in lines)
+    keywords, answer = lines[0], lines[2]
+    assert (keywords["model"], keywords["prompt_tokens"], keywords["completion_tokens"]) == (
+        "tiny-writer-7b",
+        100,
+        20,
+    )
+    assert (answer["error"], answer["fallback"]) == ("ModelRefusedCall", "extractive answer")
+
+
+@pytest.mark.parametrize(("option", "shown"), [("-v", False), ("-vv", True)])
+def test_the_question_is_logged_only_with_twice_the_option(sample_home, option, shown):
+    lines = json.dumps(ask(sample_home, option), ensure_ascii=False)
+    assert (KOREAN in lines) is shown
+    assert ("회복탄력성" in lines) is shown

@@ -1,0 +1,183 @@
+"""Answers by a language model whose replies are scripted: what is asked, kept, doubted, declined."""
+
+import asyncio
+
+import pytest
+
+from generator.errors import ModelAnswerInvalid
+from generator.llm import LanguageModel
+from generator.model_answer import answer_from_model, answer_schema
+from generator.prompts import load_prompt
+from generator.structured import json_schema
+from tests.generator.language_model import Scripted, says, settings
+from tests.generator.sample_index import passage
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+QUESTION = "How long does aerogel delay thermal runaway?"
+EVIDENCE = (
+    passage(
+        "B1", "Aerogel sheets delayed thermal runaway between cells by 14 minutes.", title="Aerogel in packs"
+    ),
+    passage("B2", "Mica plates delayed thermal runaway between cells by 6 minutes.", title="Mica in packs"),
+)
+GOOD = {"text": "Aerogel delayed thermal runaway by 14 minutes.", "citations": [1]}
+
+
+def answer_of(*body, title="Aerogel delays it", introduction=(), conclusion=(), answered=True):
+    """Return what a model says."""
+    return {
+        "title": title,
+        "introduction": list(introduction),
+        "body": list(body),
+        "conclusion": list(conclusion),
+        "answered": answered,
+    }
+
+
+def ask(sample, *answers, question=QUESTION, evidence=EVIDENCE):
+    """Ask a model that gives these answers; return its script, the answer and the call."""
+    script = Scripted([says(one) for one in answers])
+
+    async def call():
+        async with LanguageModel(settings(), transport=script.transport) as model:
+            return await answer_from_model(question, evidence, model, sample)
+
+    made = asyncio.run(call())
+    return script, made.value, made.reply, made.prompt_version
+
+
+def checks(answer):
+    return [(sentence.citations, sentence.check) for sentence in answer.sentences]
+
+
+def test_a_good_answer_is_kept_as_it_is_with_passage_ids_for_numbers(sample):
+    mica = {"text": "Mica plates delayed thermal runaway by 6 minutes.", "citations": [2]}
+    both = {"text": "Aerogel and mica delayed thermal runaway.", "citations": [1, 2]}
+    said = answer_of(GOOD, mica, introduction=[both], conclusion=[both])
+    script, answer, reply, version = ask(sample, said)
+    assert answer.title == "Aerogel delays it"
+    assert [sentence.section for sentence in answer.sentences] == [
+        "introduction",
+        "body",
+        "body",
+        "conclusion",
+    ]
+    assert [sentence.text for sentence in answer.sentences] == [
+        both["text"],
+        GOOD["text"],
+        mica["text"],
+        both["text"],
+    ]
+    assert checks(answer) == [
+        (("B1", "B2"), "supported"),
+        (("B1",), "supported"),
+        (("B2",), "supported"),
+        (("B1", "B2"), "supported"),
+    ]
+    assert (answer.language, answer.written_by, answer.abstained) == ("en", "tiny-writer-7b", False)
+    assert len(script.requests) == 1
+    assert reply.repaired is False
+    assert version == load_prompt("answer", "en").version
+
+
+def test_the_model_is_given_the_question_and_the_numbered_passages(sample):
+    script, *_ = ask(sample, answer_of(GOOD))
+    (message,) = script.bodies[0]["messages"]
+    assert '<passage number="2">\nMica in packs\nMica plates delayed' in message["content"]
+    assert f"<question>\n{QUESTION}\n</question>" in message["content"]
+    assert script.bodies[0]["response_format"]["json_schema"]["name"] == "answer"
+
+
+def test_a_korean_question_is_put_to_the_model_in_korean(sample):
+    said = answer_of(
+        {"text": "에어로겔은 열폭주를 14분 늦추었다.", "citations": [1]}, title="에어로겔의 효과"
+    )
+    script, answer, *_ = ask(sample, said, question="에어로겔은 열폭주를 얼마나 늦추는가?")
+    (message,) = script.bodies[0]["messages"]
+    assert message["content"].startswith(load_prompt("answer", "ko").text[:40])
+    assert answer.language == "ko"
+    assert answer.as_text().splitlines()[2] == "본론"
+
+
+def test_a_long_passage_is_sent_whole_where_nobody_says_how_long_the_context_is(sample):
+    long = passage("LONG", "a" * 60_000 + "ENDING")
+    script, *_ = ask(sample, answer_of(GOOD), evidence=[long])
+    assert "a" * 60_000 + "ENDING" in script.bodies[0]["messages"][0]["content"]
+
+
+def test_numbers_of_passages_that_there_are_not_are_dropped(sample):
+    some = GOOD | {"citations": [1, 7]}
+    none = GOOD | {"citations": [3, 0, -1]}
+    script, answer, *_ = ask(sample, answer_of(some, none))
+    assert checks(answer) == [(("B1",), "supported"), ((), "unsupported")]
+    assert len(script.requests) == 1
+
+
+@pytest.mark.parametrize("size", [1, 5, 40])
+def test_the_schema_lets_a_sentence_cite_as_many_passages_as_there_are(size):
+    properties = json_schema(answer_schema(size))["properties"]
+    numbers = {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": size}, "maxItems": size}
+    for section in ("introduction", "body", "conclusion"):
+        assert properties[section]["items"]["properties"]["citations"] == numbers
+    assert properties["body"]["maxItems"] == 10
+
+
+def test_the_thirtieth_passage_can_be_cited(sample):
+    evidence = [passage(f"B{n}", "Mica melts.") for n in range(2, 31)] + [EVIDENCE[0]]
+    script, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [30]}), evidence=evidence)
+    assert checks(answer) == [(("B1",), "supported")]
+    assert '<passage number="30">\nAerogel in packs' in script.bodies[0]["messages"][0]["content"]
+
+
+def test_a_passage_cited_twice_is_named_once(sample):
+    _, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [1, 1]}))
+    assert answer.sentences[0].citations == ("B1",)
+
+
+def test_a_wrong_number_is_unsupported(sample):
+    wrong = {"text": "Aerogel delayed thermal runaway by 41 minutes.", "citations": [1]}
+    _, answer, *_ = ask(sample, answer_of(GOOD, wrong))
+    assert [sentence.check for sentence in answer.sentences] == ["supported", "unsupported"]
+
+
+def test_a_right_number_with_the_wrong_passage_is_unsupported(sample):
+    _, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [2]}))
+    assert checks(answer) == [(("B2",), "unsupported")]
+
+
+def test_a_sentence_without_citation_is_unsupported(sample):
+    _, answer, *_ = ask(sample, answer_of(GOOD | {"citations": []}))
+    assert checks(answer) == [((), "unsupported")]
+
+
+def test_a_model_that_finds_no_answer_abstains_and_keeps_only_what_it_cites(sample):
+    nothing = {"text": "The passages hold no answer.", "citations": []}
+    close = {"text": "Mica delayed thermal runaway by 6 minutes.", "citations": [2]}
+    _, answer, *_ = ask(sample, answer_of(introduction=[nothing, close], answered=False))
+    assert answer.abstained
+    assert answer.title == "No answer found"
+    assert [sentence.text for sentence in answer.sentences] == ["Mica delayed thermal runaway by 6 minutes."]
+    assert answer.section("introduction") == (
+        "The passages found do not answer this question. Mica delayed thermal runaway by 6 minutes."
+    )
+    assert answer.written_by == "tiny-writer-7b"
+
+
+def test_an_answer_without_sentences_is_none(sample):
+    _, answer, *_ = ask(sample, answer_of(answered=True))
+    assert answer.abstained
+    assert answer.sentences == ()
+
+
+def test_half_an_answer_is_sent_back_and_the_mended_one_counts(sample):
+    script, answer, reply, _ = ask(sample, '{"title": "Aerogel", "body": [{"te', answer_of(GOOD))
+    assert reply.repaired
+    assert len(script.requests) == 2
+    assert [message["role"] for message in script.bodies[1]["messages"]] == ["user", "assistant", "user"]
+    assert checks(answer) == [(("B1",), "supported")]
+
+
+def test_two_broken_answers_are_an_error(sample):
+    with pytest.raises(ModelAnswerInvalid, match="asked twice"):
+        ask(sample, '{"title": "Aer', '{"title": "Aer')

@@ -1,0 +1,143 @@
+"""Steps: a tree of what was done, told to a listener while it happens."""
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from generator.errors import ModelTooSlow
+from generator.llm import Growth, Reply
+from generator.model_steps import FromModel, model_step
+from generator.steps import Step
+
+
+def names(step):
+    """Return the tree as nested lists of names."""
+    return [step.name, *map(names, step.children)]
+
+
+def test_a_step_holds_what_went_in_what_came_out_and_the_steps_within_it():
+    root = Step("ask")
+    with root.step("hop", question="Where?") as hop:
+        with hop.step("search", k=5) as search:
+            search.output = ["R1"]
+        hop.output = "R1"
+    record = hop.as_record()
+    assert (record["inputs"], record["output"]) == ({"question": "Where?"}, "R1")
+    assert record["steps"][0] == {
+        "name": "search",
+        "inputs": {"k": 5},
+        "output": ["R1"],
+        "milliseconds": record["steps"][0]["milliseconds"],
+        "steps": [],
+    }
+    assert 0 <= record["steps"][0]["milliseconds"] <= record["milliseconds"]
+
+
+def test_two_steps_of_one_name_are_both_kept():
+    root = Step("ask")
+    for found in ("R1", "R2"):
+        with root.step("search") as step:
+            step.output = found
+    assert [child.output for child in root.children] == ["R1", "R2"]
+    assert [child.path for child in root.children] == [(0,), (1,)]
+
+
+def test_steps_at_the_same_time_find_their_places():
+    root = Step("ask")
+
+    def judge(parent, paper):
+        with parent.step(paper):
+            pass
+
+    async def hop(name):
+        with root.step(name) as step:
+            await asyncio.sleep(0)
+            await asyncio.gather(*(asyncio.to_thread(judge, step, f"{name}{n}") for n in range(2)))
+
+    async def hops():
+        await asyncio.gather(hop("a"), hop("b"))
+
+    asyncio.run(hops())
+    assert [child.name for child in root.children] == ["a", "b"]
+    assert [sorted(inner.name for inner in child.children) for child in root.children] == [
+        ["a0", "a1"],
+        ["b0", "b1"],
+    ]
+
+
+def test_an_error_is_recorded_in_each_step_that_it_ends():
+    root = Step("ask")
+    with pytest.raises(LookupError), root.step("hop") as hop, hop.step("search"):
+        raise LookupError("no such index")
+    assert [step.error for step in root.walk()] == ["", *["LookupError: no such index"] * 2]
+
+
+def test_a_listener_is_told_of_each_step_and_of_what_the_model_writes():
+    heard = []
+
+    def listen(event):
+        heard.append((event.kind, event.step.name, event.step.path, event.growth and event.growth.text))
+
+    root = Step("ask", listener=listen)
+    with root.step("hop") as hop, hop.step("answer") as step:
+        assert step.on_text
+        step.on_text(Growth("answer", '{"title', 1))
+    assert heard == [
+        ("started", "hop", (0,), None),
+        ("started", "answer", (0, 0), None),
+        ("growth", "answer", (0, 0), '{"title'),
+        ("finished", "answer", (0, 0), None),
+        ("finished", "hop", (0,), None),
+    ]
+
+
+def test_without_a_listener_growing_text_is_not_asked_for():
+    assert Step("answer").on_text is None
+
+
+# Calls of a model
+
+
+def made(value, on_text):
+    reply = Reply(value, "tiny-writer", "text", "stop", 100, 20, attempts=1, repaired=False, milliseconds=9.0)
+    return FromModel(value, reply, prompt_version=3)
+
+
+def run_model_step(root, ask):
+    async def call(on_text):
+        return ask(on_text)
+
+    return asyncio.run(
+        model_step(root, "draft", call, lambda value: [value], fallback="no draft", question="Where?")
+    )
+
+
+def test_a_model_step_keeps_the_call_and_gives_the_value():
+    root = Step("ask")
+    assert run_model_step(root, partial(made, "here")) == "here"
+    (step,) = root.children
+    assert (step.inputs, step.output, step.error) == ({"question": "Where?"}, ["here"], "")
+    call = step.as_record()["model_call"]
+    assert call["prompt_version"] == 3
+    assert (call["prompt_tokens"], call["completion_tokens"]) == (100, 20)
+
+
+def test_a_model_that_fails_leaves_the_fallback_to_the_caller_and_the_record_names_it():
+    def fail(on_text):
+        raise ModelTooSlow("no answer in 60 s")
+
+    root = Step("ask")
+    assert run_model_step(root, fail) is None
+    (step,) = root.children
+    assert (step.error, step.fallback) == ("ModelTooSlow: no answer in 60 s", "no draft")
+    assert step.notes == ["no draft, the model failed: no answer in 60 s"]
+    assert step.model_call == {}
+
+
+def test_another_error_than_the_model_s_is_the_caller_s():
+    def fail(on_text):
+        raise KeyError("bug")
+
+    with pytest.raises(KeyError):
+        run_model_step(Step("ask"), fail)

@@ -1,0 +1,119 @@
+"""What the schema of compose files, which `make check` applies, cannot say of docker-compose.yml."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docker-compose.yml").read_text("utf-8")
+COMPOSE = YAML(typ="safe").load(TEXT)
+SERVICES = COMPOSE["services"]
+LASTING = [name for name in SERVICES if name != "certificates"]  # which makes them and ends
+MODEL_SERVERS = [name for name, service in SERVICES.items() if "vllm" in service["image"]]
+GPU_GB, MODELS_GB = 85.9, 50  # the largest card in docs/models.md, and what the models may take of it
+
+VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?P<operator>:?[-?])(?P<rest>[^}]*)\}")
+EXAMPLE = dict(
+    re.findall(r"^(?:# )?([A-Z][A-Z0-9_]*)=(.*)$", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
+)
+SECRET = re.compile(r"PASSWORD|API_KEY")
+
+
+def options_of(name: str) -> dict[str, str]:
+    """Return the options that a model server is started with."""
+    words = [word.removeprefix("--").partition("=") for word in SERVICES[name]["command"]]
+    return {option: value for option, _, value in words}
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_is_kept_apart(name):
+    service = SERVICES[name]
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+    assert service.get("network_mode", "none") == "none"
+    assert not service.get("privileged")
+    assert service["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert service["mem_limit"]
+    assert service["logging"]["options"]["max-size"]
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_a_service_that_lasts_is_watched_and_started_again(name):
+    assert SERVICES[name]["healthcheck"]["test"]
+    assert SERVICES[name]["restart"] == "unless-stopped"
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_an_image_is_pinned(name):
+    assert re.fullmatch(r"[\w./-]+:v?\d+\.\d+\.\d+", SERVICES[name]["image"])
+
+
+def test_elasticsearch_is_tagged_with_the_version_it_is_built_from():
+    folder = ROOT / SERVICES["elasticsearch"]["build"]
+    base = re.search(r"^FROM \S+:(\S+)$", (folder / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+    assert base
+    assert SERVICES["elasticsearch"]["image"].endswith(f":{base[1]}")
+    settings = YAML(typ="safe").load((folder / "elasticsearch.yml").read_text("utf-8"))
+    assert settings["xpack.security.enabled"] is True
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_what_a_service_names_is_there(name):
+    service = SERVICES[name]
+    assert set(service.get("depends_on", ())) <= set(SERVICES)
+    for volume in service.get("volumes", ()):
+        source = volume.partition(":")[0] if isinstance(volume, str) else volume["source"]
+        assert source.startswith("$") or source in COMPOSE["volumes"]
+
+
+def test_variables_are_in_the_example_with_the_same_defaults_and_documented():
+    documented = "".join((ROOT / "docs" / page).read_text("utf-8") for page in ("cluster.md", "models.md"))
+    used = [match.groupdict() for match in VARIABLE.finditer(TEXT)]
+    assert {one["name"] for one in used} == set(EXAMPLE)
+    for one in used:
+        assert f"`{one['name']}`" in documented
+        if "-" in one["operator"]:
+            assert EXAMPLE[one["name"]] == one["rest"]
+            assert not SECRET.search(one["name"]), "a secret has no default"
+        else:
+            assert EXAMPLE[one["name"]] == ""
+
+
+@pytest.mark.parametrize("name", MODEL_SERVERS)
+def test_a_model_server_reaches_nothing_outside_and_asks_for_a_key(name):
+    service = SERVICES[name]
+    environment = service["environment"]
+    for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "VLLM_NO_USAGE_STATS", "DO_NOT_TRACK"):
+        assert environment[variable] == "1"
+    assert environment["VLLM_API_KEY"].startswith("${SHRAG_LLM__API_KEY:?")
+    [weights] = [one for one in service["volumes"] if isinstance(one, dict)]
+    assert (weights["target"], weights["read_only"]) == ("/models", True)
+    assert weights["bind"] == {"create_host_path": False}
+    assert service["profiles"], "else it starts with Elasticsearch"
+
+
+@pytest.mark.parametrize("name", MODEL_SERVERS)
+def test_a_model_server_serves_the_mounted_model_reproducibly(name):
+    options = options_of(name)
+    assert options["model"] == f"/models/{options['served-model-name']}"
+    assert options["seed"] == "0"
+    if options.get("runner") != "pooling":
+        assert options["default-chat-template-kwargs"] == '{"enable_thinking":false}'
+        assert "reasoning-parser" not in options
+
+
+def test_the_models_share_one_gpu_by_default():
+    shares = [options_of(name).get("gpu-memory-utilization") for name in MODEL_SERVERS]
+    numbers = [float(match["rest"]) for share in shares if share and (match := VARIABLE.fullmatch(share))]
+    assert len(numbers) == sum("deploy" in SERVICES[name] for name in MODEL_SERVERS)
+    assert sum(numbers) * GPU_GB <= MODELS_GB
+
+
+@pytest.mark.parametrize("script", ["healthy", "make-certificates"])
+def test_the_scripts_of_the_image_are_bash_that_parses(script):
+    path = ROOT / "docker" / "elasticsearch" / script
+    subprocess.run(["bash", "-n", str(path)], check=True)
+    assert path.stat().st_mode & 0o111
