@@ -2,10 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, product
-from operator import add
+from operator import add, sub
 from typing import NamedTuple, Self
 
 from indexer.analysis.tokens import Token, as_indexed
@@ -66,26 +66,32 @@ class PackedTokens(NamedTuple):
 
     def tokens(self) -> list[Token]:
         """Return the tokens that were packed."""
-        if ESCAPE in self.offsets:
-            return list(self._escaped_tokens())
-        packed = list(self.unpack())
-        apart, longer = map(APART.__getitem__, self.offsets), map(LONGER.__getitem__, self.offsets)
-        lengths = list(map(add, (len(term) for term, _ in packed), longer))
-        ends = accumulate(map(add, apart, lengths))
-        return [
-            (term, position, end - length, end)
-            for (term, position), length, end in zip(packed, lengths, ends, strict=True)
-        ]
+        spans = self._spans([term for term, _ in self.unpack()])
+        return [(*token, *span) for token, span in zip(self.unpack(), spans, strict=True)]
 
-    def _escaped_tokens(self) -> Iterator[Token]:
+    def places(self, wanted: Container[str]) -> list[tuple[int, int, str]]:
+        """Return (start, end, term) of the terms that are wanted, in order of the tokens."""
+        terms = [term for term, _ in self.unpack()]
+        found = zip(terms, self._spans(terms), strict=True)
+        return [(start, end, term) for term, (start, end) in found if term in wanted]
+
+    def _spans(self, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each token, whose terms are given."""
+        if ESCAPE in self.offsets:
+            return self._escaped_spans(terms)
+        lengths = list(map(add, map(len, terms), map(LONGER.__getitem__, self.offsets)))
+        ends = list(accumulate(map(add, map(APART.__getitem__, self.offsets), lengths)))
+        return zip(map(sub, ends, lengths), ends, strict=True)
+
+    def _escaped_spans(self, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
         end = 0
-        for (term, position), code in zip(self.unpack(), OFFSET.findall(self.offsets), strict=True):
+        for term, code in zip(terms, OFFSET.findall(self.offsets), strict=True):
             if len(code) > 1:
                 start, end = map(int, code[1:-1].split(","))
             else:
                 start = end + APART[code]
                 end = start + len(term) + LONGER[code]
-            yield term, position, start, end
+            yield start, end
 
 
 def _packed_offsets(tokens: Sequence[Token]) -> str:

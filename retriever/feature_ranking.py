@@ -6,6 +6,8 @@ weights are found by `python -m eval.experiments.tuning`.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
+from operator import mul
 
 from retriever.features import Features
 from retriever.fusion import Scored
@@ -104,5 +106,5 @@ def _stretched(cosines: Sequence[float | None]) -> list[float]:
 
 def weighted(features: Features, weights: Mapping[str, float]) -> float:
     """Return the weighted sum of features."""
-    total: float = sum(weight * getattr(features, name) for name, weight in weights.items())
+    total: float = sum(map(mul, weights.values(), map(getattr, repeat(features), weights)))
     return total

@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -27,7 +26,6 @@ NEAR = 8  # positions within which two words are near each other
 LEAD = 15  # positions behind the title
 APART = 100  # positions between a passage and its title in the other language, so that no window spans both
 FEEDBACK_PASSAGES, FEEDBACK_TERMS = 10, 40
-REMEMBERED_TITLES = 4_096
 LEAST_SIMILAR = 0.6  # of a title's word to a word of the question, by letters
 TITLE_WORD = re.compile(r"[^\s()\[\]{}<>〈〉《》「」『』,.:;·\"'“”‘’!?]+")
 
@@ -125,10 +123,14 @@ def features(
 
     found = []
     for candidate, (length, occurrences) in zip(candidates, read, strict=True):
+        standing: dict[str, list[int]] = {}
+        for position, term in occurrences:
+            if term in standing:
+                standing[term].append(position)
+            else:
+                standing[term] = [position]
         events = [event for event in occurrences if event[1] in weights]
-        places: dict[str, list[int]] = defaultdict(list)
-        for position, token in events:
-            places[token].append(position)
+        places = {term: at for term, at in standing.items() if term in weights}
         saturation = BM25_K1 * (1 - BM25_B + BM25_B * length / average)
         title_words = candidate.tokens.title.words()
         lead = len(title_words) - title_words.count(GAP) + LEAD
@@ -142,7 +144,7 @@ def features(
                 window=_best_window(covered, events, coverage) / total,
                 near=_near(pairs, places, saturation) / paired,
                 numbers=_numbers(numbered, places),
-                feedback=_feedback(expansion, occurrences, saturation),
+                feedback=_feedback(expansion, standing, saturation),
                 title=titles[candidate.title] / total,
                 brevity=len(title_terms & weights.keys()) / (len(title_terms) or 1),
                 lead=covered(frozenset([token for position, token in events if position <= lead])) / total,
@@ -233,10 +235,12 @@ def _numbered(pairs: Sequence[tuple[str, str, int, float]]) -> list[tuple[str, s
 
 def _numbers(pairs: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> float:
     """Return the share of the question's number-and-word pairs that stand together in the passage."""
+    if not pairs:
+        return 0.0
     held = sum(
         any(position + 1 in places.get(other, ()) for position in places.get(one, ())) for one, other in pairs
     )
-    return held / len(pairs) if pairs else 0.0
+    return held / len(pairs)
 
 
 def feedback_tokens(candidates: Sequence[Candidate]) -> set[str]:
@@ -261,14 +265,9 @@ def _feedback_terms(candidates: Sequence[Candidate], rarity: Mapping[str, float]
     return {token: value / total for token, value in strengths.items()}
 
 
-def _feedback(
-    expansion: Mapping[str, float], occurrences: Sequence[tuple[int, str]], saturation: float
-) -> float:
-    counts: dict[str, int] = {}
-    for _, term in occurrences:
-        if term in expansion:
-            counts[term] = counts.get(term, 0) + 1
-    return sum([expansion[term] * count / (count + saturation) for term, count in counts.items()])
+def _feedback(expansion: Mapping[str, float], standing: Mapping[str, list[int]], saturation: float) -> float:
+    counts = [(expansion[term], len(at)) for term, at in standing.items() if term in expansion]
+    return sum([weight * count / (count + saturation) for weight, count in counts])
 
 
 def _title_similarities(titles: Iterable[str], concepts: Sequence[Concept]) -> dict[str, float]:
@@ -296,12 +295,11 @@ def _title_similarities(titles: Iterable[str], concepts: Sequence[Concept]) -> d
     return dict(zip(spelled, similarities.tolist(), strict=True))
 
 
-@lru_cache(maxsize=REMEMBERED_TITLES)
 def _spelled(title: str) -> tuple[str, ...]:
     """Return the letters of a title's words, and of all of them in one."""
-    parts = TITLE_WORD.findall(title)
-    return tuple(_letters(part) for part in (*parts, "".join(parts)))
+    parts = TITLE_WORD.findall(_letters(title))
+    return (*parts, "".join(parts))
 
 
 def _letters(text: str) -> str:
-    return unicodedata.normalize("NFD", text.lower())
+    return text.lower() if text.isascii() else unicodedata.normalize("NFD", text.lower())
