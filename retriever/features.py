@@ -235,12 +235,11 @@ def _numbered(pairs: Sequence[tuple[str, str, int, float]]) -> list[tuple[str, s
 
 def _numbers(pairs: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> float:
     """Return the share of the question's number-and-word pairs that stand together in the passage."""
-    if not pairs:
-        return 0.0
-    held = sum(
-        any(position + 1 in places.get(other, ()) for position in places.get(one, ())) for one, other in pairs
-    )
-    return held / len(pairs)
+    held = 0
+    for first, second in pairs:
+        if first in places and second in places:
+            held += not {position + 1 for position in places[first]}.isdisjoint(places[second])
+    return held / len(pairs) if pairs else 0.0
 
 
 def feedback_tokens(candidates: Sequence[Candidate]) -> set[str]:
