@@ -12,6 +12,7 @@ import click
 from eval import errors as eval_errors
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
+from indexer.remedies import describe_error
 from retriever import errors as retriever_errors
 from stack import errors as stack_errors
 
@@ -23,6 +24,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     indexer_errors.UnknownPath,
     indexer_errors.UnknownFormat,
     indexer_errors.InvalidCall,
+    indexer_errors.EncoderNotConfigured,
     indexer_errors.UnknownIndex,
     retriever_errors.RetrieverError,
     generator_errors.ModelNotConfigured,
@@ -47,7 +49,7 @@ COMMANDS = {
     "eval": ("eval.commands:evaluate", "Make runs of topics, score them, compare them."),
     "explain": ("retriever.commands:explain", "Say why a passage scores what it scores."),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
-    "indexes": ("indexer.keeping:indexes", "List, show, delete, roll back and prune indexes."),
+    "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
     "trace": ("generator.commands:trace", "Show a saved trace, or compare two."),
 }
@@ -130,7 +132,7 @@ def _fail(error: Exception, code: int, reason: str = "", *, debug: bool) -> NoRe
     """Say what went wrong, by the error's name where no other reason is given, and exit."""
     if debug:
         raise error
-    click.echo(reason or f"{type(error).__name__}: {error}", err=True)
+    click.echo(reason or f"{type(error).__name__}: {describe_error(error)}", err=True)
     sys.exit(code)
 
 

@@ -4,7 +4,6 @@ Of a server that nobody else asks; what is measured is left there for the next r
 settings.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -31,7 +30,6 @@ from indexer.cluster.documents import document_id, to_document
 from indexer.cluster.loading import create_for_loading
 from indexer.requests import Progress
 from indexer.settings import ElasticsearchSettings, IndexerSettings
-from indexer.versions import PLAN
 from indexer.writers.elasticsearch import ElasticsearchWriter
 
 RATE_BAR, MEMORY_BAR = 0.9, 0.5
@@ -47,7 +45,6 @@ def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]
     passages = [(passage_of(document), tokens_of(document)) for document in documents(LOADED)]
     building = home / "loading"
     building.mkdir(parents=True, exist_ok=True)
-    (building / PLAN).write_text(json.dumps({"base": None}), encoding="utf-8")
     ours, bare = [], []
     with Cluster(settings) as cluster:
         index = names.index_of(settings.prefix, "loading", 1)

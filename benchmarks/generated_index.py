@@ -8,17 +8,17 @@ from pathlib import Path
 from benchmarks.corpus import Document, documents
 from benchmarks.figures import Figure
 from indexer.analysis.tokens import Token
-from indexer.durable import write_durably
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
 from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
 from indexer.packing import PackedTokens, PassageTokens
-from indexer.places import the_index
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
-from indexer.versions import GLOSSARY, PLAN, IndexFolder
+from indexer.store.build_folder import GLOSSARY
+from indexer.store.engines import open_store
+from indexer.store.folder import FolderStore
 from retriever.index import open_index
 
 PART = "generated index"
@@ -29,9 +29,7 @@ def measure_generated_index(home: Path, count: int, progress: Progress) -> tuple
     """Find the embedded index of `count` documents, or build it; return its name and what it took."""
     settings = IndexerSettings(home=home, engine="tantivy")
     name, seconds = ensure_index(settings, count, progress)
-    folder = IndexFolder(home, name)
-    files = folder.version_path(folder.require_current()).rglob("*")
-    size = sum(path.stat().st_size for path in files)
+    size = sum(file["bytes"] for file in FolderStore(home, name).manifest().files.values())
     figures = [Figure(PART, "size on disk", size / 10**9, "GB")]
     if seconds is not None:
         figures.append(Figure(PART, "written and merged, one thread", count / seconds, "documents/s"))
@@ -50,11 +48,10 @@ def ensure_index(settings: IndexerSettings, count: int, progress: Progress) -> t
 
 def build(settings: IndexerSettings, name: str, count: int, progress: Progress) -> float:
     """Generate, write and publish; return the seconds that the writer took, without the generator's."""
-    with the_index(settings, name) as folder, folder.writing():
-        folder.start_building(None, ANALYZER, "discard")
-        write_durably(folder.building / PLAN, json.dumps({"base": None}))
+    with open_store(settings, name) as store, store.writing():
+        store.start_building(None, ANALYZER, "discard")
         spent = 0.0
-        with folder.writer("paper") as writer:
+        with store.writer("paper", None) as writer:
             for document in documents(count):
                 passage, tokens = passage_of(document), tokens_of(document)
                 started = time.perf_counter()
@@ -67,22 +64,21 @@ def build(settings: IndexerSettings, name: str, count: int, progress: Progress) 
             started = time.perf_counter()
             writer.finish()
             spent += time.perf_counter() - started
-        write_glossary(folder.building / GLOSSARY, [])
-        version = folder.next_version()
-        Manifest(
+        write_glossary(store.local.building / GLOSSARY, [])
+        manifest = Manifest(
             name=name,
-            version=version,
-            engine=folder.engine,
+            version=store.next_version(),
+            engine=store.engine,
             analyzer=ANALYZER,
             decompound="discard",
             unit="paper",
             papers=count,
             passages=count,
             published=datetime.now(UTC).isoformat(timespec="seconds"),
-            fingerprint=lexical_fingerprint(ANALYZER, "discard", folder.engine),
+            fingerprint=lexical_fingerprint(ANALYZER, "discard", store.engine),
             counts={"records": count},
-        ).write(folder.building)
-        folder.publish(version, keep=1)
+        )
+        store.publish(manifest, keep=1)
     return spent
 
 

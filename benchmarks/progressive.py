@@ -12,7 +12,7 @@ from benchmarks.timing import Seconds, latencies_of_ways, measure_in_turn, ratio
 from indexer.analysis import make_analyzer
 from indexer.requests import Progress
 from indexer.settings import IndexerSettings
-from indexer.versions import ENGINE, IndexFolder
+from indexer.store.folder import FolderStore
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.index import open_index
@@ -44,8 +44,8 @@ async def ask(engine: Engine, queries: Queries) -> None:
 
 def measure_queries(home: Path, name: str, count: int, rounds: int, progress: Progress) -> list[Figure]:
     """Measure SQ10 and all ten on the embedded engine, without a title clause and with one."""
-    folder = IndexFolder(home, name)
-    path = folder.version_path(folder.require_current()) / ENGINE
+    store = FolderStore(home, name)
+    path = Path(store.address(store.manifest()).index)
     figures: list[Figure] = []
     for note, weight in (("", 0.0), (", with title clause", RetrieverSettings().title_weight)):
         one, ten = f"SQ10 alone{note}", f"ten together{note}"

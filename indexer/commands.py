@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
+from indexer.console import as_record, describe_counts, echo_json, size_of
 from indexer.options import (
     dictionary_of,
     dictionary_option,
@@ -18,7 +19,6 @@ from indexer.options import (
 )
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
-from indexer.showing import as_record, echo_json, size_of, told_counts
 
 
 @click.command()
@@ -66,7 +66,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     """Index the corpora at PATH… and publish the result under NAME.
 
     PATH is a file, a folder, an archive (gzip, zip), or hub:OWNER/NAME/FOLDER. Given again, the same command
-    goes on where a broken-off one stopped; another corpus adds to the index, replacing records by id.
+    goes on where an interrupted one stopped; another corpus adds to the index, replacing records by id.
     """
     from indexer.ingest import IngestRequest, build_index
     from indexer.progress import progress_bar
@@ -97,7 +97,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     if as_json:
         record = as_record(manifest) | {"seconds": round(report.seconds, 3)}
         record["dead_letters"] = [
-            {"file": one.file, "line": one.line, "reason": one.reason} for one in report.dead_letters
+            {"file": letter.file, "line": letter.line, "reason": letter.reason}
+            for letter in report.dead_letters
         ]
         if report.dead_letter_file:
             record["dead_letter_file"] = str(report.dead_letter_file)
@@ -109,7 +110,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         f"index {name!r}, version {manifest.version}: {size_of(manifest)}, {read} read in "
         f"{report.seconds:.1f} s ({rate:,.0f} a second)"
     )
-    for line in told_counts(manifest.counts)[1:]:
+    for line in describe_counts(manifest.counts)[1:]:
         click.echo(f"  {line}")
     if report.dead_letters:
         first = report.dead_letters[0]

@@ -1,4 +1,4 @@
-"""Writing that no crash halves, and what the system refuses, told with the next step."""
+"""Files that are written whole or not at all, and errors of the system with the next step."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
-def not_written(name: str) -> Iterator[None]:
+def describing_write_errors(name: str) -> Iterator[None]:
     """Turn what the system refuses while an index is written into IndexNotWritten with the next step."""
     try:
         yield
@@ -51,6 +51,7 @@ def not_written(name: str) -> Iterator[None]:
         cause = causes.get(error.errno or 0, error.strerror or str(error))
         where = f" ({error.filename})" if error.filename else ""
         raise IndexNotWritten(
-            f"index {name!r} was not written: {cause}{where}. What was published before still answers; "
-            "mend the cause and give the same command again, it goes on where it stopped"
+            f"index {name!r} was not written: {cause}{where}. What was published before still answers",
+            remedy="mend the cause and give the same command again, it goes on where it stopped",
+            index=name,
         ) from error

@@ -1,25 +1,69 @@
 """What can go wrong on the way from a corpus to a published index.
 
 IndexerError
-├── UnknownPath         a path that is not there
-├── UnknownFormat       a file of no known format, or options that do not fit the format
-├── InvalidCall         options that contradict each other or the index as it is
-├── UnknownIndex        no index of that name (or no such version)
-├── EmptyCorpus         nothing in it that could be indexed
-├── StrictRefusal       --strict, and a record that would have been a dead letter
-├── IndexBusy           another process is writing to this index
-├── IndexMismatch       an index that other settings or library versions built
-├── IndexDamaged        files that are missing or cannot be read
-├── IndexNotWritten     disk full, no permission: the old version still answers
-├── ModelsNotInstalled  an encoder or re-ranker in process without the extra `models`
-├── EncoderUnusable     a model that cannot be loaded, or an endpoint that gives no vectors
-├── EngineUnreachable   no server answers at the address of the settings, or not in time
-└── EngineRefused       a server answers and will not: credentials, rights, a missing plugin, a full disk
+├── UnknownPath           a path that is not there
+├── UnknownFormat         a file of no known format, or options that do not fit the format
+├── InvalidCall           arguments that contradict each other or the index as it is
+├── EncoderNotConfigured  vectors are asked for, and the settings name no encoder
+├── UnknownIndex          no index of that name (or no such version)
+├── EmptyCorpus           nothing in it that could be indexed
+├── StrictRefusal         a record that would have been a dead letter, where none is allowed
+├── IndexBusy             another process is writing to this index
+├── IndexMismatch         an index that other settings, library versions or another format built
+├── IndexDamaged          files that are missing or cannot be read
+├── IndexNotWritten       disk full, no permission: the old version still answers
+├── LibraryMissing        an engine or a model whose optional libraries are not installed
+├── EncoderUnusable       a model that cannot be loaded, or an endpoint that gives no vectors
+├── EngineUnreachable     no server answers at the address of the settings, or not in time
+└── EngineRefused         a server answers and will not: credentials, rights, a missing plugin, a full disk
+
+An error says what happened, and apart from that what mends it: a `Remedy` that each front end words in its
+own way (the command line by a command), or a sentence where all front ends say the same.
 """
+
+from enum import Enum
+
+
+class Remedy(Enum):
+    """What mends an index, in words that hold for every front end."""
+
+    CREATE = "make it first"
+    REBUILD = "build it again"
+    REBUILD_WITH_DICTIONARY = "build it again with its dictionary"
+    ROLL_BACK = "go back to the version before"
+    ENCODE_ANEW = "encode all passages anew"
+    RENAME = "give it another name"
+    ALLOW_DEAD_LETTERS = "let such records be set aside, and the rest be indexed"
+    NAME_FORMAT = "say which format to read"
+    FEWER_WORKERS = "use fewer processes, which need less memory"
+    CONFIRM = "confirm it"
 
 
 class IndexerError(Exception):
-    """Base of all; the message says what happened, to what, and what to do next."""
+    """Base of all: what happened and to what, how it is mended, and which index it is about.
+
+    `str` gives the whole in words that hold for every front end.
+    """
+
+    def __init__(
+        self, what: str, *, remedy: Remedy | str | tuple[Remedy | str, ...] = (), index: str = ""
+    ) -> None:
+        """Take one remedy, or several of which each will do."""
+        super().__init__(what)
+        self.what = what
+        self.remedies = remedy if isinstance(remedy, tuple) else (remedy,)
+        self.index = index
+
+    def __str__(self) -> str:
+        """Return what happened and what mends it, without naming any command."""
+        return join_remedies(
+            self.what, [remedy.value if isinstance(remedy, Remedy) else remedy for remedy in self.remedies]
+        )
+
+
+def join_remedies(what: str, remedies: list[str]) -> str:
+    """Return one line: what happened, and each of the things that mend it."""
+    return "; ".join(filter(None, (what, ", or ".join(remedies))))
 
 
 class UnknownPath(IndexerError):
@@ -31,7 +75,11 @@ class UnknownFormat(IndexerError):
 
 
 class InvalidCall(IndexerError):
-    """Options that contradict each other or the index as it is."""
+    """Arguments that contradict each other or the index as it is."""
+
+
+class EncoderNotConfigured(IndexerError):
+    """Vectors are asked for, and the settings name no encoder."""
 
 
 class UnknownIndex(IndexerError):
@@ -43,7 +91,7 @@ class EmptyCorpus(IndexerError):
 
 
 class StrictRefusal(IndexerError):
-    """A record was refused while `--strict` was set."""
+    """A record was refused where none is allowed to be."""
 
 
 class IndexBusy(IndexerError):
@@ -51,7 +99,7 @@ class IndexBusy(IndexerError):
 
 
 class IndexMismatch(IndexerError):
-    """The index was built with another analysis, schema or library version."""
+    """The index was built with another analysis, schema, library version or format."""
 
 
 class IndexDamaged(IndexerError):
@@ -62,8 +110,8 @@ class IndexNotWritten(IndexerError):
     """The index could not be written: disk full, no permission."""
 
 
-class ModelsNotInstalled(IndexerError):
-    """A model is to run in this process, and the libraries for it are not installed."""
+class LibraryMissing(IndexerError):
+    """An optional library that an engine or a model needs is not installed."""
 
 
 class EncoderUnusable(IndexerError):

@@ -33,7 +33,7 @@ def lexical_fingerprint(
     dictionary: UserDictionary | None = None,
     home: Path | None = None,
 ) -> Fingerprint:
-    """Tell all that the tokens and fields of an index depend on, a value a cause.
+    """Return all that the tokens and fields of an index depend on, a value a cause.
 
     The last is a hash of the tokens of 200 fixed texts: it notices what no version number tells. With `home`
     it is kept there, and computed again when a file that analysis depends on is another.

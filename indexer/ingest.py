@@ -1,26 +1,28 @@
 """From a corpus to a published version of an index: what the front ends call."""
 
-import json
 import shutil
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from indexer.building import Build
-from indexer.durable import not_written, write_durably
+from indexer.analysis import UserDictionary
+from indexer.building import build_version
+from indexer.building.plan import plan_build
+from indexer.building.summary import complete_manifest, publishing_time
+from indexer.durable import describing_write_errors
 from indexer.encoders import open_encoder
-from indexer.errors import EmptyCorpus, InvalidCall, StrictRefusal
-from indexer.finishing import finish, now
+from indexer.errors import EmptyCorpus, EncoderNotConfigured, InvalidCall, StrictRefusal
 from indexer.manifest import Manifest, check_analysis
-from indexer.places import the_index
 from indexer.readers import DeadLetter, read_corpus
 from indexer.requests import IngestRequest, Progress, no_progress
 from indexer.settings import IndexerSettings
+from indexer.store import IndexStore
+from indexer.store.build_folder import GLOSSARY
+from indexer.store.engines import open_store
 from indexer.stored import key_field
 from indexer.vectors.stage import VectorStage
-from indexer.versions import GLOSSARY, PLAN, IndexFolder
 
 __all__ = [
     "IngestReport",
@@ -53,28 +55,23 @@ def build_index(
     """
     started = time.perf_counter()
     corpus = read_corpus(request.paths, format=request.format, columns=request.columns)
-    with (
-        the_index(settings, request.name) as folder,
-        folder.writing(),
-        not_written(request.name),
-        ExitStack() as opened,
-    ):
-        encoder = opened.enter_context(closing(found)) if (found := open_encoder(settings.encoder)) else None
-        build = Build(request, settings, corpus, folder, progress, encoder)
-        try:
-            manifest = build.run()
-        except (EmptyCorpus, StrictRefusal):
-            folder.discard_building()
-            raise
-        folder.publish(manifest.version, keep=settings.keep_versions)
-        if encoder:
-            folder.forget_encoded()
-    return IngestReport(
-        manifest,
-        time.perf_counter() - started,
-        build.first_dead_letters,
-        folder.dead_letter_path(manifest.version) if build.first_dead_letters else None,
-    )
+    with _writable(settings, request.name) as store:
+        encoder = open_encoder(settings.encoder)
+        with closing(encoder) if encoder else nullcontext():
+            plan = plan_build(store, request, corpus)
+            vectors = VectorStage(store, encoder, plan.base, progress)
+            vectors.check()
+            try:
+                built = build_version(store, plan, settings, vectors, progress)
+            except (EmptyCorpus, StrictRefusal):
+                store.discard_building()
+                raise
+            manifest = store.publish(built.manifest, keep=settings.keep_versions)
+            if encoder:
+                store.local.forget_encoded()
+        letters = built.first_dead_letters
+        letter_file = store.local.dead_letter_path(manifest.version) if letters else None
+    return IngestReport(manifest, time.perf_counter() - started, letters, letter_file)
 
 
 def encode_passages(
@@ -86,40 +83,33 @@ def encode_passages(
     finds what it had encoded when it is called again.
 
     Raises:
-        InvalidCall: the settings name no encoder, or one that the engine cannot change to.
+        EncoderNotConfigured: the settings name no encoder.
+        InvalidCall: they name one that the engine cannot change to.
     """
-    with (
-        the_index(settings, name) as folder,
-        folder.writing(),
-        not_written(name),
-        ExitStack() as opened,
-    ):
-        base = folder.manifest()
-        dictionary = folder.dictionary(base)
-        check_analysis(base, dictionary)
+    with _writable(settings, name, published=True) as store:
+        base, dictionary = _checked_base(store)
         if (encoder := open_encoder(settings.encoder)) is None:
-            raise InvalidCall("no encoder is configured: set SHRAG_ENCODER__PROVIDER to local or endpoint")
-        opened.enter_context(closing(encoder))
-        stage = VectorStage(folder, encoder, base, progress)
-        stage.check(anew=True)
-        held = base.vector_count if base.vector_fingerprint == encoder.fingerprint else 0
-        folder.start_building(base, base.analyzer, base.decompound, dictionary)
-        draft = replace(base, version=folder.next_version())
-        write_durably(folder.building / PLAN, json.dumps({"base": base.version, "version": draft.version}))
-        with folder.writer(base.unit) as writer:
-            draft = stage.run(draft, writer)
-            if draft.vector_count > held:
-                writer.finish()
-        if draft.vector_count == held:
-            folder.discard_building()
-            folder.forget_encoded()
-            return base, 0
-        shutil.copyfile(folder.glossary_path(base), folder.building / GLOSSARY)
+            raise EncoderNotConfigured(
+                "no encoder is configured", remedy="set SHRAG_ENCODER__PROVIDER to local or endpoint"
+            )
+        with closing(encoder):
+            stage = VectorStage(store, encoder, base, progress)
+            stage.check(anew=True)
+            held = base.vector_count if base.vector_fingerprint == encoder.fingerprint else 0
+            draft = _start_from(store, base, dictionary)
+            with store.writer(base.unit, base) as writer:
+                draft = stage.run(draft, writer)
+                if draft.vector_count > held:
+                    writer.finish()
         added = draft.vector_count - held
-        manifest = replace(draft, counts={"encoded": added}, published=now())
-        manifest.write(folder.building)
-        folder.publish(manifest.version, keep=settings.keep_versions)
-        folder.forget_encoded()
+        if not added:
+            store.discard_building()
+            store.local.forget_encoded()
+            return base, 0
+        shutil.copyfile(store.glossary_path(base), store.local.building / GLOSSARY)
+        draft = replace(draft, counts={"encoded": added}, published=publishing_time())
+        manifest = store.publish(draft, keep=settings.keep_versions)
+        store.local.forget_encoded()
     return manifest, added
 
 
@@ -131,35 +121,49 @@ def remove_records(
     Raises:
         InvalidCall: none of the ids was there; nothing is published.
     """
-    with the_index(settings, name) as folder:
-        folder.require_current()
-        return _remove(folder, list(dict.fromkeys(ids)), settings, progress)
-
-
-def _remove(
-    folder: IndexFolder, asked: Sequence[str], settings: IndexerSettings, progress: Progress
-) -> tuple[Manifest, list[str]]:
-    with folder.writing(), not_written(folder.name):
-        base = folder.manifest()
-        dictionary = folder.dictionary(base)
-        check_analysis(base, dictionary)
+    asked = list(dict.fromkeys(ids))
+    with _writable(settings, name, published=True) as store:
+        base, dictionary = _checked_base(store)
         key = key_field(base.unit)
-        folder.start_building(base, base.analyzer, base.decompound, dictionary)
-        draft = replace(base, version=folder.next_version())
-        # Never gone on with: what removes is quick, and starts over.
-        write_durably(folder.building / PLAN, json.dumps({"base": base.version, "version": draft.version}))
-        with folder.writer(base.unit) as writer:
+        draft = _start_from(store, base, dictionary)
+        with store.writer(base.unit, base) as writer:
             present = writer.held(key, asked)
             if not present:
-                folder.discard_building()
-                raise InvalidCall(f"index {folder.name!r} holds none of these ids: {', '.join(asked[:5])}")
-            for one in asked:
-                if one in present:
-                    writer.replace(key, one)
+                store.discard_building()
+                raise InvalidCall(f"index {name!r} holds none of these ids: {', '.join(asked[:5])}")
+            for record_id in asked:
+                if record_id in present:
+                    writer.replace(key, record_id)
             writer.commit()
             draft = replace(draft, counts={"removed": len(present)})
-            draft = VectorStage(folder, None, base, progress).run(draft, writer)
+            draft = VectorStage(store, None, base, progress).run(draft, writer)
             writer.finish()
-            manifest = finish(folder.building, draft, writer, progress, dictionary)
-        folder.publish(manifest.version, keep=settings.keep_versions)
-    return manifest, [one for one in asked if one not in present]
+            draft = complete_manifest(store.local.building, draft, writer, progress, dictionary)
+        manifest = store.publish(draft, keep=settings.keep_versions)
+    return manifest, [record_id for record_id in asked if record_id not in present]
+
+
+@contextmanager
+def _writable(settings: IndexerSettings, name: str, *, published: bool = False) -> Iterator[IndexStore]:
+    """Open an index, which may have to be there already, and hold it for writing."""
+    with open_store(settings, name) as store:
+        if published:
+            store.require_current()
+        with store.writing(), describing_write_errors(name):
+            yield store
+
+
+def _checked_base(store: IndexStore) -> tuple[Manifest, UserDictionary | None]:
+    """Return the version that answers and its dictionary, analysed as today."""
+    base = store.manifest()
+    dictionary = store.dictionary(base)
+    check_analysis(base, dictionary)
+    return base, dictionary
+
+
+def _start_from(store: IndexStore, base: Manifest, dictionary: UserDictionary | None) -> Manifest:
+    """Begin a version from the passages of another, never to be resumed; return its manifest so far."""
+    store.start_building(base, base.analyzer, base.decompound, dictionary)
+    draft = replace(base, version=store.next_version(), source={})
+    store.local.write_plan({"base": base.version, "version": draft.version})
+    return draft

@@ -116,7 +116,7 @@ class ElasticsearchSettings(BaseModel):
     def _certificates_can_be_used(self) -> Self:
         if self.ca_certs is None:
             return self
-        if any(not one.strip().startswith("https://") for one in self.url.split(",")):
+        if any(not address.strip().startswith("https://") for address in self.url.split(",")):
             raise ValueError("ca_certs goes with addresses that begin with https:// only; see url")
         try:
             self.ca_certs.read_bytes()

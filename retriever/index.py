@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Self
 
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
-from indexer.errors import IndexDamaged, InvalidCall
+from indexer.errors import IndexDamaged, InvalidCall, Remedy
 from indexer.glossary.storage import Glossary
 from indexer.manifest import Manifest, check_analysis
 from indexer.packing import PassageTokens
-from indexer.places import the_index
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
-from indexer.versions import ENGINE, IndexFolder
+from indexer.store import IndexStore
+from indexer.store.engines import open_store
 from retriever.cross_encoder import CrossEncoder
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
@@ -70,71 +70,67 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
         IndexMismatch: it was built with another analysis, schema or library version.
         IndexDamaged: files are missing or broken.
     """
-    opener = ENGINES[settings.engine]
-    with the_index(settings, name) as folder:
+    with open_store(settings, name) as store:
         while True:
-            pointer = folder.current()
-            manifest = folder.manifest()
+            pointer = store.current()
+            manifest = store.manifest()
             try:
-                dictionary = _checked_dictionary(folder, manifest, settings.home)
+                store.check_files(manifest)
+                dictionary = _checked_dictionary(store, manifest, settings.home)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
                 with ExitStack() as opened:
-                    glossary = opened.enter_context(_open_glossary(folder.glossary_path(manifest)))
-                    engine = opener(settings, folder, manifest)
+                    glossary = opened.enter_context(_open_glossary(store.glossary_path(manifest)))
+                    engine = ENGINES[store.engine](settings, store, manifest)
                     opened.pop_all()
             except FileNotFoundError as error:
-                if folder.current() != pointer:
+                if store.current() != pointer:
                     continue  # cleared away between the look at the pointer and the opening
                 raise IndexDamaged(
-                    f"index {name!r}, version {manifest.version}: {error.filename or error} is missing; "
-                    f"build it again (shrag index PATH --name {name} --rebuild) "
-                    f"or go back (shrag indexes rollback {name})"
+                    f"index {name!r}, version {manifest.version}: {error.filename or error} is missing",
+                    remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
+                    index=name,
                 ) from error
             vectors = QuestionVectors(manifest.vector_fingerprint, settings.encoder)
             cross_encoder = CrossEncoder(settings.reranker)
             return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors, cross_encoder)
 
 
-def _checked_dictionary(folder: IndexFolder, manifest: Manifest, home: Path) -> UserDictionary | None:
+def _checked_dictionary(store: IndexStore, manifest: Manifest, home: Path) -> UserDictionary | None:
     """Return a version's dictionary; the analysis that it was built with must be today's."""
     try:
-        dictionary = folder.dictionary(manifest)
+        dictionary = store.dictionary(manifest)
         check_analysis(manifest, dictionary, home)
-    except (InvalidCall, TypeError, AttributeError, KeyError) as error:
+    except InvalidCall as error:
         raise IndexDamaged(
-            f"the manifest of index {manifest.name!r} cannot be used ({error}); "
-            f"build it again: shrag index PATH --name {manifest.name} --rebuild"
+            f"the manifest of index {manifest.name!r} cannot be used ({error})",
+            remedy=Remedy.REBUILD,
+            index=manifest.name,
         ) from error
     return dictionary
 
 
-def _open_embedded(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:
+def _open_embedded(settings: IndexerSettings, store: IndexStore, manifest: Manifest) -> Engine:
     del settings
-    vectors = folder.vectors(manifest)
+    vectors = store.vectors(manifest)
     try:
-        return TantivyEngine(folder.version_path(manifest.version) / ENGINE, vectors)
+        return TantivyEngine(Path(store.address(manifest).index), vectors)
     except (OSError, IndexDamaged):
         if vectors:
             vectors.close()
         raise
 
 
-def _open_cluster(settings: IndexerSettings, folder: IndexFolder, manifest: Manifest) -> Engine:
-    from indexer.cluster.versions import ClusterIndex
+def _open_cluster(settings: IndexerSettings, store: IndexStore, manifest: Manifest) -> Engine:
     from retriever.engines.elasticsearch import ElasticsearchEngine
 
-    if not isinstance(folder, ClusterIndex):
-        raise TypeError(f"{folder} is no index of a cluster")
+    address = store.address(manifest)
     return ElasticsearchEngine(
-        settings.elasticsearch,
-        folder.index_of(manifest.version),
-        passages=manifest.passages,
-        shards=folder.shards(manifest.version),
+        settings.elasticsearch, address.index, passages=manifest.passages, shards=address.shards
     )
 
 
-ENGINES: dict[EngineName, Callable[[IndexerSettings, IndexFolder, Manifest], Engine]] = {
+ENGINES: dict[EngineName, Callable[[IndexerSettings, IndexStore, Manifest], Engine]] = {
     "tantivy": _open_embedded,
     "elasticsearch": _open_cluster,
 }

@@ -14,8 +14,8 @@ import pytest
 
 import shrag
 from indexer.settings import IndexerSettings
-from indexer.versions import IndexFolder
-from tests.indexer.corpora import command, environment_of, paper, write_jsonl
+from indexer.store.folder import FolderStore
+from tests.indexer.corpora import command, edit_manifest, environment_of, paper, write_jsonl
 
 GOOD = {"id": "GOOD", "title": "Rice paddies", "abstract": "methane of rice paddies"}
 
@@ -286,13 +286,10 @@ def test_an_unknown_index_and_one_of_another_fingerprint(call, index, tmp_path):
     code, _, told = call("search", "methane", "--name", "x")
     assert (code, told.count("\n")) == (2, 1)
     assert told.startswith("UnknownIndex: no index 'x' in ")
-    assert told.endswith("make it with: shrag index PATH --name x\n")
+    assert told.endswith("make it first (shrag index PATH --name x)\n")
 
     index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
-    path = IndexFolder(home(), "x").version_path(1) / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["fingerprint"]["schema"] = "0"
-    path.write_text(json.dumps(manifest))
+    edit_manifest(FolderStore(home(), "x").version_path(1), fingerprint={"schema": "0"})
     code, _, told = call("search", "methane", "--name", "x")
     assert (code, told.count("\n")) == (1, 1)
     assert told.startswith("IndexMismatch: index 'x' was built otherwise (schema: 0, now ")
@@ -444,7 +441,7 @@ def test_without_permission_the_old_version_answers(index, hits, tmp_path):
 def test_an_index_can_be_read_by_another_user(index, tmp_path):
     index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
 
-    folder = IndexFolder(home(), "x").version_path(1)
+    folder = FolderStore(home(), "x").version_path(1)
     modes = {path.name: path.stat().st_mode & 0o044 for path in folder.rglob("*")}
 
     assert {name for name, mode in modes.items() if mode != (0o044 & ~current_umask())} == set()

@@ -16,7 +16,7 @@ import pytest
 
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
-from indexer.versions import IndexFolder
+from indexer.store.folder import FolderStore
 from tests.indexer.corpora import answers, environment_of, paper, stored_records, write_jsonl
 
 KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 12  # read before the settings of the user are hidden
@@ -68,7 +68,7 @@ class Killer:
 
     def finish(self, how, what, *, kills):
         """Give the same command until it has published, the first `kills` times with a kill on the way."""
-        folder = IndexFolder(self.home, "papers")
+        folder = FolderStore(self.home, "papers")
         version = (folder.current() or 0) + 1
         while folder.current() != version:
             stage = self.draw.choice(STAGES_OF.get(how, tuple(STAGES))) if kills > 0 else ""
@@ -137,14 +137,14 @@ def test_builds_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path, c
         run_undisturbed(undisturbed, how, what)
         killer.finish(how, what, kills=min(left, 4))
 
-        one, other = (IndexFolder(home, "papers") for home in (undisturbed, disturbed))
+        one, other = (FolderStore(home, "papers") for home in (undisturbed, disturbed))
         assert manifest_of(other) == manifest_of(one)
         assert dead_letters_of(other) == dead_letters_of(one)
         assert stored_records(disturbed) == stored_records(undisturbed)
         assert answers(disturbed) == answers(undisturbed)
         with other.writing():  # whoever writes next clears away what a kill behind the publishing left
             assert other.versions() == one.versions()
-        assert not other.building.exists()
+        assert not other.local.building.exists()
 
     with capsys.disabled():
         told = ", ".join(f"{stage} {killer.landed[stage]}" for stage in STAGES)
@@ -157,5 +157,5 @@ def manifest_of(folder):
 
 
 def dead_letters_of(folder):
-    path = folder.dead_letter_path(folder.current())
+    path = folder.local.dead_letter_path(folder.current())
     return path.read_bytes() if path.exists() else None

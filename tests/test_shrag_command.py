@@ -12,6 +12,8 @@ from shrag import cli
 from tests.generator.sample_index import shrag
 from tests.indexer.corpora import command, environment_of, write_jsonl
 
+pytest_plugins = ["tests.generator.sample_index"]
+
 
 def commands(group=cli, path=()):
     """Return the words of every command and group, the command line itself first."""

@@ -30,9 +30,9 @@ from eval.tables import aligned
 from indexer.errors import IndexerError
 from indexer.ingest import Progress
 from indexer.options import json_option
-from indexer.places import the_index
 from indexer.settings import EngineName, IndexerSettings
-from indexer.versions import VECTORS
+from indexer.store.build_folder import VECTORS
+from indexer.store.engines import open_store
 from retriever.index import SearchIndex
 from retriever.search import SearchRequest
 from retriever.settings import Candidates, RetrieverSettings
@@ -75,10 +75,10 @@ def settings_of(home: Path, engine: EngineName, prefix: str) -> IndexerSettings:
 
 def share_vectors(embedded: IndexerSettings, cluster: IndexerSettings, name: str) -> None:
     """Let a build in the cluster find what was encoded for the embedded engine."""
-    with the_index(embedded, name) as source, the_index(cluster, name) as target:
+    with open_store(embedded, name) as source, open_store(cluster, name) as target:
         version = source.current()
-        if version and target.current() is None and not target.encoded.exists():
-            shutil.copytree(source.version_path(version) / VECTORS, target.encoded)
+        if version and target.current() is None and not target.local.encoded.exists():
+            shutil.copytree(source.local.version_path(version) / VECTORS, target.local.encoded)
 
 
 def rank(index: SearchIndex, topics: Mapping[str, str], way: str, progress: Progress) -> Run:

@@ -1,4 +1,7 @@
-"""Analysis in several processes, results in the order of what came in."""
+"""Analysis in several processes, results in the order of what came in.
+
+What else is to be made of each text with the same analyzer, the caller gives as a function to run beside it.
+"""
 
 import multiprocessing
 import os
@@ -13,13 +16,10 @@ from functools import lru_cache
 from itertools import chain, islice
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
-from typing import NamedTuple, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from indexer.analysis import Analyzer, Decompound, UserDictionary, make_analyzer
-from indexer.glossary.brackets import PassageMentions, PassageTexts, passage_mentions
 from indexer.packing import PassageTokens
-
-Item = TypeVar("Item")
 
 # What a process is handed at a time: so many items, or fewer that have so many characters together.
 BATCH = 64
@@ -30,40 +30,55 @@ REMEMBERED_TEXTS = 8
 LOOK_AFTER_S = 1.0  # seconds of waiting for a result between two looks at the processes
 
 
-class AnalysedTexts(NamedTuple):
-    """The tokens of a passage, and what its brackets say."""
+class PassageText(Protocol):
+    """What of a passage is analysed."""
 
-    tokens: PassageTokens
-    mentions: PassageMentions = PassageMentions()
+    @property
+    def title(self) -> str: ...  # noqa: D102
+
+    @property
+    def text(self) -> str: ...  # noqa: D102
+
+    @property
+    def title2(self) -> str: ...  # noqa: D102
 
 
-class PassageAnalyzer:
-    """Analyses passages as they are indexed, and finds what their brackets say."""
+Item = TypeVar("Item")
+Texts = TypeVar("Texts", bound=PassageText)
+Beside = TypeVar("Beside")
+RunBeside = Callable[[Texts, Analyzer], Beside]
 
-    def __init__(self, analyzer: Analyzer) -> None:
+
+class PassageAnalyzer(Generic[Texts, Beside]):
+    """Analyses passages as they are indexed: composed (NFC), the title before the text."""
+
+    def __init__(self, analyzer: Analyzer, beside: RunBeside[Texts, Beside]) -> None:
         """Take the analyzer; some texts are remembered, since passages of one paper share titles."""
         self._analyzer = analyzer
+        self._beside = beside
         self._analyze = lru_cache(REMEMBERED_TEXTS)(analyzer.analyze)
 
-    def analyse(self, texts: PassageTexts) -> AnalysedTexts:
-        """Return the tokens of a passage, and the mentions in it."""
+    def analyse(self, texts: Texts) -> tuple[PassageTokens, Beside]:
+        """Return the tokens of a passage, and what `beside` says."""
         tokens = PassageTokens.of(texts.title, texts.text, texts.title2, self._analyze)
-        return AnalysedTexts(tokens, passage_mentions(texts, self._analyzer))
+        return tokens, self._beside(texts, self._analyzer)
 
 
 def analyse_in_order(
     items: Iterable[Item],
-    texts: Callable[[Item], PassageTexts],
+    texts: Callable[[Item], Texts],
+    beside: RunBeside[Texts, Beside],
     *,
     analyzer: str,
     decompound: Decompound,
     workers: int,
     dictionary: UserDictionary | None = None,
-) -> Generator[tuple[Item, AnalysedTexts], None, None]:
-    """Yield each item with what becomes of its `texts`, in order.
+) -> Generator[tuple[Item, PassageTokens, Beside], None, None]:
+    """Yield each item with the tokens of its `texts` and what `beside` returns for them, in order.
 
-    With fewer than two workers, or no more items than a batch, all happens in this process. A worker ends
-    when this process does, however that ends.
+    With fewer than two workers, or no more items than a batch, all happens in this process; else `beside`
+    runs in the workers, and must be a function of a module. A worker ends when this process does, however
+    that ends.
 
     Raises:
         WorkerEnded: a worker was ended from outside.
@@ -73,19 +88,18 @@ def analyse_in_order(
     second = next(batches, [])
     batches = chain([first, second] if second else [first], batches)
     if workers < 2 or not second:  # noqa: PLR2004
-        local = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary))
+        local = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary), beside)
         for batch in batches:
             for item in batch:
-                yield item, local.analyse(texts(item))
+                yield item, *local.analyse(texts(item))
         return
 
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_start_worker, initargs=(analyzer, decompound, dictionary)
-    ) as pool:
-        waiting: deque[tuple[list[Item], Future[list[AnalysedTexts]]]] = deque()
-        pool_of: set[BaseProcess] = set()
+    chosen = analyzer, decompound, dictionary, beside
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=chosen) as pool:
+        waiting: deque[tuple[list[Item], Future[list[tuple[PassageTokens, Beside]]]]] = deque()
+        processes: set[BaseProcess] = set()
         try:
             while True:
                 for batch in islice(batches, workers * AHEAD - len(waiting)):
@@ -95,7 +109,9 @@ def analyse_in_order(
                 if not waiting:
                     return
                 done, future = waiting.popleft()
-                yield from zip(done, _result(future, pool_of, before), strict=True)
+                results = _result(future, processes, before)
+                for item, result in zip(done, results, strict=True):
+                    yield item, *result
         except BrokenProcessPool as error:
             # This process holds the pipe open too: closed, the pool's thread ends its wait for half a result.
             waiting.clear()  # the pool itself tells these, and stumbles over cancelled ones
@@ -106,9 +122,10 @@ def analyse_in_order(
                 future.cancel()
 
 
-def _result(
-    future: Future[list[AnalysedTexts]], pool: set[BaseProcess], before: set[BaseProcess]
-) -> list[AnalysedTexts]:
+Result = TypeVar("Result")
+
+
+def _result(future: Future[Result], pool: set[BaseProcess], before: set[BaseProcess]) -> Result:
     """Wait for a result, and for the end of a process too, which the pool itself may miss.
 
     One that is killed while it hands over a result leaves half of it in the pipe, and the pool waits for the
@@ -129,12 +146,13 @@ class WorkerEnded(Exception):
     """A process of the pool was ended from outside: by a person, or by the system for lack of memory."""
 
 
-def _batches(items: Iterable[Item], texts: Callable[[Item], PassageTexts]) -> Iterator[list[Item]]:
+def _batches(items: Iterable[Item], texts: Callable[[Item], Texts]) -> Iterator[list[Item]]:
     batch: list[Item] = []
     characters = 0
     for item in items:
         batch.append(item)
-        characters += sum(map(len, texts(item)[:2]))
+        passage = texts(item)
+        characters += len(passage.title) + len(passage.text)
         if len(batch) == BATCH or characters >= BATCH_CHARACTERS:
             yield batch
             batch, characters = [], 0
@@ -152,13 +170,15 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_worker: PassageAnalyzer
+_worker: PassageAnalyzer[Any, Any]
 
 
-def _start_worker(analyzer: str, decompound: Decompound, dictionary: UserDictionary | None) -> None:
+def _start_worker(
+    analyzer: str, decompound: Decompound, dictionary: UserDictionary | None, beside: RunBeside[Any, Any]
+) -> None:
     global _worker  # noqa: PLW0603 - a worker process holds one analyzer for its life
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _worker = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary))
+    _worker = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary), beside)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -169,5 +189,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _analyse_batch(texts: list[PassageTexts]) -> list[AnalysedTexts]:
-    return [_worker.analyse(one) for one in texts]
+def _analyse_batch(passages: list[Any]) -> list[tuple[PassageTokens, Any]]:
+    return [_worker.analyse(texts) for texts in passages]

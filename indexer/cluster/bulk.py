@@ -9,7 +9,7 @@ from indexer.cluster.connection import (
     FIRST_PAUSE_S,
     LONGEST_PAUSE_S,
     NOT_FOUND,
-    PASSING,
+    TRANSIENT,
     Cluster,
     pauses_within,
 )
@@ -38,7 +38,7 @@ async def send_in_bulk(
         max_retries=pauses_within(settings.patience_s),
         initial_backoff=FIRST_PAUSE_S,
         max_backoff=LONGEST_PAUSE_S,
-        retry_on_status=PASSING,
+        retry_on_status=TRANSIENT,
     )
     async for taken, item in results:
         [(kind, answer)] = item.items()

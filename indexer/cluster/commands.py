@@ -12,6 +12,7 @@ from indexer.errors import InvalidCall
 from indexer.options import json_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
+from indexer.store import CAPABILITIES
 
 if TYPE_CHECKING:
     from indexer.cluster.connection import Cluster
@@ -52,12 +53,13 @@ def backups(location: str, as_json: bool) -> None:
     with _cluster() as cluster:
         found = list_snapshots(cluster, cluster.settings.prefix, location=location)
     if as_json:
-        click.echo(json.dumps({"backups": [asdict(one) for one in found]}))
+        click.echo(json.dumps({"backups": [asdict(snapshot) for snapshot in found]}))
         return
     if not found:
         click.echo("no snapshots yet; take one with: shrag indexes backup")
-    for one in found:
-        click.echo(f"{one.name}  {one.taken}  {one.state.lower()}  {_indices(one.indices)}")
+    for snapshot in found:
+        taken = f"{snapshot.name}  {snapshot.taken}  {snapshot.state.lower()}"
+        click.echo(f"{taken}  {_indices(snapshot.indices)}")
 
 
 @click.command()
@@ -95,7 +97,7 @@ def _indices(names: tuple[str, ...] | list[str]) -> str:
 @contextmanager
 def _cluster() -> Iterator["Cluster"]:
     settings = IndexerSettings()
-    if settings.engine != "elasticsearch":
+    if not CAPABILITIES[settings.engine].snapshots:
         raise InvalidCall(
             f"the engine is {settings.engine}, whose indexes are folders: copy {settings.home} while nothing "
             "is being indexed, and copy it back; backups are for SHRAG_ENGINE=elasticsearch"

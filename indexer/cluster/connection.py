@@ -37,12 +37,13 @@ Result = TypeVar("Result")
 
 TRANSPORT_RETRIES = 3
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0  # between tries that end with patience
-PASSING = (429, 502, 503, 504)  # answers that another try may better
+TRANSIENT = (429, 502, 503, 504)  # answers that another try may better
 BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, OVERLOADED = 400, 401, 403, 404, 429
 STARTING = (502, 503, 504)
-FROM_BETWEEN = (UNAUTHORIZED, FORBIDDEN, 407, 413, *PASSING)  # a proxy before the cluster may answer so
+FROM_BETWEEN = (UNAUTHORIZED, FORBIDDEN, 407, 413, *TRANSIENT)  # a proxy before the cluster may answer so
 PRODUCT = "x-elastic-product"
 growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
+SET_URL = "set SHRAG_ELASTICSEARCH__URL to where it is"
 OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
 
 
@@ -75,8 +76,8 @@ class Cluster:
             self.client = self.run(_make_client(settings))
         except (ValueError, TypeError, OSError) as error:
             raise InvalidCall(
-                f"no connection can be made with the settings SHRAG_ELASTICSEARCH__… ({_first_line(error)}); "
-                "look at …__URL, …__USER, …__PASSWORD, …__API_KEY and …__CA_CERTS"
+                f"no connection can be made with the settings SHRAG_ELASTICSEARCH__… ({_first_line(error)})",
+                remedy="look at …__URL, …__USER, …__PASSWORD, …__API_KEY and …__CA_CERTS",
             ) from error
         finally:
             if not hasattr(self, "client"):
@@ -99,7 +100,7 @@ class Cluster:
         """
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
-            with told(self.settings):
+            with describing_errors(self.settings):
                 return future.result()
         except KeyboardInterrupt:
             future.cancel()
@@ -113,17 +114,17 @@ class Cluster:
                 return self.run(ask())
             except (EngineUnreachable, EngineRefused) as error:
                 pause = next(pauses)
-                if not passes(error.__cause__) or time.monotonic() + pause > deadline:
+                if not is_transient(error.__cause__) or time.monotonic() + pause > deadline:
                     raise
             time.sleep(pause)
 
     def start(self, coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
-        """Begin a coroutine of the client, and return what will be its result; nothing is told of errors."""
+        """Begin a coroutine of the client, and return its future; errors stay those of the client."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     async def call(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Wait for a coroutine of the client, from any loop; raises as `run`."""
-        with told(self.settings):
+        with describing_errors(self.settings):
             return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
     def close(self) -> None:
@@ -162,7 +163,7 @@ async def _make_client(settings: ElasticsearchSettings) -> AsyncElasticsearch:
         [url.strip() for url in settings.url.split(",")],
         request_timeout=settings.timeout_s,
         max_retries=TRANSPORT_RETRIES,
-        retry_on_status=PASSING,
+        retry_on_status=TRANSIENT,
         serializer=OrjsonSerializer(),
         transport_class=_CheckedTransport,
         http_compress=False,  # servers stand near, and compressing takes longer than sending
@@ -170,78 +171,76 @@ async def _make_client(settings: ElasticsearchSettings) -> AsyncElasticsearch:
     )
 
 
-def passes(error: BaseException | None) -> bool:
+def is_transient(error: BaseException | None) -> bool:
     """Tell whether an error of the client may be that of a server which is being restarted, or is busy.
 
     A server that has not yet read who its users are answers 401.
     """
     if isinstance(error, ApiError):
-        return error.status_code in {UNAUTHORIZED, *PASSING}
+        return error.status_code in {UNAUTHORIZED, *TRANSIENT}
     return isinstance(error, TransportError)
 
 
 @contextmanager
-def told(settings: ElasticsearchSettings) -> Iterator[None]:
-    """Turn what the client raises into one line with the next step."""
+def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
+    """Turn what the client raises into EngineUnreachable or EngineRefused, with what mends it."""
+    url = settings.url
     try:
         yield
     except ConnectionTimeout as error:
         raise EngineUnreachable(
-            f"Elasticsearch at {settings.url} did not answer within {settings.timeout_s:g} s; try again when "
-            "it is less busy, or raise SHRAG_ELASTICSEARCH__TIMEOUT_S"
+            f"Elasticsearch at {url} did not answer within {settings.timeout_s:g} s",
+            remedy=("try again when it is less busy", "raise SHRAG_ELASTICSEARCH__TIMEOUT_S"),
         ) from error
     except TlsError as error:
         raise EngineUnreachable(
-            f"the certificate of Elasticsearch at {settings.url} is not trusted ({error}); "
-            "name its authority in SHRAG_ELASTICSEARCH__CA_CERTS"
+            f"the certificate of Elasticsearch at {url} is not trusted ({error})",
+            remedy="name its authority in SHRAG_ELASTICSEARCH__CA_CERTS",
         ) from error
     except UnsupportedProductError as error:
-        raise EngineRefused(
-            f"what answers at {settings.url} is no Elasticsearch; set SHRAG_ELASTICSEARCH__URL to where it is"
-        ) from error
+        raise EngineRefused(f"what answers at {url} is no Elasticsearch", remedy=SET_URL) from error
     except ApiError as error:
-        raise EngineRefused(_refusal(error, settings)) from error
+        what, remedy = _refusal(error)
+        raise EngineRefused(f"Elasticsearch at {url} {what}", remedy=remedy) from error
     except SerializationError as error:
         raise EngineRefused(
-            f"what answers at {settings.url} cannot be read ({_first_line(error)}); if a proxy stands before "
-            "Elasticsearch, look there, else set SHRAG_ELASTICSEARCH__URL to where it is"
+            f"what answers at {url} cannot be read ({_first_line(error)})",
+            remedy=("if a proxy stands before Elasticsearch, look there", SET_URL),
         ) from error
     except TransportError as error:
         raise EngineUnreachable(
-            f"no Elasticsearch answers at {settings.url} ({_first_line(error)}); start it, or set "
-            "SHRAG_ELASTICSEARCH__URL to where it is"
+            f"no Elasticsearch answers at {url} ({_first_line(error)})", remedy=("start it", SET_URL)
         ) from error
 
 
-def _refusal(error: ApiError, settings: ElasticsearchSettings) -> str:
+def _refusal(error: ApiError) -> tuple[str, str | tuple[str, ...]]:
+    """Return what the cluster did, and what mends it."""
     kind, reason = reason_of(error)
-    where = f"Elasticsearch at {settings.url}"
     if error.status_code == UNAUTHORIZED:
-        return (
-            f"{where} does not accept these credentials; set SHRAG_ELASTICSEARCH__USER and …__PASSWORD, or "
-            "…__API_KEY (a key may have expired; a server that has just been started knows nobody for some "
-            "seconds)"
+        return "does not accept these credentials", (
+            "set SHRAG_ELASTICSEARCH__USER and …__PASSWORD",
+            "…__API_KEY (a key may have expired; a server just started knows nobody for some seconds)",
         )
     if kind == "cluster_block_exception" and error.status_code not in STARTING:
-        return (
-            f"{where} takes no writing ({reason}); most often its disk is nearly full: free some, or raise "
-            "the watermark, and give the same command again"
+        return f"takes no writing ({reason})", (
+            "most often its disk is nearly full: free some",
+            "raise the watermark, and give the same command again",
         )
     if error.status_code == FORBIDDEN:
-        return f"{where} denies this user or key a right that is needed: {reason}"
+        return f"denies this user or key a right that is needed: {reason}", ()
     if error.status_code == OVERLOADED:
-        return f"{where} is overloaded and turned the request away; try again when it is less busy"
-    if kind == "search_phase_execution_exception" or error.status_code in PASSING:
+        return "is overloaded and turned the request away", "try again when it is less busy"
+    if kind == "search_phase_execution_exception" or error.status_code in TRANSIENT:
         return (
-            f"{where} is not ready ({reason}): shards are missing (a red cluster) or still starting; "
-            "see GET /_cluster/health, and try again"
+            f"is not ready ({reason}): shards are missing (a red cluster) or still starting",
+            "see GET /_cluster/health, and try again",
         )
     if error.status_code == BAD_REQUEST and any(part in reason for part in OF_NORI):
         return (
-            f"{where} lacks the plugin analysis-nori ({reason}); install it on every node "
-            "(bin/elasticsearch-plugin install analysis-nori) and restart them"
+            f"lacks the plugin analysis-nori ({reason})",
+            "install it on every node (bin/elasticsearch-plugin install analysis-nori) and restart them",
         )
-    return f"{where} refused: {reason}"
+    return f"refused: {reason}", ()
 
 
 def reason_of(error: ApiError) -> tuple[str, str]:

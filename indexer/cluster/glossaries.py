@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from elasticsearch import AsyncElasticsearch, NotFoundError
 
-from indexer.errors import IndexDamaged
+from indexer.errors import IndexDamaged, Remedy
 
 PIECE_BYTES = 4_000_000
 BODY = {
@@ -51,11 +51,13 @@ async def download(client: AsyncElasticsearch, index: str, key: str, note: Gloss
                 digest.update(data)
                 file.write(data)
         if digest.hexdigest() != note["sha256"]:
-            raise IndexDamaged(f"the glossary {key} in the cluster is not what was written; build it again")
+            raise IndexDamaged(
+                f"the glossary {key} in the cluster is not what was written", remedy=Remedy.REBUILD
+            )
         passing.replace(path)
     except NotFoundError as error:
         raise IndexDamaged(
-            f"a piece of the glossary {key} is missing in the cluster; build it again"
+            f"a piece of the glossary {key} is missing in the cluster", remedy=Remedy.REBUILD
         ) from error
     finally:
         passing.unlink(missing_ok=True)

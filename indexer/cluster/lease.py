@@ -104,7 +104,7 @@ async def _write(
     found = await _found(client, index, key)
     if found is None:
         if not anew:
-            raise IndexBusy(_lost(name))
+            raise _lost(name)
         condition: dict[str, Any] = {"op_type": "create"}
     else:
         _refuse_if_others(found["_source"], document["holder"], name, anew=anew)
@@ -115,7 +115,9 @@ async def _write(
         found = await _found(client, index, key)
         if found is None or found["_source"]["holder"] != document["holder"]:
             raise IndexBusy(
-                f"another process has just begun to write to index {name!r}; wait for it, then try again"
+                f"another process has just begun to write to index {name!r}",
+                remedy="wait for it, then try again",
+                index=name,
             ) from None
 
 
@@ -131,18 +133,21 @@ def _refuse_if_others(lease: dict[str, Any], holder: str, name: str, *, anew: bo
     if other == holder:
         return
     if not anew:
-        raise IndexBusy(_lost(name))
+        raise _lost(name)
     if left > 0:
         raise IndexBusy(
-            f"another process, on {other.rpartition('-')[0]}, is writing to index {name!r}; wait for it, "
-            f"then try again (if it was killed, its hold ends in {left} s)"
+            f"another process, on {other.rpartition('-')[0]}, is writing to index {name!r}",
+            remedy=f"wait for it, then try again (if it was killed, its hold ends in {left} s)",
+            index=name,
         )
 
 
-def _lost(name: str) -> str:
-    return (
+def _lost(name: str) -> IndexBusy:
+    return IndexBusy(
         f"this process stood still for so long that another took over index {name!r}; what it had not "
-        "published is given up: give the same command again"
+        "published is given up",
+        remedy="give the same command again",
+        index=name,
     )
 
 

@@ -35,21 +35,18 @@ async def create_for_loading(
     """
     body = index_body(analyzer, decompound, shards=shards, meta={}, dictionary=dictionary)
     await create_placed(client, index, body)
-    differing = await _read_otherwise(client, index, analyzer, decompound, dictionary)
+    differing = await _first_difference(client, index, analyzer, decompound, dictionary)
     if differing:
         await client.indices.delete(index=index)
+        plugin = "the plugin analysis-nori should be that of Elasticsearch 9"
+        term = "a term of the dictionary is the cause: try without those in this text"
         raise IndexMismatch(
-            f"the cluster reads text otherwise than this machine: other tokens for {differing!r}; the plugin "
-            "analysis-nori should be that of Elasticsearch 9"
-            + (
-                ", or a term of the dictionary is the cause: try without those in this text"
-                if dictionary
-                else ""
-            )
+            f"the cluster reads text otherwise than this machine: other tokens for {differing!r}",
+            remedy=(plugin, term) if dictionary else plugin,
         )
 
 
-async def _read_otherwise(
+async def _first_difference(
     client: AsyncElasticsearch,
     index: str,
     analyzer: str,
@@ -107,8 +104,9 @@ async def _require_placed(client: AsyncElasticsearch, index: str, made: ObjectAp
     if not made["shards_acknowledged"]:
         await client.indices.delete(index=index)
         raise EngineRefused(
-            f"the cluster gives index {index} no place within {READY_WITHIN_S} s; see GET "
-            "/_cluster/allocation/explain (often a disk is nearly full), then give the same command again"
+            f"the cluster gives index {index} no place within {READY_WITHIN_S} s",
+            remedy="see GET /_cluster/allocation/explain (often a disk is nearly full), then give the same "
+            "command again",
         )
 
 

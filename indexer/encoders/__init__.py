@@ -69,7 +69,7 @@ def open_encoder(settings: EncoderSettings) -> Encoder | None:
     """Open the encoder that the settings name; None where they name none.
 
     Raises:
-        ModelsNotInstalled, EncoderUnusable: it cannot be loaded or reached; the message says what to do.
+        LibraryMissing, EncoderUnusable: it cannot be loaded or reached; the message says what to do.
     """
     kind = settings.provider
     if kind == "none":
@@ -83,7 +83,7 @@ def open_reranker(settings: RerankerSettings) -> Reranker | None:
     """Open the re-ranker that the settings name; None where they name none.
 
     Raises:
-        ModelsNotInstalled, EncoderUnusable: it cannot be loaded; the message says what to do.
+        LibraryMissing, EncoderUnusable: it cannot be loaded; the message says what to do.
     """
     if settings.provider == "none":
         return None

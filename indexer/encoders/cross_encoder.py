@@ -21,7 +21,7 @@ class CrossEncoderReranker:
         """Load the model.
 
         Raises:
-            ModelsNotInstalled: the libraries are missing.
+            LibraryMissing: the libraries are missing.
             EncoderUnusable: there is no such model here, it cannot be loaded, or it gives several scores.
             InvalidCall: more tokens are asked for than the model has places for.
         """

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from indexer.errors import EncoderUnusable, InvalidCall, ModelsNotInstalled
+from indexer.errors import EncoderUnusable, InvalidCall, LibraryMissing
 from indexer.settings import Precision
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def libraries() -> Iterator[None]:
     """Import torch and its kind inside: without their telemetry, and with one error where they are missing.
 
     Raises:
-        ModelsNotInstalled: one of the libraries is not there.
+        LibraryMissing: one of the libraries is not there.
     """
     # Read once, when huggingface_hub is imported: a connection that no setting named.
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -63,8 +63,8 @@ def libraries() -> Iterator[None]:
             warnings.simplefilter("ignore", DeprecationWarning)
             yield
     except ImportError as error:
-        raise ModelsNotInstalled(
-            f"a model in this process needs libraries that are missing: {error}; {INSTALL}"
+        raise LibraryMissing(
+            f"a model in this process needs libraries that are missing: {error}", remedy=INSTALL
         ) from error
 
 

@@ -31,7 +31,7 @@ class LocalEncoder:
         """Load the model.
 
         Raises:
-            ModelsNotInstalled: the libraries are missing.
+            LibraryMissing: the libraries are missing.
             EncoderUnusable: there is no such model here, or it cannot be loaded.
             InvalidCall: more dimensions or tokens are asked for than the model has.
         """

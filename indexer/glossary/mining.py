@@ -91,7 +91,7 @@ def texts_of(passage: StoredPassage) -> PassageTexts:
 
 
 def _strings(value: object) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _keyword_sightings(keywords: Sequence[str]) -> Iterator[Sighting]:
@@ -226,7 +226,9 @@ def _decide(group: "Sequence[tuple[Sighting, array[int]]]") -> "Iterator[tuple[S
 
 def _choose(candidates: Sequence[str], counts: dict[str, int], listed: set[str]) -> str:
     """Take what a keyword list pairs with the English, then what more papers say, then the likeliest."""
-    best = max((one for one in candidates if _squeezed(one) in listed), key=len, default=None)
+    best = max(
+        (candidate for candidate in candidates if _squeezed(candidate) in listed), key=len, default=None
+    )
     if best is not None:
         return best
     best = candidates[0]

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from indexer.errors import UnknownFormat, UnknownPath
+from indexer.errors import Remedy, UnknownFormat, UnknownPath
 from indexer.papers import Unit
 from indexer.readers import beir, hub, miracl, scienceon
 from indexer.readers.beir import read_beir
@@ -131,7 +131,7 @@ def read_corpus(
     if format is None:
         format = _common_format(files)  # noqa: A001
     if columns and format != "csv":
-        raise UnknownFormat(f"--columns names the columns of a table, and this corpus is {format}, not csv.")
+        raise UnknownFormat(f"columns of a table are named, and this corpus is {format}, not csv")
     if format == "csv" and any(_on_hub(file.name) for file in files):
         raise UnknownFormat("from the hub only JSON lines are read, not csv.")
     if columns:
@@ -168,8 +168,8 @@ def _common_format(files: Sequence[_File]) -> str:
         if len(first_of) > 1:
             (one, one_file), (other, other_file) = list(first_of.items())[:2]
             raise UnknownFormat(
-                f"{one_file} is {one}, {other_file} is {other}. An index has one format: name the files, "
-                "or give --format to read only those of one kind."
+                f"{one_file} is {one}, {other_file} is {other}. An index has one format",
+                remedy=("name the files of one", Remedy.NAME_FORMAT),
             )
     return next(iter(first_of), OWN_FORMAT)
 

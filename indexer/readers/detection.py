@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from indexer.errors import UnknownFormat
+from indexer.errors import Remedy, UnknownFormat
 from indexer.readers.folders import JSON_ENDINGS, TABLE_ENDINGS, XML_ENDINGS
 from indexer.readers.jsonl import ARRAY, NoRecord, parse_record, record_lines
 from indexer.readers.lines import BYTE_ORDER_MARK
@@ -40,8 +40,8 @@ def format_of(stream: Stream) -> str | None:
     if stream.ending not in JSON_ENDINGS and begins not in (b"{", b""):
         raise UnknownFormat(
             f"{stream.name}: its format cannot be recognised. A corpus is .jsonl, .json, .ndjson, .xml, "
-            ".csv or .tsv, each also as .gz, or a .zip or folder of these; --format says how to read "
-            "any other file."
+            ".csv or .tsv, each also as .gz, or a .zip or folder of these",
+            remedy=Remedy.NAME_FORMAT,
         )
     for _, line, problem in islice(record_lines(stream), LINES_LOOKED_AT):
         if problem:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from typing import Any
 
-from indexer.errors import IndexerError, UnknownFormat, UnknownPath
+from indexer.errors import IndexerError, LibraryMissing, UnknownPath
 from indexer.readers.items import Item, admitted, dead_letter
 from indexer.readers.jsonl import Renaming
 
@@ -30,13 +30,14 @@ def data_files_of(path: str) -> str:
 def rows_of(path: str, data_files: str) -> Iterator[Mapping[str, Any]]:
     """Stream the JSON lines that the pattern `data_files` finds; keys that a row does not have are left out.
 
-    Raises `UnknownFormat` where the library is missing, `UnknownPath` where there is no first row.
+    Raises `LibraryMissing` where the library is missing, `UnknownPath` where there is no first row.
     """
     try:
         from datasets import load_dataset
     except ImportError:
-        raise UnknownFormat(
-            f"{path}: reading from the hub needs the extra `hub`. Install it: pip install -e '.[hub]'"
+        raise LibraryMissing(
+            f"{path}: reading from the hub needs the extra `hub`",
+            remedy="install it: pip install -e '.[hub]'",
         ) from None
     try:
         rows = iter(load_dataset("json", data_files=data_files, split="train", streaming=True))

@@ -4,12 +4,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from indexer.encoders import Encoder
-from indexer.errors import InvalidCall
+from indexer.errors import InvalidCall, Remedy
 from indexer.manifest import Manifest
 from indexer.requests import Progress
+from indexer.store import IndexStore
 from indexer.vectors.adding import encode_missing
 from indexer.vectors.store import VectorStore
-from indexer.versions import IndexFolder
 from indexer.writers import Writer
 
 
@@ -17,7 +17,7 @@ from indexer.writers import Writer
 class VectorStage:
     """What a build needs to give its passages vectors, or to keep those of the version it started from."""
 
-    folder: IndexFolder
+    store: IndexStore
     encoder: Encoder | None
     base: Manifest | None
     progress: Progress
@@ -25,12 +25,13 @@ class VectorStage:
     def check(self, *, anew: bool = False) -> None:
         """Raise InvalidCall where the settings' encoder is another than that of the version started from.
 
-        With `anew` all passages are encoded, if the engine can change what it holds.
+        With `anew` all passages are encoded, unless the engine holds the vectors for good.
         """
         built = self.base.vector_fingerprint if self.base else None
         if self.encoder is None or built is None or built == self.encoder.fingerprint:
             return
-        if anew and self.folder.engine == "tantivy":
+        replaceable = not self.store.capabilities.holds_vectors
+        if anew and replaceable:
             return
         now = self.encoder.fingerprint
         changed = ", ".join(
@@ -38,12 +39,11 @@ class VectorStage:
             for name, value in built.as_record().items()
             if value != now.as_record()[name]
         )
-        ways = [f"build it again (shrag index PATH --name {self.folder.name} --rebuild)"]
-        if self.folder.engine == "tantivy":
-            ways.append(f"encode all passages anew (shrag index --vectors-only --name {self.folder.name})")
+        remedy: tuple[Remedy | str, ...] = ("set SHRAG_ENCODER__… back", Remedy.REBUILD)
         raise InvalidCall(
-            f"index {self.folder.name!r} holds vectors of another encoder ({changed}); set SHRAG_ENCODER__… "
-            f"back, or {', or '.join(ways)}"
+            f"index {self.store.name!r} holds vectors of another encoder ({changed})",
+            remedy=(*remedy, Remedy.ENCODE_ANEW) if replaceable else remedy,
+            index=self.store.name,
         )
 
     def run(self, draft: Manifest, writer: Writer) -> Manifest:
@@ -55,12 +55,12 @@ class VectorStage:
         with ExitStack() as opened:
             sources: list[VectorStore] = []
             if self.encoder:
-                spool = VectorStore.writing(self.folder.encoded, self.encoder.fingerprint)
+                spool = VectorStore.writing(self.store.local.encoded, self.encoder.fingerprint)
                 sources.append(opened.enter_context(spool))
             wanted = self.encoder.fingerprint if self.encoder else built
             if wanted is None:
                 return replace(draft, vectors=None)
-            if self.base and built == wanted and (kept := self.folder.vectors(self.base)):
+            if self.base and built == wanted and (kept := self.store.vectors(self.base)):
                 sources.append(opened.enter_context(kept))
             if self.encoder:
                 missing = writer.without_vector(wanted)

@@ -22,7 +22,7 @@ import numpy as np
 
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
-from indexer.errors import IndexDamaged
+from indexer.errors import IndexDamaged, Remedy
 
 ROWS, PASSAGES, FINGERPRINT = "rows.bin", "passages.sqlite", "fingerprint.json"
 DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "int8": np.dtype("i1")}
@@ -31,7 +31,7 @@ CREATE TABLE passages (
     row INTEGER PRIMARY KEY, passage_id TEXT NOT NULL UNIQUE, doc_id TEXT NOT NULL, text_hash BLOB NOT NULL
 )
 """
-CURE = "build the index again (shrag index … --rebuild) or go back (shrag indexes rollback)"
+CURE = (Remedy.REBUILD, Remedy.ROLL_BACK)
 ASKED_AT_ONCE = 500  # ids in one statement; SQLite allows a thousand variables at least
 
 
@@ -177,7 +177,7 @@ class VectorStore:
             raise self._damaged(error) from error
 
     def _damaged(self, reason: object) -> IndexDamaged:
-        return IndexDamaged(f"the vectors in {self.folder} cannot be read ({reason}); {CURE}")
+        return IndexDamaged(f"the vectors in {self.folder} cannot be read ({reason})", remedy=CURE)
 
 
 def _read_fingerprint(folder: Path) -> VectorFingerprint:
@@ -185,4 +185,4 @@ def _read_fingerprint(folder: Path) -> VectorFingerprint:
     try:
         return VectorFingerprint(**json.loads(text))
     except (ValueError, TypeError) as error:
-        raise IndexDamaged(f"{folder / FINGERPRINT} cannot be read ({error}); {CURE}") from error
+        raise IndexDamaged(f"{folder / FINGERPRINT} cannot be read ({error})", remedy=CURE) from error

@@ -24,12 +24,12 @@ from indexer.cluster.bulk import send_in_bulk
 from indexer.cluster.connection import (
     BAD_REQUEST,
     FORBIDDEN,
-    PASSING,
+    TRANSIENT,
     UNAUTHORIZED,
     Cluster,
+    describing_errors,
     growing_pauses,
-    passes,
-    told,
+    is_transient,
 )
 from indexer.cluster.documents import document_id, to_document
 from indexer.cluster.loading import merge
@@ -41,9 +41,9 @@ from indexer.packing import PassageTokens
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
+from indexer.store.build_folder import PLAN
 from indexer.stored import key_of
 from indexer.vectors.store import VectorStore
-from indexer.versions import PLAN
 
 COMMITTED = "committed.json"
 # A request grows while it is answered quickly, and shrinks while it is not.
@@ -248,7 +248,7 @@ class ElasticsearchWriter:
 
     def _settle(self, future: "Future[Outcome]") -> None:
         """Wait for a batch, count what it did, and choose the size of the next."""
-        with told(self._settings):
+        with describing_errors(self._settings):
             outcome = future.result()
         self._expected -= outcome.deleted
         self.replaced += outcome.replaced
@@ -267,19 +267,19 @@ class ElasticsearchWriter:
         pauses = growing_pauses()
         superseded: list[str] | None = None
         while True:
-            may_pass = passes
+            may_retry = is_transient
             try:
                 await asyncio.to_thread(self._still_held)
                 if superseded is None:
                     superseded, outcome.replaced = await self._superseded(batch)
-                may_pass = _is_gone
+                may_retry = _is_gone
                 await self._bulk(batch, superseded, outcome)
             except (ApiError, TransportError, EngineUnreachable, EngineRefused) as error:
-                told_already = isinstance(error, EngineUnreachable | EngineRefused)
-                reason = error.__cause__ if told_already else error
+                described = isinstance(error, EngineUnreachable | EngineRefused)
+                reason = error.__cause__ if described else error
                 pause = next(pauses)
                 late = time.monotonic() - started + pause > self._settings.patience_s
-                if late or not may_pass(reason):
+                if late or not may_retry(reason):
                     raise
                 outcome.retried = True
                 await asyncio.sleep(pause)
@@ -347,7 +347,7 @@ def _gave_up(answer: dict[str, Any], url: str) -> str:
         cause = "its disk is nearly full, or the index is read-only"
     elif answer["status"] == FORBIDDEN:
         cause = "this user or key lacks the right"
-    elif answer["status"] in PASSING:
+    elif answer["status"] in TRANSIENT:
         cause = "it is overloaded, or a node is missing"
     else:
         cause = "see the servers' logs"

@@ -15,10 +15,10 @@ from indexer.encoders import VectorFingerprint
 from indexer.packing import GAP, PackedTokens, PassageTokens
 from indexer.papers import Unit
 from indexer.schema import EXACT_FIELDS, REFERENCES, TERMS, StoredPassage, tantivy_schema
+from indexer.store.build_folder import VECTORS
 from indexer.stored import add_stored, holds, key_of, read_passage, read_stored
 from indexer.vectors.adding import copy_rows
 from indexer.vectors.store import VectorStore
-from indexer.versions import VECTORS
 
 # What tantivy makes anew by writing and renaming; everything else in an index is written once.
 CHANGING_FILES = ("meta.json", ".managed.json")

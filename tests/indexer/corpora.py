@@ -6,15 +6,17 @@ import json
 import os
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import tantivy
 
 from indexer.ingest import IngestRequest, build_index
+from indexer.manifest import Manifest
 from indexer.schema import tantivy_schema
 from indexer.settings import IndexerSettings
+from indexer.store.folder import TANTIVY, FolderStore
 from indexer.stored import read_stored
-from indexer.versions import ENGINE, IndexFolder
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
@@ -69,10 +71,18 @@ def environment_of(home, **environment):
     return os.environ | {"SHRAG_HOME": str(home), "PYTHONPATH": str(ROOT)} | given
 
 
+def edit_manifest(folder, **changes):
+    """Change what a version's manifest says; causes in its fingerprint by `fingerprint={…}`."""
+    manifest = Manifest.read(folder)
+    if "fingerprint" in changes:
+        changes["fingerprint"] = manifest.fingerprint | changes["fingerprint"]
+    replace(manifest, **changes).write(folder)
+
+
 def stored_records(home, name="papers"):
     """Return all stored passages of the version that answers, in order, as the bytes that are stored."""
-    folder = IndexFolder(home, name)
-    path = folder.version_path(folder.require_current()) / ENGINE
+    folder = FolderStore(home, name)
+    path = folder.version_path(folder.require_current()) / TANTIVY
     searcher = tantivy.Index(tantivy_schema(), str(path)).searcher()
     return [passage.to_json() for passage in read_stored(searcher)]
 

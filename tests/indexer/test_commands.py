@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from indexer.commands import analyze, index
 from indexer.errors import InvalidCall, UnknownIndex
-from indexer.keeping import indexes
+from indexer.index_commands import indexes
 from tests.indexer.corpora import paper, write_jsonl
 
 

@@ -9,12 +9,12 @@ from click.testing import CliRunner
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.commands import analyze, index
 from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall
+from indexer.index_commands import indexes
 from indexer.ingest import remove_records
-from indexer.keeping import indexes
 from indexer.settings import IndexerSettings
-from indexer.versions import IndexFolder
+from indexer.store.folder import FolderStore
 from retriever.index import open_index
-from tests.indexer.corpora import build, write_jsonl
+from tests.indexer.corpora import build, edit_manifest, write_jsonl
 
 TERMS = parse_user_dictionary("지식그래프연구회 지식그래프 연구회\n".encode(), "terms.txt")
 OTHER = parse_user_dictionary("지식그래프연구회\n".encode(), "terms.txt")
@@ -50,7 +50,7 @@ def test_a_later_build_without_a_dictionary_keeps_it(home, corpus, tmp_path):
     build(home, corpus, dictionary=TERMS)
     build(home, write_jsonl(tmp_path / "more.jsonl", [PAPERS[1]]))
 
-    assert IndexFolder(home, "papers").manifest().version == 2
+    assert FolderStore(home, "papers").manifest().version == 2
     assert tokens(home, "지식그래프연구회") == ["지식그래프", "연구회"]
 
 
@@ -80,7 +80,9 @@ def test_the_same_dictionary_may_be_given_again(home, corpus):
 def test_another_dictionary_needs_a_rebuild(home, corpus):
     build(home, corpus, dictionary=TERMS)
 
-    with pytest.raises(InvalidCall, match="with another dictionary; add --rebuild"):
+    with pytest.raises(
+        InvalidCall, match="with another dictionary; leave the dictionary out, or build it again"
+    ):
         build(home, corpus, dictionary=OTHER)
     build(home, corpus, dictionary=OTHER, rebuild=True)
     assert tokens(home, "지식그래프연구회") == ["지식그래프연구회"]
@@ -89,13 +91,15 @@ def test_another_dictionary_needs_a_rebuild(home, corpus):
 def test_an_index_without_a_dictionary_takes_none_later(home, corpus):
     build(home, corpus)
 
-    with pytest.raises(InvalidCall, match="without a dictionary; add --rebuild"):
+    with pytest.raises(
+        InvalidCall, match="without a dictionary; leave the dictionary out, or build it again"
+    ):
         build(home, corpus, dictionary=TERMS)
 
 
 def test_an_index_whose_dictionary_is_gone_is_damaged(home, corpus):
     build(home, corpus, dictionary=TERMS)
-    (IndexFolder(home, "papers").version_path(1) / "dictionary.txt").unlink()
+    (FolderStore(home, "papers").version_path(1) / "dictionary.txt").unlink()
 
     with pytest.raises(IndexDamaged, match=r"dictionary.txt is missing"):
         tokens(home, "지식")
@@ -103,7 +107,8 @@ def test_an_index_whose_dictionary_is_gone_is_damaged(home, corpus):
 
 def test_an_index_whose_dictionary_was_changed_is_damaged(home, corpus):
     build(home, corpus, dictionary=TERMS)
-    (IndexFolder(home, "papers").version_path(1) / "dictionary.txt").write_text("지식\n", encoding="utf-8")
+    path = FolderStore(home, "papers").version_path(1) / "dictionary.txt"
+    path.write_text(path.read_text(encoding="utf-8").replace("연", "언"), encoding="utf-8")
 
     with pytest.raises(IndexDamaged, match="not the one that the index was built with"):
         tokens(home, "지식")
@@ -111,9 +116,7 @@ def test_an_index_whose_dictionary_was_changed_is_damaged(home, corpus):
 
 def test_a_manifest_that_names_no_dictionary_does_not_fit_one(home, corpus):
     build(home, corpus, dictionary=TERMS)
-    path = IndexFolder(home, "papers").version_path(1) / "manifest.json"
-    manifest = json.loads(path.read_text(encoding="utf-8")) | {"dictionary": ""}
-    path.write_text(json.dumps(manifest), encoding="utf-8")
+    edit_manifest(FolderStore(home, "papers").version_path(1), dictionary="")
 
     with pytest.raises(IndexMismatch, match=f"dictionary: {TERMS.hash}, now none"):
         tokens(home, "지식")

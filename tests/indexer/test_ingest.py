@@ -7,8 +7,8 @@ import pytest
 from indexer.errors import EmptyCorpus, IndexMismatch, InvalidCall, StrictRefusal
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
-from indexer.versions import IndexFolder
-from tests.indexer.corpora import answers, build, paper, stored_records, write_jsonl
+from indexer.store.folder import FolderStore
+from tests.indexer.corpora import answers, build, edit_manifest, paper, stored_records, write_jsonl
 
 REFUSED = '{"title": "no id"}'
 
@@ -140,8 +140,8 @@ def test_an_empty_update_leaves_the_version_as_it_is(home, corpus, tmp_path):
     with pytest.raises(EmptyCorpus):
         build(home, write_jsonl(tmp_path / "empty.jsonl", []))
 
-    assert (IndexFolder(home, "papers").current(), len(ids(home))) == (1, 10)
-    assert not IndexFolder(home, "papers").building.exists()
+    assert (FolderStore(home, "papers").current(), len(ids(home))) == (1, 10)
+    assert not FolderStore(home, "papers").local.building.exists()
 
 
 def test_strict_publishes_nothing_at_the_first_refusal(home, tmp_path):
@@ -189,14 +189,9 @@ def test_papers_and_passages_do_not_mix(home, corpus, tmp_path):
 
 def test_a_version_of_another_analysis_is_refused(home, corpus):
     build(home, corpus)
-    path = IndexFolder(home, "papers").version_path(1) / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["fingerprint"]["tantivy"] = "0.1"
-    path.write_text(json.dumps(manifest))
+    edit_manifest(FolderStore(home, "papers").version_path(1), fingerprint={"tantivy": "0.1"})
 
-    with pytest.raises(
-        IndexMismatch, match=r"tantivy: 0\.1, now 0\.27.*shrag index PATH --name papers --reb"
-    ):
+    with pytest.raises(IndexMismatch, match=r"tantivy: 0\.1, now 0\.27.*; build it again"):
         build(home, corpus)
     with pytest.raises(IndexMismatch):
         remove_records("papers", ["P00001"], IndexerSettings(home=home))
@@ -219,7 +214,7 @@ def test_removing_what_is_not_there_publishes_nothing(home, corpus):
     with pytest.raises(InvalidCall, match="index 'papers' holds none of these ids: P00000"):
         remove_records("papers", ["P00000"], IndexerSettings(home=home))
 
-    assert IndexFolder(home, "papers").versions() == [1, 2]
+    assert FolderStore(home, "papers").versions() == [1, 2]
 
 
 def test_the_last_record_can_be_removed_and_another_added(home, tmp_path):

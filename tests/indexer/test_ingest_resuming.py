@@ -12,7 +12,7 @@ import pytest
 from indexer.errors import IndexBusy, IndexNotWritten
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
-from indexer.versions import IndexFolder
+from indexer.store.folder import FolderStore
 from tests.indexer.corpora import ROOT, answers, build, environment_of, paper, stored_records, write_jsonl
 from tests.interrupts import interrupts_heeded
 
@@ -71,13 +71,13 @@ def test_a_corpus_that_changed_is_read_from_the_start(home, corpus):
     write_jsonl(corpus, [paper(number, version=1) for number in range(100)])
 
     assert stages_of(home, corpus)[0] == "indexing"
-    assert IndexFolder(home, "papers").manifest().papers == 100
+    assert FolderStore(home, "papers").manifest().papers == 100
 
 
 def test_a_corpus_that_changed_unseen_is_read_from_the_start(home, corpus):
     """Its files look the same, its records are not: as a corpus on the hub may be."""
     break_off(home, corpus)
-    plan = IndexFolder(home, "papers").building / "plan.json"
+    plan = FolderStore(home, "papers").local.building / "plan.json"
     status = corpus.stat()
     write_jsonl(corpus, [paper(number) for number in range(1, 200)])
     changed = corpus.stat()
@@ -87,7 +87,7 @@ def test_a_corpus_that_changed_unseen_is_read_from_the_start(home, corpus):
 
     build(home, corpus)
 
-    assert IndexFolder(home, "papers").manifest().papers == 199
+    assert FolderStore(home, "papers").manifest().papers == 199
     assert len(stored_records(home)) == 199 + 39
 
 
@@ -100,7 +100,7 @@ def test_a_killed_update_starts_over_and_the_version_answers_meanwhile(home, cor
 
     assert answers(home) == before
     assert stages_of(home, update)[0] == "indexing"
-    assert IndexFolder(home, "papers").manifest().papers == 260
+    assert FolderStore(home, "papers").manifest().papers == 260
 
 
 def test_another_command_does_not_go_on_with_what_broke_off(home, corpus, tmp_path):
@@ -109,7 +109,7 @@ def test_another_command_does_not_go_on_with_what_broke_off(home, corpus, tmp_pa
 
     build(home, other)
 
-    assert IndexFolder(home, "papers").manifest().papers == 1
+    assert FolderStore(home, "papers").manifest().papers == 1
 
 
 def test_a_second_writer_is_refused_at_once_and_the_first_goes_on(home, corpus):
@@ -126,7 +126,7 @@ def test_a_second_writer_is_refused_at_once_and_the_first_goes_on(home, corpus):
     build_index(IngestRequest("papers", [str(corpus)]), IndexerSettings(home=home, workers=1), second)
 
     assert len(refused) == 1
-    assert IndexFolder(home, "papers").manifest().papers == 200
+    assert FolderStore(home, "papers").manifest().papers == 200
 
 
 # Two workers; as soon as they analyse, one of them is ended, as the system does when memory is short.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from indexer.errors import InvalidCall, UnknownIndex
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
-from indexer.versions import IndexFolder
+from indexer.store.folder import FolderStore
 from tests.indexer.corpora import build, stored_records, write_jsonl
 
 IDS = st.sampled_from("ABCDE")
@@ -63,7 +63,7 @@ def apply(home, step, given):
         elif step == "remove":
             remove_records("papers", given, IndexerSettings(home=home, keep_versions=KEPT))
         else:
-            IndexFolder(home, "papers").rollback()
+            FolderStore(home, "papers").rollback()
     except (InvalidCall, UnknownIndex) as error:
         return type(error)
     return None

@@ -1,19 +1,30 @@
 """Analysis in several processes gives what analysis in one gives, in the same order."""
 
 import unicodedata
+from typing import NamedTuple
 
 import pytest
 
 from indexer.analysis.pool import BATCH, analyse_in_order
-from indexer.glossary.brackets import PassageTexts
+
+
+class Texts(NamedTuple):
+    title: str
+    text: str
+    title2: str = ""
+
+
+def characters(texts, analyzer):
+    return len(texts.text)
 
 
 def analysed(items, workers):
     return [
-        (item, list(found.tokens.text.unpack()), list(found.tokens.title.unpack()))
-        for item, found in analyse_in_order(
+        (item, list(tokens.text.unpack()), list(tokens.title.unpack()), beside)
+        for item, tokens, beside in analyse_in_order(
             items,
-            lambda item: PassageTexts(*item),
+            lambda item: Texts(*item),
+            characters,
             analyzer="bilingual",
             decompound="discard",
             workers=workers,
@@ -24,7 +35,11 @@ def analysed(items, workers):
 def test_the_text_field_holds_the_title_before_the_text():
     (result,) = analysed([("Rice paddies", "methane")], workers=1)
 
-    assert result[1:] == ([("rice", 0), ("paddi", 1), ("methan", 2)], [("rice", 0), ("paddi", 1)])
+    assert result[1:3] == ([("rice", 0), ("paddi", 1), ("methan", 2)], [("rice", 0), ("paddi", 1)])
+
+
+def test_what_runs_beside_the_analysis_comes_with_each_text():
+    assert [result[3] for result in analysed([("", "methane"), ("", "")], workers=1)] == [7, 0]
 
 
 def test_decomposed_hangul_is_analysed_as_composed():
@@ -49,7 +64,7 @@ def test_long_texts_are_handed_out_in_smaller_batches():
             yield ("", "word " * 100_001)
 
     results = analyse_in_order(
-        items(), lambda item: PassageTexts(*item), analyzer="english", decompound="discard", workers=1
+        items(), lambda item: Texts(*item), characters, analyzer="english", decompound="discard", workers=1
     )
     next(results)
 

@@ -1,14 +1,15 @@
 """Opening an index: what is refused, and with what next step."""
 
-import json
 import shutil
 
 import pytest
 
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.remedies import describe_error
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
+from tests.indexer.corpora import edit_manifest
 from tests.retriever.papers import NAME, built, found, ids, opened, watched
 
 
@@ -22,12 +23,6 @@ def version(home):
     return home / NAME / "versions" / "000001"
 
 
-def edit_manifest(home, **changes):
-    path = version(home) / "manifest.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(manifest | changes), encoding="utf-8")
-
-
 def test_an_index_is_opened_by_name(home):
     with open_index(IndexerSettings(home=home), NAME) as index:
         assert index.manifest.name == NAME
@@ -36,47 +31,33 @@ def test_an_index_is_opened_by_name(home):
 
 
 def test_an_unknown_index_names_the_next_step(home):
-    with pytest.raises(
-        UnknownIndex, match=r"no index 'none' in .*; make it with: shrag index PATH --name none"
-    ):
+    with pytest.raises(UnknownIndex, match=r"no index 'none' in .*; make it first"):
         open_index(IndexerSettings(home=home), "none")
 
 
 def test_another_fingerprint_is_refused_with_what_differs(home):
-    fingerprint = json.loads((version(home) / "manifest.json").read_text(encoding="utf-8"))["fingerprint"]
-    edit_manifest(home, fingerprint=fingerprint | {"tantivy": "0.1.0"})
+    edit_manifest(version(home), fingerprint={"tantivy": "0.1.0"})
 
-    with pytest.raises(
-        IndexMismatch, match=r"tantivy: 0\.1\.0, now .*shrag index PATH --name papers --rebuild"
-    ):
+    with pytest.raises(IndexMismatch, match=r"tantivy: 0\.1\.0, now .*; build it again"):
         open_index(IndexerSettings(home=home), NAME)
 
 
 def test_other_tokens_are_refused_though_all_versions_agree(home):
-    fingerprint = json.loads((version(home) / "manifest.json").read_text(encoding="utf-8"))["fingerprint"]
-    edit_manifest(home, fingerprint=fingerprint | {"tokens": "0123456789abcdef"})
+    edit_manifest(version(home), fingerprint={"tokens": "0123456789abcdef"})
 
     with pytest.raises(IndexMismatch, match="tokens: 0123456789abcdef, now "):
         open_index(IndexerSettings(home=home), NAME)
 
 
-@pytest.mark.parametrize("changes", [{"analyzer": "nori"}, {"decompound": "split"}, {"analyzer": ["korean"]}])
+@pytest.mark.parametrize("changes", [{"analyzer": "nori"}, {"decompound": "split"}])
 def test_an_analysis_that_there_is_no_more_is_refused(home, changes):
-    edit_manifest(home, **changes)
+    edit_manifest(version(home), **changes)
 
     with pytest.raises((IndexMismatch, IndexDamaged)):
         open_index(IndexerSettings(home=home), NAME)
 
 
-@pytest.mark.parametrize("changes", [{"fingerprint": None}, {"fingerprint": "none"}, {"version": "one"}])
-def test_a_manifest_with_a_wrong_type_is_damage(home, changes):
-    edit_manifest(home, **changes)
-
-    with pytest.raises((IndexMismatch, IndexDamaged)):
-        open_index(IndexerSettings(home=home), NAME)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "papers"}', "\udcff"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "\udcff"])
 def test_a_manifest_that_cannot_be_read_is_damage(home, text):
     (version(home) / "manifest.json").write_bytes(text.encode("utf-8", "surrogateescape"))
 
@@ -99,9 +80,11 @@ def test_a_missing_part_is_damage_with_the_way_back(home, name):
     with pytest.raises(IndexDamaged) as damage:
         open_index(IndexerSettings(home=home), NAME)
 
-    assert str(damage.value) == (
-        f"index 'papers', version 1: {version(home) / 'tantivy' / 'meta.json'} is missing; build it again "
-        "(shrag index PATH --name papers --rebuild) or go back (shrag indexes rollback papers)"
+    missing = version(home) / "tantivy"
+    assert str(damage.value).startswith(f"index 'papers', version 1: {missing}/")
+    assert describe_error(damage.value).endswith(
+        "is missing; build it again (shrag index PATH --name papers --rebuild), or go back to the version "
+        "before (shrag indexes rollback papers)"
     )
 
 
@@ -110,7 +93,7 @@ def test_a_missing_segment_file_is_damage(home, suffix):
     for path in (version(home) / "tantivy").glob(f"*.{suffix}"):
         path.unlink()
 
-    with pytest.raises(IndexDamaged, match=r"rollback|--rebuild"):
+    with pytest.raises(IndexDamaged, match=rf"\.{suffix} is missing"):
         open_index(IndexerSettings(home=home), NAME)
 
 
@@ -118,7 +101,7 @@ def test_a_missing_segment_file_is_damage(home, suffix):
 def test_a_broken_list_of_segments_is_damage(home, content):
     (version(home) / "tantivy" / "meta.json").write_bytes(content)
 
-    with pytest.raises(IndexDamaged, match="cannot be opened"):
+    with pytest.raises(IndexDamaged, match=r"meta.json has \d bytes"):
         open_index(IndexerSettings(home=home), NAME)
 
 

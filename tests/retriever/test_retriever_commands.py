@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.indexer.corpora import command, environment_of
+from tests.indexer.corpora import command, edit_manifest, environment_of
 from tests.retriever.papers import NAME, built
 
 # The contract's, with what else a hit list tells: its order in words, the evidence's score, notes.
@@ -125,10 +125,7 @@ def test_an_unknown_index_exits_with_2_and_the_next_step(home):
 
 def test_an_index_of_another_fingerprint_exits_with_1_and_the_next_step(home, tmp_path):
     spoilt = shutil.copytree(home, tmp_path / "home")
-    path = spoilt / NAME / "versions" / "000001" / "manifest.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    manifest["fingerprint"]["tokens"] = "0" * 16
-    path.write_text(json.dumps(manifest), encoding="utf-8")
+    edit_manifest(spoilt / NAME / "versions" / "000001", fingerprint={"tokens": "0" * 16})
 
     done = search(spoilt, "axolotl")
 

@@ -6,8 +6,8 @@ import pytest
 
 from indexer.errors import IndexDamaged
 from indexer.ingest import encode_passages
-from indexer.places import the_index
 from indexer.settings import EncoderSettings, IndexerSettings
+from indexer.store.engines import open_store
 from retriever.queries import Range
 from tests.indexer.encoders.tiny_models import tiny_bert
 from tests.retriever.vector_contract import *  # noqa: F403
@@ -42,24 +42,24 @@ def test_another_encoder_encodes_all_passages_anew(settings, server, tmp_path):
 
 def test_a_damaged_matrix_is_told_with_its_cure(settings, tmp_path):
     build(settings, PAPERS, tmp_path)
-    with the_index(settings, "papers") as folder:
-        matrix = folder.version_path(1) / "vectors" / "rows.bin"
+    with open_store(settings, "papers") as folder:
+        matrix = folder.local.version_path(1) / "vectors" / "rows.bin"
         matrix.write_bytes(matrix.read_bytes()[:-1])
 
-    with pytest.raises(IndexDamaged, match="the matrix is shorter than the list of passages"):
+    with pytest.raises(IndexDamaged, match=r"rows.bin has \d+ bytes, \d+ were written; build it again"):
         found(settings, "axolotl")
 
 
 def test_a_build_killed_behind_its_vectors_ends_as_if_nothing_had_been(settings, tmp_path, monkeypatch):
     with monkeypatch.context() as killed:
-        killed.setattr("indexer.building.finish", lambda *_: sys.exit("killed"))
+        killed.setattr("indexer.building.complete_manifest", lambda *_: sys.exit("killed"))
         with pytest.raises(SystemExit):
             build(settings, PAPERS, tmp_path)
     manifest = build(settings, PAPERS, tmp_path)
 
     assert manifest.vector_count == 6
-    with the_index(settings, "papers") as folder:
-        rows = folder.version_path(1) / "vectors" / "rows.bin"
+    with open_store(settings, "papers") as folder:
+        rows = folder.local.version_path(1) / "vectors" / "rows.bin"
         assert rows.stat().st_size == 6 * 8 * 4
     assert nearest(settings, "pangolin", 2)[0] == ("PANGOLIN", 1.0)
 
@@ -88,7 +88,7 @@ def test_a_model_of_another_fingerprint_is_let_go_once(settings, tmp_path):
 def test_what_was_rolled_back_to_has_its_own_vectors(settings, tmp_path):
     build(settings, PAPERS, tmp_path)
     build(settings, [{"id": "NEW", "title": "axolotl"}], tmp_path, "update")
-    with the_index(settings, "papers") as folder:
+    with open_store(settings, "papers") as folder:
         folder.rollback()
 
     assert ids(found(settings, "axolotl"))[:2] == ["AXOLOTL", "BOTH"]

@@ -14,8 +14,8 @@ from indexer.encoders import open_encoder
 from indexer.encoders.rounding import rounded
 from indexer.errors import EncoderUnusable, InvalidCall
 from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
-from indexer.places import the_index
 from indexer.settings import EncoderSettings
+from indexer.store.engines import open_store
 from retriever.errors import BadFilter
 from retriever.index import open_index
 from retriever.queries import Filters, Range
@@ -199,8 +199,8 @@ def test_an_encoder_that_fails_loses_nothing_that_was_encoded(settings, server, 
 
     assert manifest.vector_count == 6
     assert len([text for text in server.texts[tried:] if "learn" not in text]) == 4
-    with the_index(settings, "papers") as folder:
-        assert not folder.encoded.exists()
+    with open_store(settings, "papers") as folder:
+        assert not folder.local.encoded.exists()
 
 
 def test_an_update_by_another_encoder_is_refused(settings, server, tmp_path):

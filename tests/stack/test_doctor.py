@@ -16,7 +16,7 @@ from stack.doctor.checks.libraries import check_libraries, pinned_versions
 from stack.doctor.findings import Examined, Finding
 from stack.doctor.schema_probe import judge_probe
 from tests.generator.sample_index import settings_of, shrag
-from tests.indexer.corpora import write_jsonl
+from tests.indexer.corpora import edit_manifest, write_jsonl
 from tests.indexer.embedding_server import embedding_server
 from tests.stack.asking_the_doctor import doctor, statuses
 from tests.stack.model_server import model_server
@@ -53,10 +53,7 @@ def test_an_index_that_opens_is_told_with_its_size(sample_home):
 def test_an_index_of_another_analysis_is_wrong(sample_home, tmp_path):
     shutil.copytree(sample_home, tmp_path / "home")
     manifest = next((tmp_path / "home" / "sample" / "versions").glob("*/manifest.json"))
-    record = json.loads(manifest.read_text("utf-8"))
-    record["fingerprint"]["tokens"] = "0123456789abcdef"
-    manifest.chmod(0o644)
-    manifest.write_text(json.dumps(record), "utf-8")
+    edit_manifest(manifest.parent, fingerprint={"tokens": "0123456789abcdef"})
     code, found = doctor(tmp_path / "home")
     assert (code, found["index", "sample"]["status"]) == (1, "wrong")
     assert "IndexMismatch" in found["index", "sample"]["found"]

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from indexer.errors import IndexDamaged, IndexerError, IndexMismatch, UnknownIndex
 from indexer.manifest import Manifest
-from indexer.places import index_names
 from indexer.settings import EncoderSettings
+from indexer.store import CAPABILITIES
+from indexer.store.engines import index_names
 from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding
 
@@ -58,7 +59,7 @@ def _vectors(manifest: Manifest, name: str, encoder: EncoderSettings) -> Finding
     """Compare the vectors of an index with the encoder of the settings, without loading it."""
     subject, mark = f"{name}, vectors", manifest.vector_fingerprint
     again = f"shrag index --vectors-only --name {name} makes them anew"
-    if mark and manifest.engine == "elasticsearch":
+    if mark and CAPABILITIES[manifest.engine].holds_vectors:
         again = f"shrag index PATH --name {name} --rebuild makes them anew"
     if mark is None:
         return Finding(

@@ -6,7 +6,7 @@ import pytest
 
 from indexer.encoders.local import LocalEncoder
 from indexer.encoders.origin import mark_of
-from indexer.errors import ModelsNotInstalled
+from indexer.errors import LibraryMissing
 from indexer.settings import EncoderSettings
 
 
@@ -37,5 +37,5 @@ def test_other_weights_of_the_same_size_are_noticed_in_a_large_file(tmp_path):
 def test_without_the_libraries_the_next_step_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # what an absent module looks like
 
-    with pytest.raises(ModelsNotInstalled, match=r"make install-models"):
+    with pytest.raises(LibraryMissing, match=r"make install-models"):
         LocalEncoder(EncoderSettings(provider="local"))

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from indexer.errors import UnknownFormat, UnknownPath
+from indexer.errors import LibraryMissing, UnknownFormat, UnknownPath
 from indexer.readers import hub, miracl, read_corpus
 
 
@@ -31,7 +31,7 @@ def test_a_path_without_owner_name_and_folder_is_refused_before_anything_is_open
 def test_without_the_library_the_message_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
 
-    with pytest.raises(UnknownFormat, match=r"pip install -e '\.\[hub\]'"):
+    with pytest.raises(LibraryMissing, match=r"pip install -e '\.\[hub\]'"):
         read_corpus(["hub:miracl/miracl-corpus/docs-ko"])
 
 

@@ -18,9 +18,9 @@ import shrag
 from indexer.cluster.connection import Cluster
 from indexer.cluster.names import every_index, index_of
 from indexer.ingest import IngestReport, IngestRequest, build_index
-from indexer.places import the_index
 from indexer.requests import Progress, no_progress
 from indexer.settings import ElasticsearchSettings, IndexerSettings
+from indexer.store.engines import open_store
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
@@ -67,7 +67,7 @@ def build(
 
 def contents(settings: IndexerSettings, name: str = NAME) -> dict[str, Any]:
     """Return all that can be asked of the version that answers, but its number and time."""
-    with the_index(settings, name) as folder:
+    with open_store(settings, name) as folder:
         manifest = folder.manifest()
     index = index_of(settings.elasticsearch.prefix, name, manifest.version)
     with Cluster(settings.elasticsearch) as cluster:

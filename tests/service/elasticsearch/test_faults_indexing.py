@@ -11,7 +11,7 @@ import pytest
 
 from indexer.cluster.connection import Cluster
 from indexer.errors import EngineUnreachable
-from indexer.places import the_index
+from indexer.store.engines import open_store
 from tests.indexer.corpora import ROOT, paper, write_jsonl
 from tests.indexer.corpora import command as shrag
 from tests.interrupts import interrupts_heeded
@@ -178,7 +178,7 @@ def test_an_indexer_killed_at_random_ends_as_if_nothing_had_been(elasticsearch: 
 
 
 def current(settings) -> int | None:
-    with the_index(settings, NAME) as folder:
+    with open_store(settings, NAME) as folder:
         return folder.current()
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from indexer.cluster.connection import Cluster
 from indexer.errors import IndexDamaged
-from indexer.places import the_index
 from indexer.settings import IndexerSettings
+from indexer.store.engines import open_store
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
@@ -93,8 +93,8 @@ def test_an_opened_version_that_is_cleared_away_is_told_once_and_opened_again(se
 
 def test_an_opened_index_that_is_deleted_is_told(settings: IndexerSettings):
     with open_index(settings, NAME) as index:
-        with the_index(settings, NAME) as place:
-            place.delete()
+        with open_store(settings, NAME) as store:
+            store.delete()
         with pytest.raises(IndexDamaged, match="is gone from the cluster"):
             found(index, "quokka", "or")
 
@@ -102,13 +102,13 @@ def test_an_opened_index_that_is_deleted_is_told(settings: IndexerSettings):
 def test_what_a_kill_between_publishing_and_pointing_leaves_is_replaced(settings: IndexerSettings):
     """The version has its manifest already, and the alias stands on the one before."""
     build(settings, edition(settings.home, 2), rebuild=True)
-    with the_index(settings, NAME) as place:
-        place.rollback()
+    with open_store(settings, NAME) as store:
+        store.rollback()
     with open_index(settings, NAME) as index:
         assert index.manifest.version == 1
     assert build(settings, edition(settings.home, 3), rebuild=True).manifest.version == 3
-    with the_index(settings, NAME) as place:
-        assert place.versions() == [1, 3]
+    with open_store(settings, NAME) as store:
+        assert store.versions() == [1, 3]
 
 
 def test_a_glossary_that_lacks_a_piece_is_told(settings: IndexerSettings):

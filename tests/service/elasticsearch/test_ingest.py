@@ -13,7 +13,7 @@ from elasticsearch import Elasticsearch
 from indexer.cluster import names
 from indexer.errors import EmptyCorpus, IndexBusy, InvalidCall, StrictRefusal, UnknownIndex
 from indexer.ingest import IngestRequest, build_index, remove_records
-from indexer.places import index_names, the_index
+from indexer.store.engines import index_names, open_store
 from retriever.index import open_index
 from tests.indexer.corpora import ROOT, answers, paper, write_jsonl
 from tests.indexer.corpora import environment_of as hidden_environment
@@ -76,10 +76,10 @@ def ids(settings, name=NAME):
 
 def state(settings, name=NAME):
     """Return what should not depend on how an index came about: documents, counts, dead letters, glossary."""
-    with the_index(settings, name) as place:
-        manifest = place.manifest()
-        letters = place.dead_letter_path(manifest.version)
-        with closing(sqlite3.connect(place.glossary_path(manifest))) as glossary:
+    with open_store(settings, name) as store:
+        manifest = store.manifest()
+        letters = store.local.dead_letter_path(manifest.version)
+        with closing(sqlite3.connect(store.glossary_path(manifest))) as glossary:
             pairs = list(glossary.iterdump())
     return {
         "documents": documents(settings, name),
@@ -92,8 +92,8 @@ def state(settings, name=NAME):
 
 
 def versions(settings, name=NAME):
-    with the_index(settings, name) as place:
-        return place.current(), place.versions()
+    with open_store(settings, name) as store:
+        return store.current(), store.versions()
 
 
 def left_in_the_cluster(settings):
@@ -174,10 +174,10 @@ def test_a_rollback_answers_from_the_version_before(make, corpus):
     build(settings, corpus(some(5, 9), "more"))
     assert state(settings) != before
 
-    with the_index(settings, NAME) as place:
-        assert place.rollback() == 1
+    with open_store(settings, NAME) as store:
+        assert store.rollback() == 1
         with pytest.raises(InvalidCall, match="no version before 1"):
-            place.rollback()
+            store.rollback()
 
     assert state(settings) == before
 
@@ -187,8 +187,8 @@ def test_what_was_rolled_back_from_is_cleared_away_by_the_next_build(make, corpu
     settings = make()
     build(settings, corpus(some(0, 5)))
     build(settings, corpus(some(5, 9), "more"))
-    with the_index(settings, NAME) as place:
-        place.rollback()
+    with open_store(settings, NAME) as store:
+        store.rollback()
 
     build(settings, corpus(some(9, 12), "other"))
 
@@ -216,8 +216,8 @@ def test_a_deleted_index_leaves_nothing(make, corpus):
     build(settings, corpus(some(0, 5)))
     build(settings, corpus(some(0, 5), "other"), "other")
 
-    with the_index(settings, NAME) as place:
-        place.delete()
+    with open_store(settings, NAME) as store:
+        store.delete()
 
     assert index_names(settings) == ["other"]
     assert not (settings.home / NAME).exists()
@@ -303,8 +303,8 @@ def test_names_that_differ_in_capitals_are_two_indexes(make, corpus):
     assert ids(settings, "Papers") == ["P00003", "P00004"]
     assert versions(settings, "papers") == (1, [1])
     assert versions(settings, "Papers") == (2, [1, 2])
-    with the_index(settings, "Papers") as place:
-        place.delete()
+    with open_store(settings, "Papers") as store:
+        store.delete()
     assert index_names(settings) == ["papers"]
     assert len(ids(settings, "papers")) == 4
 
@@ -325,8 +325,8 @@ def test_names_may_be_hangul_and_long(make, corpus, name):
 
     assert index_names(settings) == [name]
     assert answers(settings, name)
-    with the_index(settings, name) as place:
-        place.delete()
+    with open_store(settings, name) as store:
+        store.delete()
     assert index_names(settings) == []
 
 
@@ -396,8 +396,8 @@ def show(now, done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 
 if stage == "pointing":
-    from indexer.cluster.versions import ClusterIndex
-    ClusterIndex.point_to = lambda self, version: show("pointing", 0, 0)
+    from indexer.store.elasticsearch import ElasticsearchStore
+    ElasticsearchStore._point_to = lambda self, version: show("pointing", 0, 0)
 build_index(IngestRequest("papers", [path]), IndexerSettings(), show)
 """
 
@@ -481,8 +481,8 @@ def test_a_corpus_that_changed_unseen_after_a_kill_is_read_from_the_start(make, 
     settings = make(commit_every=20)
     path = corpus(some(0, 80))
     kill(settings, path, "merging")
-    with the_index(settings, NAME) as place:
-        plan = place.building / "plan.json"
+    with open_store(settings, NAME) as store:
+        plan = store.local.building / "plan.json"
     old = path.stat()
     corpus(some(1, 80))
     new, text = path.stat(), plan.read_text()

@@ -1,16 +1,18 @@
 """What publishing leaves when it is cut short, and who may still publish."""
 
 import time
+from dataclasses import replace
 from errno import ENOENT
 
 import pytest
 
 from indexer.cluster import lease, names
 from indexer.cluster.connection import Cluster
-from indexer.cluster.versions import ClusterIndex, list_cluster_indexes
+from indexer.cluster.documents import document_id
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
-from indexer.places import the_index
 from indexer.settings import IndexerSettings
+from indexer.store.elasticsearch import ElasticsearchStore, index_names
+from indexer.store.engines import open_store
 from retriever.index import open_index
 from tests.service.elasticsearch.faults import NAME, build, clean, contents, corpus, settings_for
 from tests.service.elasticsearch.server import Access
@@ -29,7 +31,7 @@ def settings(elasticsearch: Access, tmp_path):
 def test_a_build_that_ends_at_any_step_of_publishing_is_gone_on_with(
     settings: IndexerSettings, tmp_path, monkeypatch: pytest.MonkeyPatch, step: int
 ):
-    patiently, steps = ClusterIndex._patiently, 0
+    patiently, steps = ElasticsearchStore._patiently, 0
 
     def ending(self, ask):
         nonlocal steps
@@ -38,11 +40,11 @@ def test_a_build_that_ends_at_any_step_of_publishing_is_gone_on_with(
             raise KeyboardInterrupt
         return patiently(self, ask)
 
-    monkeypatch.setattr(ClusterIndex, "_patiently", ending)
+    monkeypatch.setattr(ElasticsearchStore, "_patiently", ending)
     with pytest.raises(KeyboardInterrupt):
         build(settings, tmp_path / "papers.jsonl")
-    with the_index(settings, NAME) as index:
-        assert index.current() is None
+    with open_store(settings, NAME) as store:
+        assert store.current() is None
     assert build(settings, tmp_path / "papers.jsonl").manifest.papers == 12
     assert contents(settings)["counts"][0] == 12
 
@@ -51,22 +53,22 @@ def test_a_version_that_is_cleared_away_while_it_is_opened_is_a_missing_file(
     settings: IndexerSettings, tmp_path
 ):
     build(settings, tmp_path / "papers.jsonl")
-    with ClusterIndex(settings, NAME) as index, pytest.raises(FileNotFoundError) as error:
-        index.shards(7)
+    with ElasticsearchStore(settings, NAME) as store, pytest.raises(FileNotFoundError) as error:
+        store.address(replace(store.manifest(), version=7))
     assert (error.value.errno, error.value.filename) == (ENOENT, "publishing-papers@000007")
 
 
 def test_who_lost_the_lease_neither_begins_nor_discards_a_build(settings: IndexerSettings, tmp_path):
     build(settings, tmp_path / "papers.jsonl")
-    with ClusterIndex(settings, NAME) as index, index.writing():
+    with ElasticsearchStore(settings, NAME) as store, store.writing():
         with Cluster(settings.elasticsearch) as other:
             taken = {"holder": "other-1", "until": 2_000_000_000}
             alias = names.alias_of("publishing", NAME)
             other.run(other.client.index(index="publishing.leases", id=alias, document=taken))
         with pytest.raises(IndexBusy, match="stood still"):
-            index.start_building(None, "bilingual", "discard")
+            store.start_building(None, "bilingual", "discard")
         with pytest.raises(IndexBusy, match="stood still"):
-            index.discard_building()
+            store.discard_building()
 
 
 def test_a_lease_is_looked_at_before_it_ends(settings: IndexerSettings, monkeypatch: pytest.MonkeyPatch):
@@ -83,6 +85,23 @@ def test_a_lease_is_looked_at_before_it_ends(settings: IndexerSettings, monkeypa
     assert asked == ["ending"]
 
 
+def test_verifying_compares_the_passages_and_the_glossary(settings: IndexerSettings, tmp_path):
+    build(settings, tmp_path / "papers.jsonl")
+    with open_store(settings, NAME) as store, Cluster(settings.elasticsearch) as cluster:
+        assert list(store.manifest().files) == ["glossary.sqlite"]
+        assert store.verify_files(1) == []
+
+        index = "publishing-papers@000001"
+        cluster.run(cluster.client.indices.put_settings(index=index, settings={"index.blocks.write": None}))
+        cluster.run(cluster.client.delete(index=index, id=document_id("P00003")))
+        cluster.run(cluster.client.delete(index="publishing.glossaries", id=f"{index}/0"))
+
+        assert store.verify_files(1) == [
+            f"{index}: 11 passages, 12 were written",
+            f"glossary.sqlite: a piece of the glossary {index} is missing in the cluster",
+        ]
+
+
 def test_an_index_that_is_closed_is_told_and_the_others_are_listed(settings: IndexerSettings, tmp_path):
     for name in (NAME, "Others", "broken"):
         build(settings, tmp_path / "papers.jsonl", name=name)
@@ -90,13 +109,16 @@ def test_an_index_that_is_closed_is_told_and_the_others_are_listed(settings: Ind
         indices = cluster.client.indices
         cluster.run(indices.close(index="publishing-papers@000001"))
         cluster.run(indices.put_mapping(index="publishing-broken@000001", meta={"manifest": "?"}))
-        with ClusterIndex(settings, NAME) as index, pytest.raises(IndexDamaged, match="closed or hidden"):
-            index.manifest()
-        assert list_cluster_indexes(settings) == ["Others", "broken"]
+        with (
+            ElasticsearchStore(settings, NAME) as store,
+            pytest.raises(IndexDamaged, match="closed or hidden"),
+        ):
+            store.manifest()
+        assert index_names(settings) == ["Others", "broken"]
         cluster.run(indices.open(index="publishing-papers@000001"))
         cluster.run(indices.update_aliases(actions=[{"remove": {"index": "*broken*", "alias": "*broken"}}]))
         cluster.run(indices.put_alias(index="publishing-broken@000001", name="somebody-s-own"))
-        assert list_cluster_indexes(settings) == ["Others", NAME]
+        assert index_names(settings) == ["Others", NAME]
 
 
 def test_a_home_that_a_glossary_cannot_be_copied_to_is_told(settings: IndexerSettings, tmp_path):
@@ -113,10 +135,10 @@ def test_what_a_deletion_that_ended_early_left_can_be_deleted(settings: IndexerS
     with Cluster(settings.elasticsearch) as cluster:
         alias = {"index": "publishing-papers@000001", "alias": "publishing-papers"}
         cluster.run(cluster.client.indices.update_aliases(actions=[{"remove": alias}]))
-    with the_index(elsewhere, NAME) as index:
-        index.delete()
+    with open_store(elsewhere, NAME) as store:
+        store.delete()
         with pytest.raises(UnknownIndex):
-            index.delete()
+            store.delete()
     with Cluster(settings.elasticsearch) as cluster:
         assert not cluster.run(cluster.client.indices.get(index="publishing-papers@*"))
         cluster.run(cluster.client.indices.refresh(index="publishing.glossaries"))

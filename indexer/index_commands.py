@@ -2,15 +2,20 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from indexer.cluster.commands import backup, backups, restore
-from indexer.errors import IndexDamaged, UnknownIndex
+from indexer.console import as_record, describe_counts, describe_vectors, echo_json, size_of, terms_of
+from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.options import interruptible, json_option
+from indexer.remedies import describe_error
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
-from indexer.showing import as_record, echo_json, size_of, terms_of, told_counts, told_vectors
+
+if TYPE_CHECKING:
+    from indexer.store import IndexStore
 
 
 @click.group()
@@ -22,30 +27,31 @@ def indexes() -> None:
 @json_option
 def list_command(as_json: bool) -> None:
     """List the indexes."""
-    from indexer.places import index_names, the_index
+    from indexer.store.engines import index_names, open_store
 
     settings = IndexerSettings()
     manifests = []
     for name in index_names(settings):
         try:
-            with the_index(settings, name) as folder:
-                manifests.append(folder.manifest())
-        except (IndexDamaged, UnknownIndex) as error:  # the others can be listed
-            click.echo(f"{type(error).__name__}: {error}", err=True)
+            with open_store(settings, name) as store:
+                manifests.append(store.manifest())
+        except (IndexDamaged, IndexMismatch, UnknownIndex) as error:  # the others can be listed
+            click.echo(f"{type(error).__name__}: {describe_error(error)}", err=True)
     if as_json:
-        echo_json({"indexes": [as_record(one) for one in manifests]})
+        echo_json({"indexes": [as_record(manifest) for manifest in manifests]})
         return
     if not manifests:
         click.echo("no indexes yet; make one with: shrag index PATH --name NAME")
         return
     from rich.table import Table
 
-    from indexer.console import console
+    from indexer.terminal import console
 
     table = Table("name", "version", "engine", "papers", "passages", "analyzer", "published", box=None)
-    for one in manifests:
-        sizes = f"{one.papers:,}", f"{one.passages:,}"
-        table.add_row(one.name, str(one.version), one.engine, *sizes, one.analyzer, one.published)
+    for manifest in manifests:
+        sizes = f"{manifest.papers:,}", f"{manifest.passages:,}"
+        names = manifest.name, str(manifest.version), manifest.engine
+        table.add_row(*names, *sizes, manifest.analyzer, manifest.published)
     console().print(table)
 
 
@@ -54,21 +60,22 @@ def list_command(as_json: bool) -> None:
 @json_option
 def show(name: str, as_json: bool) -> None:
     """Show what an index is made of, its versions, and whether a build of it is unfinished."""
-    from indexer.places import the_index
+    from indexer.store.engines import open_store
 
-    with the_index(IndexerSettings(), name) as folder:
-        manifest = folder.manifest()
-        dead_letters = folder.dead_letter_path(manifest.version)
+    with open_store(IndexerSettings(), name) as store:
+        manifest = store.manifest()
+        dead_letters = store.local.dead_letter_path(manifest.version)
         record = as_record(manifest) | {
             "analyzer": manifest.analyzer,
             "decompound": manifest.decompound,
-            "dictionary": terms_of(folder.dictionary(manifest)),
+            "dictionary": terms_of(store.dictionary(manifest)),
             "unit": manifest.unit,
             "vectors": manifest.vectors,
+            "source": manifest.source,
             "fingerprint": manifest.fingerprint,
-            "versions": folder.versions(),
-            "unfinished": folder.is_broken_off(),
-            "folder": str(folder.path),
+            "versions": store.versions(),
+            "unfinished": store.local.is_unfinished(),
+            "folder": str(store.local.path),
         }
     if dead_letters.exists():
         record["dead_letter_file"] = str(dead_letters)
@@ -80,11 +87,12 @@ def show(name: str, as_json: bool) -> None:
         "holds": f"{size_of(manifest)}; a record is a {manifest.unit}",
         "analysis": f"{manifest.analyzer}, decompound {manifest.decompound}",
         "dictionary": counted(record["dictionary"], "term") if record["dictionary"] else "",
-        "vectors": told_vectors(manifest),
-        "last build": "; ".join(told_counts(manifest.counts)),
+        "vectors": describe_vectors(manifest),
+        "last build": "; ".join(describe_counts(manifest.counts)),
+        "source": ", ".join(manifest.source.get("paths", ())),
         "dead letters": record.get("dead_letter_file", ""),
         "versions": ", ".join(map(str, record["versions"])),
-        "unfinished": "a build is running or broke off" if record["unfinished"] else "",
+        "unfinished": "a build is running or was interrupted" if record["unfinished"] else "",
         "engine": manifest.engine,
         "fingerprint": ", ".join(f"{key} {value}" for key, value in manifest.fingerprint.items()),
         "folder": record["folder"],
@@ -100,20 +108,27 @@ def show(name: str, as_json: bool) -> None:
 @json_option
 def delete(name: str, yes: bool, as_json: bool) -> None:
     """Delete an index with all of its versions."""
-    from indexer.places import the_index
+    from indexer.store.engines import open_store
 
-    with the_index(IndexerSettings(), name) as folder:
-        if not folder.is_broken_off():
-            folder.require_current()
+    with open_store(IndexerSettings(), name) as store:
+        if not store.local.is_unfinished():
+            store.require_current()
         if not yes:
-            published = folder.current() is not None
-            holds = counted(folder.manifest().passages, "passage") if published else "an unfinished build"
-            click.confirm(f"delete index {name!r} ({holds})?", abort=True, err=True)
-        folder.delete()
+            click.confirm(f"delete index {name!r} ({_content_of(store)})?", abort=True, err=True)
+        store.delete()
     if as_json:
         echo_json({"name": name, "deleted": True})
         return
     click.echo(f"index {name!r} is deleted")
+
+
+def _content_of(store: "IndexStore") -> str:
+    if store.current() is None:
+        return "an unfinished build"
+    try:
+        return counted(store.manifest().passages, "passage")
+    except (IndexDamaged, IndexMismatch):  # it can be deleted all the same
+        return "it cannot be read"
 
 
 @indexes.command()
@@ -121,10 +136,10 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
 @json_option
 def rollback(name: str, as_json: bool) -> None:
     """Let the version before the present one answer again."""
-    from indexer.places import the_index
+    from indexer.store.engines import open_store
 
-    with the_index(IndexerSettings(), name) as folder:
-        version = folder.rollback()
+    with open_store(IndexerSettings(), name) as store:
+        version = store.rollback()
     if as_json:
         echo_json({"name": name, "version": version})
         return
@@ -140,15 +155,15 @@ def export(name: str, out: Path | None) -> None:
     """Write the passages of NAME as JSON lines, in corpus order."""
     from contextlib import ExitStack
 
-    from indexer.places import the_index
     from indexer.progress import progress_bar
+    from indexer.store.engines import open_store
 
     with ExitStack() as stack:
-        folder = stack.enter_context(the_index(IndexerSettings(), name))
-        manifest = folder.manifest()
+        store = stack.enter_context(open_store(IndexerSettings(), name))
+        manifest = store.manifest()
         progress = stack.enter_context(progress_bar())
         file = stack.enter_context(out.open("wb")) if out else sys.stdout.buffer
-        for done, passage in enumerate(folder.stored(manifest)):
+        for done, passage in enumerate(store.stored_passages(manifest)):
             progress("exporting", done, manifest.passages)
             file.write(passage.to_json() + b"\n")
 

@@ -1,14 +1,14 @@
-"""The versions of an index in a cluster: an index each, and an alias that says which one answers.
+"""Versions as indexes of a cluster, and an alias that says which one answers.
 
 The cluster decides what there is and what answers. Below HOME/NAME on the machine that indexes lie the plan
 of a build and the dead letters; on every machine that searches, copies of the versions' glossaries.
 """
 
-import json
 import shutil
+import tempfile
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import replace
 from errno import ENOENT
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -22,38 +22,42 @@ from indexer.cluster.connection import Cluster
 from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
-from indexer.cluster.reading import passages_of_index
-from indexer.durable import not_written
-from indexer.errors import EngineRefused, IndexDamaged, IndexNotWritten
+from indexer.cluster.reading import count, passages_of_index
+from indexer.durable import describing_write_errors
+from indexer.errors import EngineRefused, IndexDamaged, IndexNotWritten, Remedy
 from indexer.manifest import Manifest
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
-from indexer.versions import GLOSSARY, NAME, PLAN, IndexFolder
+from indexer.store import CAPABILITIES, Address, IndexStore, ignore_refusal
+from indexer.store.build_folder import GLOSSARY, NAME, BuildFolder
+from indexer.store.versions import checked_dictionary, require_version, version_before
+from indexer.sums import sum_file
+from indexer.writers import Writer
 from indexer.writers.elasticsearch import ElasticsearchWriter
 
 Result = TypeVar("Result")
 
 
-class ClusterIndex(IndexFolder):
-    """An index in a cluster; a context manager that closes the connection."""
+class ElasticsearchStore:
+    """An index in a cluster, see `indexer.store.IndexStore`; closing it closes the connection."""
 
     engine: EngineName = "elasticsearch"
+    capabilities = CAPABILITIES["elasticsearch"]
 
     def __init__(self, settings: IndexerSettings, name: str) -> None:
         """Connect; nothing is asked yet. InvalidCall for a name that is no plain word."""
-        super().__init__(settings.home, name)
+        self.name = name
+        self.local = BuildFolder.of(settings.home, name)
         self._settings = settings.elasticsearch
         self._cluster = Cluster(settings.elasticsearch)
         self._client = self._cluster.client
         self._lease: Lease | None = None
-        prefix = self._settings.prefix
-        self._alias = names.alias_of(prefix, name)
-        self._glossaries = names.glossaries(prefix)
+        self._alias = names.alias_of(self._settings.prefix, name)
+        self._glossaries = names.glossaries(self._settings.prefix)
 
     def __enter__(self) -> Self:
-        """Return the index."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -71,49 +75,52 @@ class ClusterIndex(IndexFolder):
         indexes = [index for index in found if index.startswith(f"{self._alias}@")]
         return names.version_of(indexes[0]) if indexes else None
 
-    def _looked_for(self) -> str:
-        return (
+    def require_current(self) -> int:
+        """Return the number of the version that answers; UnknownIndex before the first."""
+        where = (
             f"with the prefix {self._settings.prefix!r} at {self._settings.url}, or none that this user or "
             "key may see"
         )
-
-    def _numbered(self) -> list[int]:
-        return sorted(names.version_of(index) for index, meta in self._metas().items() if "manifest" in meta)
+        return require_version(self.name, self.current(), where)
 
     def versions(self) -> list[int]:
         """List the published versions in order."""
-        return self._numbered()
+        return sorted(names.version_of(index) for index, meta in self._metas().items() if "manifest" in meta)
+
+    def next_version(self) -> int:
+        """Return the number after the highest ever published here."""
+        return max([0, self.current() or 0, *self.versions()]) + 1
 
     def manifest(self) -> Manifest:
         """Read the manifest of the version that answers, or of a newer one, if it is cleared away."""
         while True:
             version = self.require_current()
-            index = self.index_of(version)
-            meta = self._metas().get(index)
-            if meta is not None:
-                return self._manifest_of(meta)
-            if self.current() == version:
-                raise IndexDamaged(
-                    f"index {self.name!r} should answer from {index}, which is closed or hidden; open it "
-                    f"(POST /{index}/_open), or build it again: shrag index PATH --name {self.name} --rebuild"
-                )
+            try:
+                return self.manifest_of(version)
+            except IndexDamaged:
+                if self.current() == version:
+                    raise
 
-    def _manifest_of(self, meta: dict[str, Any]) -> Manifest:
-        try:
-            return Manifest(**meta["manifest"])
-        except (KeyError, TypeError) as error:
+    def manifest_of(self, version: int) -> Manifest:
+        """Read the manifest of any version."""
+        index = self.index_of(version)
+        meta = self._metas().get(index)
+        if meta is None:
             raise IndexDamaged(
-                f"what index {self.name!r} says of itself cannot be read ({error}); "
-                f"build it again: shrag index PATH --name {self.name} --rebuild"
-            ) from error
+                f"index {self.name!r} should answer from {index}, which is closed or hidden",
+                remedy=(f"open it (POST /{index}/_open)", Remedy.REBUILD),
+                index=self.name,
+            )
+        return Manifest.from_record(meta.get("manifest"), self.name)
+
+    def address(self, manifest: Manifest) -> Address:
+        """Return the index of a version and its shards; FileNotFoundError where it was cleared away."""
+        shards = int(self._settings_of(manifest.version)["number_of_shards"])
+        return Address(self.index_of(manifest.version), shards)
 
     def index_of(self, version: int) -> str:
         """Name the index in the cluster that holds a version."""
         return names.index_of(self._settings.prefix, self.name, version)
-
-    def shards(self, version: int) -> int:
-        """Return into how many shards a version is divided; FileNotFoundError where it is gone."""
-        return int(self._settings_of(version)["number_of_shards"])
 
     def _settings_of(self, version: int) -> dict[str, Any]:
         """Return the settings of a version's index; FileNotFoundError where it was cleared away."""
@@ -132,59 +139,97 @@ class ClusterIndex(IndexFolder):
         pattern = names.every_index(self._settings.prefix, self.name)
         found = self._run(self._client.indices.get_mapping(index=pattern, allow_no_indices=True))
         return {
-            index: one["mappings"].get("_meta", {})
-            for index, one in found.items()
+            index: version["mappings"].get("_meta", {})
+            for index, version in found.items()
             if names.belongs_to(index, self._alias)  # the pattern takes in those of a name with capitals
         }
 
-    def stored(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version, which never changes, in corpus order."""
+    def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
+        """Yield every passage of a version in corpus order."""
         return passages_of_index(self._cluster, self.index_of(manifest.version))
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return a copy of a version's glossary, fetched where this machine has none."""
-        meta = self._metas().get(self.index_of(manifest.version), {})
-        note = meta.get("glossary")
-        if not note:
-            raise FileNotFoundError(ENOENT, "no such glossary", self.index_of(manifest.version))
-        path = self.version_path(manifest.version) / f"{note['sha256'][:16]}-{GLOSSARY}"
+        note = self._glossary_note(manifest.version)
+        path = self.local.version_path(manifest.version) / f"{note['sha256'][:16]}-{GLOSSARY}"
         if not path.exists():
-            key = self.index_of(manifest.version)
             try:
-                with _not_copied(self.name, path.parent):
-                    self._run(glossaries.download(self._client, self._glossaries, key, note, path))
+                with _describing_copy_errors(self.name, path.parent):
+                    self._fetch_glossary(manifest.version, note, path)
             except (IndexDamaged, IndexNotWritten):
                 if self.current() != manifest.version:  # cleared away since
-                    raise FileNotFoundError(ENOENT, "no such glossary", key) from None
+                    index = self.index_of(manifest.version)
+                    raise FileNotFoundError(ENOENT, "no such glossary", index) from None
                 raise
         return path
+
+    def _glossary_note(self, version: int) -> glossaries.GlossaryNote:
+        index = self.index_of(version)
+        note: glossaries.GlossaryNote | None = self._metas().get(index, {}).get("glossary")
+        if not note:
+            raise FileNotFoundError(ENOENT, "no such glossary", index)
+        return note
+
+    def _fetch_glossary(self, version: int, note: glossaries.GlossaryNote, path: Path) -> None:
+        index = self.index_of(version)
+        self._run(glossaries.download(self._client, self._glossaries, index, note, path))
 
     def vectors(self, manifest: Manifest) -> None:
         """Return None: the cluster holds the vectors, and a version that starts from another has its."""
 
-    def _stored_dictionary(self, manifest: Manifest) -> UserDictionary:
-        """Read the rules that the cluster itself goes by."""
-        tokenizer = self._settings_of(manifest.version)["analysis"]["tokenizer"]["nori"]
-        rules = tokenizer.get("user_dictionary_rules", [])
-        rules = [rules] if isinstance(rules, str) else rules
-        return parse_user_dictionary(
-            "\n".join(rules).encode(), f"the settings of {self.index_of(manifest.version)}"
-        )
+    def dictionary(self, manifest: Manifest) -> UserDictionary | None:
+        """Return the rules that the cluster itself goes by."""
+
+        def read() -> UserDictionary:
+            tokenizer = self._settings_of(manifest.version)["analysis"]["tokenizer"]["nori"]
+            rules = tokenizer.get("user_dictionary_rules", [])
+            rules = [rules] if isinstance(rules, str) else rules
+            origin = f"the settings of {self.index_of(manifest.version)}"
+            return parse_user_dictionary("\n".join(rules).encode(), origin)
+
+        return checked_dictionary(manifest, read)
+
+    def check_files(self, manifest: Manifest) -> None:
+        """Nothing: the servers check their files, and a glossary's sum is compared when it is fetched."""
+
+    def verify_files(self, version: int) -> list[str]:
+        """Compare the number of a version's passages and its glossary's sum with its manifest."""
+        changed = []
+        manifest = self.manifest_of(version)
+        found = count(self._cluster, self.index_of(version))
+        if found != manifest.passages:
+            changed.append(
+                f"{self.index_of(version)}: {found:,} passages, {manifest.passages:,} were written"
+            )
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / GLOSSARY
+                self._fetch_glossary(version, self._glossary_note(version), path)
+                if sum_file(path) != manifest.files.get(GLOSSARY):
+                    changed.append(f"{GLOSSARY}: other bytes than were written")
+        except FileNotFoundError:
+            changed.append(f"{GLOSSARY}: missing")
+        except IndexDamaged as error:
+            changed.append(f"{GLOSSARY}: {error.what}")
+        return changed
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the index for writing, on this machine and against all others; IndexBusy at once otherwise."""
-        with super().writing():
+        with self.local.lock():
             leases = names.leases(self._settings.prefix)
             for index, body in ((leases, LEASES_BODY), (self._glossaries, glossaries.BODY)):
                 self._run(self._create(index, body))
-            with held_lease(self._cluster, leases, self._alias, self.name, self.path) as lease:
+            with held_lease(self._cluster, leases, self._alias, self.name, self.local.path) as lease:
                 self._lease = lease
                 try:
                     self._finish_clearing()
                     yield
                 finally:
                     self._lease = None
+
+    def _finish_clearing(self) -> None:
+        self.local.finish_clearing(self.current, self.versions, self._clear_away)
 
     async def _create(self, index: str, body: dict[str, Any]) -> None:
         if not await self._client.indices.exists(index=index):
@@ -194,14 +239,11 @@ class ClusterIndex(IndexFolder):
                 if "resource_already_exists_exception" not in str(error):
                     raise
 
-    def _put_right(self) -> None:
-        """Nothing yet: what answers is moved in one step, and clearing away needs the lease."""
-
-    def can_go_on(self) -> bool:
-        """Tell whether the broken-off build is there, this place's, and soon on a node that runs."""
+    def can_resume(self) -> bool:
+        """Tell whether the unfinished build is there, of this machine, and soon on a node that runs."""
         index = self.index_of(self.next_version())
         built_by = self._metas().get(index, {}).get("built_by")
-        return built_by == holder_at(self.path) and self._run(
+        return built_by == holder_at(self.local.path) and self._run(
             is_placed(self._client, index, self._settings.patience_s)
         )
 
@@ -214,28 +256,27 @@ class ClusterIndex(IndexFolder):
     ) -> None:
         """Begin a build anew: from the passages of a version, or from empty with an analysis."""
         self._require_lease()
-        shutil.rmtree(self.building, ignore_errors=True)
-        self.building.mkdir()
+        self.local.start()
         index = self.index_of(self.next_version())
-        self._run(self._client.options(ignore_status=404).indices.delete(index=index))
+        self._delete_index(index)
         if base:
             self._run(start_from(self._client, self.index_of(base.version), index))
         else:
             shards = self._settings.shards
             self._run(create_for_loading(self._client, index, analyzer, decompound, shards, dictionary))
-        self._run(self._client.indices.put_mapping(index=index, meta={"built_by": holder_at(self.path)}))
+        built_by = {"built_by": holder_at(self.local.path)}
+        self._run(self._client.indices.put_mapping(index=index, meta=built_by))
 
     def writer(
-        self, unit: Unit, refuse: Callable[[DeadLetter], None] = lambda _: None
-    ) -> ElasticsearchWriter:
-        """Open the build for writing; `refuse` is told of passages that the cluster will not take."""
-        base = json.loads((self.building / PLAN).read_text(encoding="utf-8"))["base"]
+        self, unit: Unit, base: Manifest | None, refuse: Callable[[DeadLetter], None] = ignore_refusal
+    ) -> Writer:
+        """Open the build for writing."""
         return ElasticsearchWriter(
             self._cluster,
             self.index_of(self.next_version()),
-            base=self.index_of(base) if base else None,
+            base=self.index_of(base.version) if base else None,
             unit=unit,
-            building=self.building,
+            building=self.local.building,
             refuse=refuse,
             still_held=self._still_held,
         )
@@ -248,26 +289,26 @@ class ClusterIndex(IndexFolder):
         if self._lease:
             self._lease.check(self.name)
 
-    def publish(self, version: int, *, keep: int) -> None:
-        """Make the finished build a version, let it answer, and clear away all but the last `keep`."""
-        manifest, index = Manifest.read(self.building), self.index_of(version)
+    def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
+        """Make the finished build a version that answers, and clear away all but the last `keep`."""
+        index, glossary = self.index_of(manifest.version), self.local.building / GLOSSARY
+        published = replace(manifest, files={GLOSSARY: sum_file(glossary)})
         before = self._answering(self._patiently(self._aliased)) or 0
         self._require_lease()
-        self._move_dead_letters(version)
-        glossary = self.building / GLOSSARY
+        self.local.move_dead_letters(manifest.version)
         note = self._patiently(lambda: glossaries.upload(self._client, self._glossaries, index, glossary))
         self._require_lease()  # an upload may take long
-        meta = {"manifest": asdict(manifest), "glossary": note}
+        meta = {"manifest": published.as_record(), "glossary": note}
         settings = published_settings(self._settings.replicas)
         self._patiently(lambda: self._client.indices.put_settings(index=index, settings=settings))
         self._patiently(lambda: self._client.indices.put_mapping(index=index, meta=meta))
-        self._plan_clearing(version, before, keep)
-        self.point_to(version)
-        shutil.rmtree(self.building, ignore_errors=True)
+        self.local.plan_clearing(manifest.version, before, keep)
+        self._point_to(manifest.version)
+        shutil.rmtree(self.local.building, ignore_errors=True)
         self._finish_clearing()
+        return published
 
-    def point_to(self, version: int) -> None:
-        """Let `version` answer from now on."""
+    def _point_to(self, version: int) -> None:
         self._move_alias({"add": {"index": self.index_of(version), "alias": self._alias}})
 
     def _move_alias(self, *added: dict[str, Any]) -> None:
@@ -280,22 +321,32 @@ class ClusterIndex(IndexFolder):
         note = self._metas().get(index, {}).get("glossary")
         if note:  # first: only the index knows of how many pieces
             self._run(glossaries.forget(self._client, self._glossaries, index, note))
+        self._delete_index(index)
+        shutil.rmtree(self.local.version_path(version), ignore_errors=True)
+        self.local.dead_letter_path(version).unlink(missing_ok=True)
+
+    def _delete_index(self, index: str) -> None:
         self._run(self._client.options(ignore_status=404).indices.delete(index=index))
-        shutil.rmtree(self.version_path(version), ignore_errors=True)
-        self.dead_letter_path(version).unlink(missing_ok=True)
 
     def discard_building(self) -> None:
         """Remove the unfinished build, and the folder with it where nothing was ever published."""
         self._require_lease()
-        index = self.index_of(self.next_version())
-        self._run(self._client.options(ignore_status=404).indices.delete(index=index))
-        super().discard_building()
+        self._delete_index(self.index_of(self.next_version()))
+        self.local.discard(with_index=self.current() is None and not self.versions())
+
+    def rollback(self) -> int:
+        """Go back to the version before the one that answers; return its number."""
+        self.require_current()
+        with self.writing(), describing_write_errors(self.name):
+            version = version_before(self.name, self.require_current(), self.versions())
+            self._point_to(version)
+        return version
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""
-        if not self.is_broken_off() and not self._metas():
+        if not self.local.is_unfinished() and not self._metas():
             self.require_current()
-        with self.writing(), not_written(self.name):
+        with self.writing(), describing_write_errors(self.name):
             current = self.current()
             for index in self._metas():
                 if names.version_of(index) != current:
@@ -303,9 +354,9 @@ class ClusterIndex(IndexFolder):
             if current is not None:  # last, and nobody begins to read it
                 self._move_alias()
                 self._clear_away(current)
-            shutil.rmtree(self.versions_path, ignore_errors=True)
-            shutil.rmtree(self.building, ignore_errors=True)
-        shutil.rmtree(self.path, ignore_errors=True)
+            shutil.rmtree(self.local.versions, ignore_errors=True)
+            shutil.rmtree(self.local.building, ignore_errors=True)
+        shutil.rmtree(self.local.path, ignore_errors=True)
 
     def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self._cluster.run(coroutine)
@@ -314,16 +365,21 @@ class ClusterIndex(IndexFolder):
         return self._cluster.run_patiently(ask)
 
 
-def list_cluster_indexes(settings: IndexerSettings) -> list[str]:
+def open_store(settings: IndexerSettings, name: str) -> IndexStore:
+    """Connect to the store of an index; InvalidCall for a name that is no plain word."""
+    return ElasticsearchStore(settings, name)
+
+
+def index_names(settings: IndexerSettings) -> list[str]:
     """Name the indexes that have a published version in the cluster, in order."""
     prefix = settings.elasticsearch.prefix
     pattern = names.every_index(prefix)
     with Cluster(settings.elasticsearch) as cluster:
         found = cluster.run(cluster.client.indices.get(index=pattern, features="aliases,mappings"))
     published = (
-        (index, one["aliases"], _name_of(one, prefix))
-        for index, one in found.items()
-        if "manifest" in one["mappings"].get("_meta", {})
+        (index, version["aliases"], _name_of(version, prefix))
+        for index, version in found.items()
+        if "manifest" in version["mappings"].get("_meta", {})
     )
     return sorted(
         name
@@ -343,12 +399,14 @@ def _name_of(version: dict[str, Any], prefix: str) -> str:
 
 
 @contextmanager
-def _not_copied(name: str, folder: Path) -> Iterator[None]:
+def _describing_copy_errors(name: str, folder: Path) -> Iterator[None]:
     """Turn what the system refuses while a glossary is fetched into IndexNotWritten with the next step."""
     try:
         yield
     except OSError as error:
         raise IndexNotWritten(
             f"the glossary of index {name!r} cannot be copied to {folder} ({error.strerror or error}), and "
-            "searching needs a copy: free the disk, or set SHRAG_HOME to a folder that can be written"
+            "searching needs a copy",
+            remedy=("free the disk", "set SHRAG_HOME to a folder that can be written"),
+            index=name,
         ) from error

@@ -15,22 +15,22 @@ from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
-from indexer.versions import GLOSSARY
+from indexer.store.build_folder import GLOSSARY
 from indexer.writers import Writer
 
 
-class Seen:
-    """What a build knows of its passages at its end: the glossary's pairs, and how many papers there are."""
+class CorpusSummary:
+    """What is gathered from a version's passages: its glossary's pairs, and how many papers there are."""
 
     def __init__(
         self, analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
     ) -> None:
-        """Begin with nothing seen."""
+        """Begin with no passage; the analysis is the index's."""
         self._miner = GlossaryMiner(make_analyzer(analyzer, decompound, dictionary))
         self._papers = array("q")
 
     def add(self, passage: StoredPassage, mentions: PassageMentions | None = None) -> None:
-        """Note a passage, in corpus order; `mentions` where they have been found already."""
+        """Add a passage, in corpus order; `mentions` where they have been found already."""
         self._miner.add(passage, mentions)
         self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by their article
 
@@ -44,34 +44,27 @@ class Seen:
         return self._miner.pairs()
 
 
-def now() -> str:
-    """Return the time as a manifest tells it."""
+def publishing_time() -> str:
+    """Return the time as a manifest says it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def finish(
+def complete_manifest(
     building: Path,
     draft: Manifest,
     writer: Writer,
     progress: Progress,
     dictionary: UserDictionary | None,
-    seen: Seen | None = None,
+    summary: CorpusSummary | None = None,
 ) -> Manifest:
-    """Write the glossary and the manifest; what was not `seen` while it was written is read again."""
+    """Write the glossary and return the manifest with all counts; without a summary all passages are read."""
     total = writer.passage_count
     progress("glossary", 0, total)
-    if seen is None:
-        seen = Seen(draft.analyzer, draft.decompound, dictionary)
+    if summary is None:
+        summary = CorpusSummary(draft.analyzer, draft.decompound, dictionary)
         for done, passage in enumerate(writer.stored(), 1):
             progress("glossary", done, total)
-            seen.add(passage)
-    write_glossary(building / GLOSSARY, seen.pairs())
-    manifest = replace(
-        draft,
-        papers=seen.papers,
-        passages=total,
-        published=now(),
-    )
+            summary.add(passage)
+    write_glossary(building / GLOSSARY, summary.pairs())
     progress("publishing", 0, 0)
-    manifest.write(building)
-    return manifest
+    return replace(draft, papers=summary.papers, passages=total, published=publishing_time())

@@ -1,0 +1,142 @@
+"""One run of `shrag index`, from the plan to a build that can be published.
+
+A version is built beside those that answer. What a killed build had committed is found again: every record
+has a number, its place in the corpus, records are committed in that order, and a resumed build analyses only
+those after the last one committed.
+
+BM25's statistics count deleted passages until the engine merges them away, so a corpus that names an id twice
+is not written and deleted again: the build notices at its end, and starts over without the records that a
+later one replaces. An update of a published version does delete, and commits once, at its end; killed, it
+starts over.
+"""
+
+from contextlib import closing
+from dataclasses import dataclass
+
+from indexer.analysis.pool import WorkerEnded
+from indexer.building.passages import (
+    analyse_passages,
+    resume_point,
+    skip_written,
+    write_passages,
+)
+from indexer.building.plan import BuildPlan, begin, resume
+from indexer.building.records import (
+    Tally,
+    prepare_passages,
+    read_records,
+    reading_stages,
+    replaced_by_later,
+)
+from indexer.building.summary import CorpusSummary, complete_manifest
+from indexer.dead_letters import DeadLetterFile
+from indexer.errors import EmptyCorpus, IndexNotWritten, Remedy, StrictRefusal
+from indexer.manifest import Manifest
+from indexer.readers import DeadLetter
+from indexer.requests import Progress
+from indexer.settings import IndexerSettings
+from indexer.store import IndexStore
+from indexer.store.build_folder import DEAD_LETTERS
+from indexer.vectors.stage import VectorStage
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A build that can be published, and the first of its dead letters."""
+
+    manifest: Manifest
+    first_dead_letters: list[DeadLetter]
+
+
+@dataclass(frozen=True, slots=True)
+class StartOver:
+    """What is written cannot be kept; the records of these numbers are to be left out."""
+
+    superfluous: frozenset[int]
+
+
+def build_version(
+    store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
+) -> Built:
+    """Build, going on where the same command was interrupted; `store.writing()` is held.
+
+    Raises:
+        EmptyCorpus: no record could be indexed.
+        StrictRefusal: a record was refused, and that was to stop the build.
+        IndexNotWritten: a process that analyses was ended.
+    """
+    plan = resume(store, plan) or begin(store, plan)
+    try:
+        while isinstance(built := _build(store, plan, settings, vectors, progress), StartOver):
+            plan = begin(store, plan, built.superfluous)
+    except WorkerEnded as error:
+        raise IndexNotWritten(
+            f"{error}, perhaps for lack of memory. What was published before still answers",
+            remedy=("give the same command again, it goes on where it stopped", Remedy.FEWER_WORKERS),
+            index=store.name,
+        ) from error
+    return built
+
+
+def _build(
+    store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
+) -> Built | StartOver:
+    tally, building, unit = Tally(), store.local.building, plan.corpus.unit
+    refused_by_engine = False
+
+    def refuse(letter: DeadLetter) -> None:
+        if plan.request.strict:
+            raise StrictRefusal(
+                f"{letter.file}, line {letter.line}: {letter.reason}; nothing was published",
+                remedy=Remedy.ALLOW_DEAD_LETTERS,
+            )
+        letters.add(letter)
+        tally.counts["dead_letters"] += 1
+
+    def refuse_written(letter: DeadLetter) -> None:
+        nonlocal refused_by_engine
+        refused_by_engine = True
+        refuse(letter)
+
+    with (
+        DeadLetterFile(building / DEAD_LETTERS) as letters,
+        store.writer(unit, plan.base, refuse_written) as writer,
+    ):
+        point = resume_point(writer, plan)
+        if point.written:
+            writer.commit()  # merges that were cut short
+        # What is written now is looked at on its way; what was there before is read again at the end.
+        chain = plan.request.analyzer, plan.request.decompound, plan.dictionary
+        summary = None if plan.base or point.written else CorpusSummary(*chain)
+        stages = reading_stages(progress, point.written, tally)
+        with closing(read_records(plan, tally, refuse, stages)) as papers:  # an error would leave files open
+            records = prepare_passages(papers, plan, tally)
+            if not skip_written(records, point):
+                return StartOver(frozenset())  # the corpus is another one, though its files look the same
+            prepared = analyse_passages(records, plan, workers=settings.workers)
+            write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
+        if not plan.superfluous and (repeated := replaced_by_later(tally.ids)):
+            return StartOver(frozenset(repeated))
+        if tally.counts["records"] == 0:
+            raise EmptyCorpus(_why_empty(plan, letters))
+        progress("merging", 0, 0)
+        writer.commit()
+        if writer.passage_count == 0:  # the engine would not take any
+            raise EmptyCorpus(_why_empty(plan, letters))
+        tally.counts["replaced"] = writer.replaced
+        draft = vectors.run(plan.draft(store, dict(tally.counts)), writer)
+        writer.finish()
+        if refused_by_engine:  # it was summed up, and is not there
+            summary = None
+        manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, summary)
+    return Built(manifest, letters.first)
+
+
+def _why_empty(plan: BuildPlan, letters: DeadLetterFile) -> str:
+    if not letters.count:
+        return f"nothing to index in {', '.join(map(str, plan.request.paths))}: no records"
+    letter = letters.first[0]
+    return (
+        f"nothing to index: all {letters.count:,} records were refused; the first: "
+        f"{letter.file}, line {letter.line}: {letter.reason}"
+    )

@@ -1,0 +1,90 @@
+"""Passages on their way into a writer: past those already written, analysed, committed now and then."""
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from typing import NamedTuple
+
+from indexer.analysis.pool import analyse_in_order
+from indexer.building.plan import BuildPlan
+from indexer.building.records import Record
+from indexer.building.summary import CorpusSummary
+from indexer.glossary.brackets import PassageMentions, passage_mentions
+from indexer.glossary.mining import texts_of
+from indexer.packing import PassageTokens
+from indexer.requests import Progress
+from indexer.schema import StoredPassage
+from indexer.stored import key_field, key_of
+from indexer.writers import Writer
+
+Numbered = tuple[int, StoredPassage]  # with the record's number
+Prepared = tuple[Numbered, PassageTokens, PassageMentions]
+
+
+class ResumePoint(NamedTuple):
+    """How far an earlier run of the same build came."""
+
+    written: int = 0  # records of the corpus, counted from its start
+    last_id: str | None = None  # of the last of these
+    offset: int = 0  # what a record's number is raised by: an update counts on from its base's
+
+
+def resume_point(writer: Writer, plan: BuildPlan) -> ResumePoint:
+    """Return where to go on; an update starts at the first record."""
+    last, key = writer.last_written()
+    return ResumePoint(offset=last + 1) if plan.base else ResumePoint(last + 1, key)
+
+
+def skip_written(records: Iterator[Record], point: ResumePoint) -> bool:
+    """Read past the records already written; False where the corpus has another one at that place."""
+    if point.written == 0:
+        return True
+    for record in records:
+        if record.number == point.written - 1:
+            return record.id == point.last_id
+    return False
+
+
+def analyse_passages(
+    records: Iterable[Record], plan: BuildPlan, *, workers: int
+) -> Generator[Prepared, None, None]:
+    """Yield the passages of records with their tokens and the terms that their brackets mention."""
+    yield from analyse_in_order(
+        _numbered(records),
+        lambda item: texts_of(item[1]),
+        passage_mentions,
+        analyzer=plan.request.analyzer,
+        decompound=plan.request.decompound,
+        workers=workers,
+        dictionary=plan.dictionary,
+    )
+
+
+def _numbered(records: Iterable[Record]) -> Iterator[Numbered]:
+    return ((record.number, passage) for record in records for passage in record.passages)
+
+
+def write_passages(
+    writer: Writer,
+    prepared: Generator[Prepared, None, None],
+    plan: BuildPlan,
+    point: ResumePoint,
+    commit_every: int,
+    summary: CorpusSummary | None,
+    progress: Progress,
+) -> None:
+    """Write all passages; commit every so many records, but of an update nothing before its end."""
+    unit, newest, uncommitted = plan.corpus.unit, -1, 0
+    with closing(prepared):
+        for (number, passage), tokens, mentions in prepared:
+            if number != newest:
+                newest = number
+                if plan.base is None and uncommitted == commit_every:
+                    progress("committing", 0, 0)
+                    writer.commit()
+                    uncommitted = 0
+                uncommitted += 1
+                if plan.base is not None:
+                    writer.replace(key_field(unit), key_of(passage, unit))
+            writer.add(passage, tokens, point.offset + number)
+            if summary:
+                summary.add(passage, mentions)

@@ -1,0 +1,126 @@
+"""What a build starts from and makes, written down so that the same command resumes it."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from indexer.analysis import UserDictionary
+from indexer.errors import InvalidCall, Remedy
+from indexer.fingerprint import Fingerprint, lexical_fingerprint
+from indexer.manifest import Manifest, check_analysis
+from indexer.readers import Corpus
+from indexer.requests import IngestRequest
+from indexer.store import IndexStore
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPlan:
+    """A build of a corpus; of its records those of `superfluous` numbers are replaced by later ones."""
+
+    request: IngestRequest
+    corpus: Corpus
+    version: int
+    base: Manifest | None  # the version that it adds to
+    dictionary: UserDictionary | None
+    fingerprint: Fingerprint
+    superfluous: frozenset[int] = frozenset()
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what is the same where the same command is given again for the same files."""
+        return {
+            "files": [_state_of(name) for name in self.corpus.files],
+            "format": self.corpus.format,
+            "columns": dict(self.request.columns or {}),
+            "fingerprint": self.fingerprint,
+            "base": self.base.version if self.base else None,
+            "version": self.version,
+        }
+
+    def draft(self, store: IndexStore, counts: dict[str, int]) -> Manifest:
+        """Return the manifest of what is built, as far as it is known before the passages are counted."""
+        return Manifest(
+            name=store.name,
+            version=self.version,
+            engine=store.engine,
+            analyzer=self.request.analyzer,
+            decompound=self.request.decompound,
+            unit=self.corpus.unit,
+            papers=0,
+            passages=0,
+            published="",
+            fingerprint=self.fingerprint,
+            counts=counts,
+            dictionary=self.dictionary.hash if self.dictionary else "",
+            source={"paths": list(self.request.paths), "format": self.corpus.format},
+        )
+
+
+def plan_build(store: IndexStore, request: IngestRequest, corpus: Corpus) -> BuildPlan:
+    """Check what is asked against the version that answers, which the build adds to unless it rebuilds.
+
+    Raises:
+        InvalidCall: another analysis, dictionary or kind of record than the version's.
+        IndexMismatch: the version was built by other library versions, or is of another format.
+    """
+    base, dictionary = None, request.dictionary
+    if not request.rebuild and store.current() is not None:
+        base = store.manifest()
+        dictionary = _check_request(store, base, request, corpus)
+    fingerprint = lexical_fingerprint(request.analyzer, request.decompound, store.engine, dictionary)
+    return BuildPlan(request, corpus, store.next_version(), base, dictionary, fingerprint)
+
+
+def _check_request(
+    store: IndexStore, base: Manifest, request: IngestRequest, corpus: Corpus
+) -> UserDictionary | None:
+    """Check a request to add to a version; return the version's dictionary."""
+    asked, built = (request.analyzer, request.decompound), (base.analyzer, base.decompound)
+    if asked != built:
+        raise InvalidCall(
+            f"index {base.name!r} is analysed as {' '.join(built)}, this call asks for {' '.join(asked)}",
+            remedy=("leave the analyzer as it is", Remedy.REBUILD),
+            index=base.name,
+        )
+    if base.unit != corpus.unit:
+        raise InvalidCall(
+            f"index {base.name!r} holds records of the kind {base.unit!r}, this corpus is of the kind "
+            f"{corpus.unit!r}",
+            remedy=(Remedy.RENAME, Remedy.REBUILD),
+            index=base.name,
+        )
+    built_with = store.dictionary(base)
+    if request.dictionary is not None and request.dictionary != built_with:
+        raise InvalidCall(
+            f"index {base.name!r} was built {'with another' if built_with else 'without a'} dictionary",
+            remedy=("leave the dictionary out", Remedy.REBUILD),
+            index=base.name,
+        )
+    check_analysis(base, built_with)
+    return built_with
+
+
+def resume(store: IndexStore, plan: BuildPlan) -> BuildPlan | None:
+    """Return the plan as it was begun, if an unfinished build of it lies there; an update starts over."""
+    unfinished = store.local.read_plan()
+    if plan.base or not unfinished or "superfluous" not in unfinished:
+        return None
+    superfluous = unfinished.pop("superfluous")
+    if unfinished != plan.as_record() or not store.can_resume():
+        return None
+    return replace(plan, superfluous=frozenset(superfluous))
+
+
+def begin(store: IndexStore, plan: BuildPlan, superfluous: frozenset[int] = frozenset()) -> BuildPlan:
+    """Begin anew from the base, or from empty, without the records of these numbers."""
+    store.start_building(plan.base, plan.request.analyzer, plan.request.decompound, plan.dictionary)
+    store.local.write_plan(plan.as_record() | {"superfluous": sorted(superfluous)})
+    return replace(plan, superfluous=superfluous)
+
+
+def _state_of(name: str) -> list[str | int]:
+    """Return what changes when a file does, its permissions included; the hub's have no such."""
+    try:
+        status = Path(name).stat()
+    except OSError:
+        return [name]
+    return [name, status.st_size, status.st_mtime_ns, status.st_ctime_ns]

@@ -1,0 +1,30 @@
+"""What mends an error, as the command line says it."""
+
+from indexer.errors import IndexerError, Remedy, join_remedies
+
+COMMANDS: dict[Remedy, str] = {
+    Remedy.CREATE: "shrag index PATH --name {index}",
+    Remedy.REBUILD: "shrag index PATH --name {index} --rebuild",
+    Remedy.REBUILD_WITH_DICTIONARY: "shrag index PATH --name {index} --rebuild --dictionary FILE",
+    Remedy.ROLL_BACK: "shrag indexes rollback {index}",
+    Remedy.ENCODE_ANEW: "shrag index --vectors-only --name {index}",
+    Remedy.RENAME: "--name",
+    Remedy.ALLOW_DEAD_LETTERS: "leave --strict out",
+    Remedy.NAME_FORMAT: "--format",
+    Remedy.FEWER_WORKERS: "--workers",
+    Remedy.CONFIRM: "--yes",
+}
+
+
+def describe_error(error: Exception) -> str:
+    """Return one line: what happened, to which input, and the commands that mend it."""
+    if not isinstance(error, IndexerError):
+        return str(error)
+    remedies = [_describe(remedy, error.index or "NAME") for remedy in error.remedies]
+    return join_remedies(error.what, remedies)
+
+
+def _describe(remedy: Remedy | str, index: str) -> str:
+    if isinstance(remedy, str):
+        return remedy
+    return f"{remedy.value} ({COMMANDS[remedy].format(index=index)})"

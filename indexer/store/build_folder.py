@@ -1,0 +1,173 @@
+"""What of an index lies on the machine that builds it, whatever its engine.
+
+| below HOME/NAME | what |
+|---|---|
+| building/ | the version being built, or an unfinished build |
+| building/plan.json | what it is built from |
+| building/dead-letters.jsonl | what of its corpus could not be read |
+| encoded/ | vectors encoded for the version being built |
+| versions/000001/ | a published version, or what this machine keeps of it |
+| dead-letters/000001.jsonl | what of its corpus could not be read |
+| clearing.json | there while a version is published and those it replaces are not all cleared away |
+| writer.lock | held while a version is built |
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from indexer.durable import describing_write_errors, sync, write_durably
+from indexer.errors import IndexBusy, InvalidCall
+
+DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
+DICTIONARY = "dictionary.txt"
+GLOSSARY = "glossary.sqlite"
+PLAN = "plan.json"
+VECTORS = "vectors"  # of the passages, a folder beside the index's
+# What lies in the building folder and is no part of the version.
+NOT_PUBLISHED = (PLAN, DEAD_LETTERS, "manifest.json")
+
+NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFolder:
+    """The folder of an index on the machine that builds it."""
+
+    name: str
+    path: Path
+
+    @classmethod
+    def of(cls, home: Path, name: str) -> Self:
+        """Name the folder; nothing is made or read. InvalidCall for a name that is no plain word."""
+        if not NAME.fullmatch(name):
+            raise InvalidCall(
+                f"{name!r} cannot name an index: letters, digits, '.', '_' and '-', at most 64, "
+                "the first a letter or digit"
+            )
+        return cls(name, home / name)
+
+    @property
+    def building(self) -> Path:
+        """The folder of the version being built."""
+        return self.path / "building"
+
+    @property
+    def encoded(self) -> Path:
+        """The folder of the vectors that were encoded for the version being built."""
+        return self.path / "encoded"
+
+    @property
+    def versions(self) -> Path:
+        """The folder of the published versions."""
+        return self.path / "versions"
+
+    def version_path(self, version: int) -> Path:
+        """Return the folder of a version."""
+        return self.versions / f"{version:06}"
+
+    def dead_letter_path(self, version: int) -> Path:
+        """Return the file of a version's dead letters."""
+        return self.path / "dead-letters" / f"{version:06}.jsonl"
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other processes of this machine from writing; IndexBusy at once where one does.
+
+        The hold ends with the process, however that ends.
+        """
+        from filelock import FileLock, Timeout
+
+        with describing_write_errors(self.name):
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.path / "writer.lock")
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                raise IndexBusy(
+                    f"another process is writing to index {self.name!r}",
+                    remedy="wait for it, then try again",
+                    index=self.name,
+                ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def start(self) -> None:
+        """Begin an empty building folder."""
+        shutil.rmtree(self.building, ignore_errors=True)
+        self.building.mkdir()
+
+    def discard(self, *, with_index: bool) -> None:
+        """Remove the unfinished build, and the whole folder with it unless vectors were encoded."""
+        shutil.rmtree(self.building, ignore_errors=True)
+        if with_index and not self.encoded.exists():
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def is_unfinished(self) -> bool:
+        """Tell whether a build lies there that was interrupted, or is running."""
+        return (self.building / PLAN).exists()
+
+    def read_plan(self) -> dict[str, Any] | None:
+        """Return what the build that lies there is made from; None where none lies there."""
+        try:
+            plan = json.loads((self.building / PLAN).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return plan if isinstance(plan, dict) else None
+
+    def write_plan(self, plan: dict[str, Any]) -> None:
+        """Note what the build is made from, so that it can be resumed."""
+        write_durably(self.building / PLAN, json.dumps(plan))
+
+    def move_dead_letters(self, version: int) -> None:
+        """Put the dead letters of the build beside those of other versions."""
+        written, target = self.building / DEAD_LETTERS, self.dead_letter_path(version)
+        target.unlink(missing_ok=True)
+        if written.exists():
+            target.parent.mkdir(exist_ok=True)
+            sync(written)
+            written.rename(target)
+            sync(target.parent)
+
+    def forget_encoded(self) -> None:
+        """Remove what was encoded for a version that is published now."""
+        shutil.rmtree(self.encoded, ignore_errors=True)
+
+    def plan_clearing(self, version: int, before: int, keep: int) -> None:
+        """Note what is to be cleared away once `version` answers, should this process be killed before."""
+        plan = {"version": version, "before": before, "keep": keep}
+        write_durably(self.path / "clearing.json", json.dumps(plan))
+
+    def finish_clearing(
+        self,
+        current: Callable[[], int | None],
+        versions: Callable[[], list[int]],
+        clear: Callable[[int], None],
+    ) -> None:
+        """Clear away what the version that answers replaced, where that is still to be done."""
+        path = self.path / "clearing.json"
+        try:
+            plan = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return
+        if plan["version"] == current():  # else it never came to answer
+            for version in superseded(versions(), **plan):
+                clear(version)
+        path.unlink()
+
+
+def superseded(versions: list[int], version: int, before: int, keep: int) -> list[int]:
+    """Return the versions to clear away when `version` answers instead of `before` and `keep` may stay.
+
+    Those that were rolled back from go first: they stand between the two.
+    """
+    abandoned = [number for number in versions if before < number < version]
+    earlier = [number for number in versions if number <= before]
+    return abandoned + earlier[: max(0, len(earlier) + 1 - keep)]

@@ -1,0 +1,40 @@
+"""The engines that keep indexes: the settings say which, and its module opens the store."""
+
+from importlib import import_module
+from typing import Any
+
+from indexer.errors import InvalidCall, LibraryMissing
+from indexer.settings import IndexerSettings
+from indexer.store import IndexStore
+
+# Each module has `open_store` and `index_names`; imported where used, as a client may not be installed.
+MODULES = {"tantivy": "indexer.store.folder", "elasticsearch": "indexer.store.elasticsearch"}
+
+
+def open_store(settings: IndexerSettings, name: str) -> IndexStore:
+    """Return the store of an index; use it as a context manager, a connection may be held.
+
+    Raises:
+        InvalidCall: a name that is no plain word, or an unknown engine.
+        LibraryMissing: the client of the engine is not installed.
+    """
+    store: IndexStore = _module_of(settings.engine).open_store(settings, name)
+    return store
+
+
+def index_names(settings: IndexerSettings) -> list[str]:
+    """Name the indexes that have a published version, in order; raises as `open_store`."""
+    names: list[str] = _module_of(settings.engine).index_names(settings)
+    return names
+
+
+def _module_of(engine: str) -> Any:
+    if engine not in MODULES:
+        raise InvalidCall(f"no engine is called {engine!r}; there are: {', '.join(MODULES)}")
+    try:
+        return import_module(MODULES[engine])
+    except ModuleNotFoundError as error:
+        raise LibraryMissing(
+            f"the engine is {engine}, and its client is not installed ({error.name} is missing)",
+            remedy=f"install it: make install-{engine}",
+        ) from error

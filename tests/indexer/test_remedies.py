@@ -1,0 +1,61 @@
+"""What mends an error is a value that each front end words."""
+
+import subprocess
+import sys
+
+import pytest
+
+from indexer.errors import IndexMismatch, InvalidCall, Remedy
+from indexer.remedies import describe_error
+from indexer.settings import IndexerSettings
+from indexer.store.engines import open_store
+
+
+def test_an_error_says_in_words_what_the_command_line_says_by_commands():
+    error = IndexMismatch("built otherwise", remedy=(Remedy.REBUILD, "set it back"), index="papers")
+
+    assert str(error) == "built otherwise; build it again, or set it back"
+    assert describe_error(error) == (
+        "built otherwise; build it again (shrag index PATH --name papers --rebuild), or set it back"
+    )
+
+
+@pytest.mark.parametrize("remedy", Remedy)
+def test_the_command_line_has_a_command_for_each_remedy(remedy):
+    assert describe_error(IndexMismatch("why", remedy=remedy)).startswith(f"why; {remedy.value} (")
+
+
+def test_an_error_without_a_remedy_says_what_happened():
+    assert str(IndexMismatch("why")) == describe_error(IndexMismatch("why")) == "why"
+
+
+def test_an_unknown_engine_is_refused_with_those_there_are(tmp_path):
+    settings = IndexerSettings(home=tmp_path).model_copy(update={"engine": "lucene"})
+
+    with pytest.raises(InvalidCall, match="no engine is called 'lucene'; there are: tantivy, elasticsearch"):
+        open_store(settings, "papers")
+
+
+WITHOUT_CLIENT = """
+import sys
+sys.modules["elasticsearch"] = None
+sys.argv = ["shrag", "indexes", "list"]
+import shrag
+shrag.main()
+"""
+
+
+def test_a_missing_client_is_a_missing_library_with_what_installs_it(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_CLIENT],
+        env={"SHRAG_ENGINE": "elasticsearch", "SHRAG_HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        "LibraryMissing: the engine is elasticsearch, and its client is not installed"
+    )
+    assert done.stderr.endswith("install it: make install-elasticsearch\n")
