@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from retriever.settings import RetrieverSettings
 
 DEFAULT_MEASURES = "nDCG@10 R@100 Success@5 Success@15"
-TOLD_IDS = 5
+SHOWN_IDS = 5
 OVERLAP_DEPTH = 10
 
 a_file = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -112,7 +112,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     seconds = time.perf_counter() - begun
     manifest = _manifest(index, request, settings, source, topics, out, ranked, seconds)
     manifest.write(out)
-    _tell_run(manifest, ranked, as_json=as_json)
+    _report_run(manifest, ranked, as_json=as_json)
 
 
 @evaluate.command("score")
@@ -132,7 +132,7 @@ def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_jso
     from eval.runs import read_run
 
     scores = evaluate_run(read_qrels(qrels), read_run(run), measures)
-    _tell_gaps(run, scores)
+    _report_gaps(run, scores)
     if as_json:
         record: dict[str, Any] = dict(scores.means)
         if per_query:
@@ -170,8 +170,8 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
 
     judgements, first, second = read_qrels(qrels), read_run(run_a), read_run(run_b)
     scores_a, scores_b = evaluate_run(judgements, first, measures), evaluate_run(judgements, second, measures)
-    _tell_gaps(run_a, scores_a)
-    _tell_gaps(run_b, scores_b)
+    _report_gaps(run_a, scores_a)
+    _report_gaps(run_b, scores_b)
     compared = {
         measure: compare(list(values.values()), list(scores_b.per_query[measure].values()))
         for measure, values in scores_a.per_query.items()
@@ -179,7 +179,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     questions = len(next(iter(scores_a.per_query.values())))
     record = {
         "questions": questions,
-        "measures": {measure: one.as_record() for measure, one in compared.items()},
+        "measures": {measure: comparison.as_record() for measure, comparison in compared.items()},
     }
     if first or second:
         record[f"overlap@{OVERLAP_DEPTH}"] = mean_overlap(first, second, OVERLAP_DEPTH)
@@ -243,9 +243,10 @@ def _manifest(
     seconds: float,
 ) -> "RunManifest":
     """Say what the run at `out`, finished just now, was made with."""
-    from eval.manifest import RunManifest, file_record, index_record, software
+    from eval.manifest import RunManifest, file_record, index_record, models_record, software
 
     counts = {"hits": sum(map(len, ranked.run.values())), "without_hits": ranked.without_hits}
+    models = models_record(IndexerSettings(), ranked.applied)
     return RunManifest(
         index=index_record(index.manifest),
         method=request.method,
@@ -258,11 +259,12 @@ def _manifest(
         run=file_record(out) | counts,
         started=(datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds"),
         seconds=round(seconds, 3),
-        **software(),
+        models=models,
+        **software(models=bool(models)),
     )
 
 
-def _tell_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool) -> None:
+def _report_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool) -> None:
     from indexer.requests import counted
 
     run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
@@ -282,27 +284,27 @@ def _tell_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool)
     )
     if ranked.without_hits:
         click.echo(f"no hits for {counted(len(ranked.without_hits), 'question')}:", err=True)
-        for query_id, reason in list(ranked.without_hits.items())[:TOLD_IDS]:
+        for query_id, reason in list(ranked.without_hits.items())[:SHOWN_IDS]:
             click.echo(f"  {query_id}: {reason}", err=True)
-        if len(ranked.without_hits) > TOLD_IDS:
+        if len(ranked.without_hits) > SHOWN_IDS:
             click.echo(f"  … all in {run['path']}.manifest.json", err=True)
 
 
-def _tell_gaps(run: Path, scores: "Scores") -> None:
+def _report_gaps(run: Path, scores: "Scores") -> None:
     from indexer.requests import counted
 
-    told = (
+    gaps = (
         ("judged question", "not in it, counted as 0", scores.missing),
         ("question", "with nothing relevant judged, not counted", scores.without_relevant),
         ("question", "of it not judged, not counted", scores.unjudged),
     )
-    for question, words, ids in told:
+    for question, words, ids in gaps:
         if ids:
             click.echo(f"{run}: {counted(len(ids), question)} {words} ({_some(ids)})", err=True)
 
 
 def _some(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:TOLD_IDS]) + (", …" if len(ids) > TOLD_IDS else "")
+    return ", ".join(ids[:SHOWN_IDS]) + (", …" if len(ids) > SHOWN_IDS else "")
 
 
 def _by_question(scores: "Scores") -> dict[str, dict[str, float]]:
@@ -319,14 +321,14 @@ def _show_comparison(compared: Mapping[str, "Comparison"]) -> None:
     rows = [
         (
             measure,
-            f"{one.mean_a:.4f}",
-            f"{one.mean_b:.4f}",
-            f"{one.difference:+.4f}",
-            f"{one.interval[0]:+.4f} … {one.interval[1]:+.4f}",
-            shown_p(one.p_value),
-            f"{one.wins} / {one.ties} / {one.losses}",
+            f"{comparison.mean_a:.4f}",
+            f"{comparison.mean_b:.4f}",
+            f"{comparison.difference:+.4f}",
+            f"{comparison.interval[0]:+.4f} … {comparison.interval[1]:+.4f}",
+            shown_p(comparison.p_value),
+            f"{comparison.wins} / {comparison.ties} / {comparison.losses}",
         )
-        for measure, one in compared.items()
+        for measure, comparison in compared.items()
     ]
     header = ("measure", "A", "B", "B − A", "95 % interval", "p", "better / same / worse")
     click.echo(aligned(header, rows))

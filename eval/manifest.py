@@ -3,6 +3,7 @@
 import hashlib
 import json
 import platform
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,20 +11,19 @@ from typing import Any
 
 from eval.files import replace_file
 from indexer.manifest import Manifest
+from indexer.settings import IndexerSettings
 
 SUFFIX = ".manifest.json"
 # What a run's order may depend on.
-LIBRARIES = (
-    "tantivy",
-    "python-mecab-ko",
-    "python-mecab-ko-dic",
-    "regex",
+LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "rapidfuzz")
+MODEL_LIBRARIES = (
     "numpy",
-    "rapidfuzz",
     "sentence-transformers",
     "transformers",
     "torch",
-)
+)  # where vectors or a re-ranker order
+ENCODER_STATE = ("provider", "model", "revision", "device", "precision", "dimensions", "max_tokens")
+RERANKER_STATE = ("provider", "model", "revision", "device", "precision", "max_tokens", "scores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class RunManifest:
     unit: str
     keywords: dict[str, Any]
     applied: dict[str, Any]  # the configuration that took effect
-    deviations: dict[str, dict[str, Any]]  # of questions for which it did not wholly: {query_id: what}
+    models: dict[str, dict[str, Any]]  # those of `encoder` and `reranker` that had a part in the order
+    deviations: dict[str, dict[str, Any]]  # {query_id: what was otherwise for this question}
     topics: dict[str, Any]
     run: dict[str, Any]
     python: str
@@ -85,12 +86,26 @@ def project_version() -> str:
     return _version("shrag")
 
 
-def software() -> dict[str, Any]:
-    """Return the versions that a run may depend on."""
+def models_record(settings: IndexerSettings, applied: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return how the models were run that had a part in the order; none of a run without them."""
+    states = {
+        "encoder": (applied.get("vectors"), settings.encoder, ENCODER_STATE),
+        "reranker": (applied.get("reranker"), settings.reranker, RERANKER_STATE),
+    }
+    return {
+        name: {field: getattr(model, field) for field in fields}
+        for name, (used, model, fields) in states.items()
+        if used
+    }
+
+
+def software(*, models: bool) -> dict[str, Any]:
+    """Return the versions that a run may depend on, with `models` those of the libraries that run them."""
+    libraries = LIBRARIES + MODEL_LIBRARIES if models else LIBRARIES
     return {
         "shrag": project_version(),
         "python": platform.python_version(),
-        "libraries": {library: _version(library) for library in LIBRARIES},
+        "libraries": {library: _version(library) for library in libraries},
     }
 
 

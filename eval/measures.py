@@ -121,7 +121,7 @@ def _parse(name: str) -> Any:
         ) from None
     for key, value in measure.params.items():  # trec_eval ends the process over a cutoff of 0
         values = value.values() if isinstance(value, dict) else (value,)
-        if key != "judged_only" and any(_out_of_bounds(one) for one in values):
+        if key != "judged_only" and any(_out_of_bounds(number) for number in values):
             raise BadMeasure(f"{name!r}: {key} lies between 1 and {LARGEST_PARAMETER:,}")
     if not PROVIDERS.supports(measure):
         raise BadMeasure(f"{name!r} cannot be computed with what is installed; there are {EXAMPLES}, …")

@@ -1,12 +1,13 @@
 """Topics to a run: every question ranked by one method."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from eval.runs import Run, as_written
 from indexer.ingest import Progress, no_progress
 from retriever.errors import BadExpression, BadQuestion
+from retriever.hits import AppliedSearch
 from retriever.index import SearchIndex
 from retriever.keywords import Keyword
 from retriever.search import SearchRequest, rank
@@ -22,7 +23,7 @@ class RankedTopics:
     run: Run
     without_hits: dict[str, str]
     applied: dict[str, Any]  # the configuration that took effect
-    deviations: dict[str, dict[str, Any]]  # of questions for which it did not wholly: {query_id: what}
+    deviations: dict[str, dict[str, Any]]  # {query_id: what was otherwise for this question}
 
 
 async def rank_topics(
@@ -40,20 +41,34 @@ async def rank_topics(
     """
     run: Run = {}
     without_hits: dict[str, str] = {}
-    deviations: dict[str, dict[str, Any]] = {}
-    applied: dict[str, Any] = {}
+    applied: dict[str, AppliedSearch] = {}
     for done, (query_id, question) in enumerate(topics.items()):
         progress("questions", done, len(topics))
         asked = replace(request, question=question, keywords=(keywords or {}).get(query_id, request.keywords))
         try:
             ranked = await rank(index, asked, settings)
             run[query_id] = as_written(list(ranked.hits))
-            if deviation := ranked.applied.deviations():
-                deviations[query_id] = deviation
-            applied = applied or ranked.applied.as_record()
+            if ranked.hits:
+                applied[query_id] = ranked.applied
         except (BadQuestion, BadExpression) as error:
             run[query_id] = []
             without_hits[query_id] = str(error).splitlines()[0]
         if not run[query_id]:
             without_hits.setdefault(query_id, NOTHING_FOUND)
-    return RankedTopics(run, without_hits, applied, deviations)
+    of_run = configuration(list(applied.values()))
+    return RankedTopics(run, without_hits, of_run, deviations(applied, of_run))
+
+
+def configuration(applied: Sequence[AppliedSearch]) -> dict[str, Any]:
+    """Return a run's configuration: of the first question for which nothing failed, else of the first."""
+    whole = [search for search in applied if not search.deviations()]
+    return next((search.as_record() for search in whole or applied), {})
+
+
+def deviations(applied: Mapping[str, AppliedSearch], of_run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return for each question that was ranked otherwise than the run says what was otherwise."""
+    differences = {
+        query_id: {name: value for name, value in search.as_record().items() if value != of_run[name]}
+        for query_id, search in applied.items()
+    }
+    return {query_id: found for query_id, found in differences.items() if found}

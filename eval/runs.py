@@ -108,11 +108,11 @@ def _rank(text: str, where: str) -> int:
 
 
 def _check_ids(query_id: str, ids: list[str]) -> None:
-    for one in (query_id, *ids):
-        if not _is_word(one):
-            raise BadRun(f"{one!r} cannot stand in a run: an id is not empty and has no white space")
+    for name in (query_id, *ids):
+        if not _is_word(name):
+            raise BadRun(f"{name!r} cannot stand in a run: an id is not empty and has no white space")
     if len(set(ids)) < len(ids):
-        twice = next(one for place, one in enumerate(ids) if one in ids[:place])
+        twice = next(found for place, found in enumerate(ids) if found in ids[:place])
         raise BadRun(f"{twice} stands twice in the ranking of {query_id}")
 
 

@@ -14,8 +14,8 @@ from generator.pipeline import AskResult
 from generator.steps import Listener, StepEvent
 from generator.streaming import readable
 from generator.trace import Trace
-from indexer.console import console
 from indexer.progress import SHOWN_EVERY
+from indexer.terminal import console
 
 MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?"}
 STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow"}

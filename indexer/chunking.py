@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from indexer.cleaning import clean_body, split_sections
 from indexer.papers import INDEXED_CHARACTERS, Language, Paper, Unit, language_of
 
 Part: TypeAlias = Literal["abstract", "abstract2", "body", "passage"]
@@ -189,6 +188,8 @@ def _abstract_chunks(abstract: str) -> list[str]:
 
 
 def _body_chunks(body: str) -> Iterator[str]:
+    from indexer.cleaning import clean_body, split_sections
+
     for section in split_sections(clean_body(body)):
         if section.text:
             yield from chunk_text(f"{section.heading}\n\n{section.text}")

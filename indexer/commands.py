@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
-from indexer.descriptions import as_record, describe_counts, echo_json, size_of
+from indexer.console import as_record, describe_counts, echo_json, size_of
 from indexer.options import (
     dictionary_of,
     dictionary_option,

@@ -1,16 +1,64 @@
-"""The screen that tables and colours are printed to."""
+"""What an index is made of, for a person, and as one JSON object."""
 
-from rich.console import Console
+import json
+from typing import TYPE_CHECKING, Any
 
-WIDTH_OF_A_FILE = 160  # characters of a table's line where nobody's terminal bounds it
+import click
+
+from indexer.analysis import UserDictionary
+from indexer.requests import counted
+
+if TYPE_CHECKING:
+    from indexer.manifest import Manifest
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Make a console for tables and colours; colours only where a person looks, wide lines elsewhere.
+def describe_vectors(manifest: "Manifest") -> str:
+    """Say by what the passages were encoded, and how many were."""
+    built = manifest.vector_fingerprint
+    if not built:
+        return ""
+    revision = f"@{built.revision}" if built.revision else ""
+    return (
+        f"{counted(manifest.vector_count, 'passage')} encoded by {built.model}{revision}, "
+        f"{built.dimensions} dimensions, {built.storage}"
+    )
 
-    What is printed is text, never markup: titles and questions hold square brackets.
-    """
-    screen = Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
-    if not screen.is_terminal:
-        screen.width = WIDTH_OF_A_FILE
-    return screen
+
+def terms_of(dictionary: UserDictionary | None) -> int:
+    """Return how many terms a dictionary holds, 0 where there is none."""
+    return len(dictionary.entries) if dictionary else 0
+
+
+def as_record(manifest: "Manifest") -> dict[str, Any]:
+    """Return what the commands show of a version as JSON."""
+    names = ("name", "version", "engine", "papers", "passages", "published", "counts")
+    return {name: getattr(manifest, name) for name in names}
+
+
+def size_of(manifest: "Manifest") -> str:
+    """Say how many passages of how many papers there are."""
+    return f"{counted(manifest.passages, 'passage')} of {counted(manifest.papers, 'paper')}"
+
+
+def echo_json(record: dict[str, Any]) -> None:
+    """Print one JSON object on a line."""
+    click.echo(json.dumps(record, ensure_ascii=False))
+
+
+COUNTED_AS = {
+    "records": "read",
+    "removed": "removed",
+    "replaced": "replaced by newer ones of the same id",
+    "duplicates": "left out, the id stands again further on",
+    "incomplete": "without an abstract, marked incomplete",
+    "cut": "cut at 1,000,000 characters",
+    "dead_letters": "that could not be read (dead letters)",
+}
+
+
+def describe_counts(counts: dict[str, int]) -> list[str]:
+    """Say what became of the records of a build, a line each."""
+    lines = [
+        f"{counted(counts[key], 'record')} {words}" for key, words in COUNTED_AS.items() if counts.get(key)
+    ]
+    return lines + ([f"{counted(encoded, 'passage')} encoded"] if (encoded := counts.get("encoded")) else [])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.cluster.commands import backup, backups, restore
-from indexer.descriptions import as_record, describe_counts, describe_vectors, echo_json, size_of, terms_of
+from indexer.console import as_record, describe_counts, describe_vectors, echo_json, size_of, terms_of
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.options import interruptible, json_option
 from indexer.remedies import describe_error
@@ -45,7 +45,7 @@ def list_command(as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from indexer.console import console
+    from indexer.terminal import console
 
     table = Table("name", "version", "engine", "papers", "passages", "analyzer", "published", box=None)
     for manifest in manifests:

@@ -16,9 +16,9 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from indexer.console import console
 from indexer.requests import Progress as ProgressCallback
 from indexer.requests import no_progress
+from indexer.terminal import console
 
 SHOWN_EVERY = 0.1  # seconds
 STAGES_IN_BYTES = ("reading", "indexing")

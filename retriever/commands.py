@@ -110,7 +110,7 @@ def explain(
         return
     from rich.table import Table
 
-    from indexer.console import console
+    from indexer.terminal import console
 
     screen = console()
     screen.print(f"{passage_id} [{method}]  {account.title}")
@@ -133,7 +133,7 @@ def show_search(result: SearchResult) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from indexer.console import console
+    from indexer.terminal import console
 
     screen = console()
     show_trace(result)
@@ -161,7 +161,7 @@ def show_trace(result: SearchResult) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from indexer.console import console
+    from indexer.terminal import console
 
     screen = console()
     if result.keywords:

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import subprocess
+import sys
 from typing import Any
 
 import click
@@ -10,6 +11,8 @@ import pytest
 from shrag import cli
 from tests.generator.sample_index import shrag
 from tests.indexer.corpora import command, environment_of, write_jsonl
+
+pytest_plugins = ["tests.generator.sample_index"]
 
 
 def commands(group=cli, path=()):
@@ -170,3 +173,38 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path, options):
     assert reader.returncode == 1
     assert "Traceback" not in said
     assert "Error" not in said
+
+
+# What only builds, models, clusters, evaluations and pictures for a terminal need.
+NOT_FOR_HELP = {"pydantic", "asyncio", "numpy", "rich", "httpx", "tantivy"}
+NOT_FOR_A_SEARCH = {
+    *("numpy", "httpx", "elasticsearch", "ir_measures", "torch", "transformers", "filelock", "rich"),
+    *("eval.commands", "generator.commands", "stack.commands"),
+    *("indexer.readers", "indexer.building", "indexer.cleaning", "indexer.glossary.mining"),
+}
+
+
+def loaded_by(home, *arguments):
+    """Return the modules that a command has loaded when it ends."""
+    code = (
+        "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        "import shrag; shrag.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=environment_of(home),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stderr.split())
+
+
+def test_help_loads_no_more_than_it_needs(tmp_path):
+    assert not loaded_by(tmp_path, "--help") & NOT_FOR_HELP
+
+
+def test_a_search_loads_no_more_than_it_needs(sample_home):
+    question = "How can methane from rice fields be reduced?"
+
+    assert not loaded_by(sample_home, "search", question, "--name", "sample", "--json") & NOT_FOR_A_SEARCH

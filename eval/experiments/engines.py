@@ -47,6 +47,11 @@ class SideBySide:
     overlap: float
     rank_biased_overlap: float
 
+    @property
+    def means(self) -> tuple[Mapping[str, float], Mapping[str, float]]:
+        """The mean scores on both engines, the embedded one first."""
+        return self.embedded, self.elasticsearch
+
     def as_record(self) -> dict[str, Any]:
         """Return the row of the table."""
         names = ("collection", "setting", "method", "questions", "embedded", "elasticsearch")
@@ -91,9 +96,9 @@ def run_experiment(
                 engines["elasticsearch"].open(collection, setting) as cluster,
             ):
                 for method in methods:
-                    one = engines["tantivy"].rank(embedded, topics, method)
-                    other = engines["elasticsearch"].rank(cluster, topics, method)
-                    found.append(side_by_side(collection.name, setting, method, qrels, one, other))
+                    ours = engines["tantivy"].rank(embedded, topics, method)
+                    theirs = engines["elasticsearch"].rank(cluster, topics, method)
+                    found.append(side_by_side(collection.name, setting, method, qrels, ours, theirs))
     return found
 
 
@@ -116,15 +121,15 @@ def side_by_side(
 def _show(found: Sequence[SideBySide]) -> None:
     rows = [
         (
-            one.collection,
-            one.setting,
-            one.method,
-            str(one.questions),
-            *(f"{means[measure]:.4f}" for measure in SHOWN for means in (one.embedded, one.elasticsearch)),
-            f"{one.overlap:.4f}",
-            f"{one.rank_biased_overlap:.4f}",
+            compared.collection,
+            compared.setting,
+            compared.method,
+            str(compared.questions),
+            *(f"{means[measure]:.4f}" for measure in SHOWN for means in compared.means),
+            f"{compared.overlap:.4f}",
+            f"{compared.rank_biased_overlap:.4f}",
         )
-        for one in found
+        for compared in found
     ]
     measured = (name for measure in SHOWN for name in (measure, "Elasticsearch"))
     header = ("collection", "index", "method", "questions", *measured, f"first {FIRST} in common", "RBO")
@@ -139,13 +144,13 @@ def _show(found: Sequence[SideBySide]) -> None:
     "--collection",
     "names",
     multiple=True,
-    type=click.Choice([one.name for one in COLLECTIONS]),
+    type=click.Choice([collection.name for collection in COLLECTIONS]),
     help="Only this; may be given again.",
 )
 @json_option
 def main(home: Path, data: Path, prefix: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections on the embedded engine and on a cluster, alone and in one index."""
-    collections = [one for one in COLLECTIONS if not names or one.name in names]
+    collections = [collection for collection in COLLECTIONS if not names or collection.name in names]
     try:
         with question_bar() as progress:
             found = run_experiment(benches(home, data, progress, prefix), data, collections)
@@ -153,7 +158,7 @@ def main(home: Path, data: Path, prefix: str, names: tuple[str, ...], as_json: b
         click.echo(str(error), err=True)
         sys.exit(1)
     if as_json:
-        click.echo(json.dumps({"ranked": [one.as_record() for one in found]}, ensure_ascii=False))
+        click.echo(json.dumps({"ranked": [compared.as_record() for compared in found]}, ensure_ascii=False))
         return
     _show(found)
 

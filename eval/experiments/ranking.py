@@ -259,40 +259,40 @@ def run_experiment(
 
 def gains(ranked: Sequence[Ranked]) -> list[tuple[Ranked, str, Comparison]]:
     """Compare the tuned method with the baseline, by collection, setting and measure."""
-    by_key = {(one.collection, one.setting, one.method): one for one in ranked}
+    by_key = {(row.collection, row.setting, row.method): row for row in ranked}
     return [
-        (one, measure, compare(list(base.scores.per_query[measure].values()), list(values.values())))
-        for one in ranked
-        if one.method == TUNED
-        for base in (by_key[one.collection, one.setting, BASELINE],)
-        for measure, values in one.scores.per_query.items()
+        (row, measure, compare(list(base.scores.per_query[measure].values()), list(values.values())))
+        for row in ranked
+        if row.method == TUNED
+        for base in (by_key[row.collection, row.setting, BASELINE],)
+        for measure, values in row.scores.per_query.items()
     ]
 
 
 def _show(ranked: Sequence[Ranked], beside: Sequence[BesideRecorded]) -> None:
     rows = [
         (
-            one.collection,
-            one.setting,
-            one.method,
-            str(one.questions),
-            *(f"{mean:.4f}" for mean in one.scores.means.values()),
+            row.collection,
+            row.setting,
+            row.method,
+            str(row.questions),
+            *(f"{mean:.4f}" for mean in row.scores.means.values()),
         )
-        for one in ranked
+        for row in ranked
     ]
     click.echo(aligned(("collection", "index", "method", "questions", *MEASURES), rows, words=3))
     click.echo(f"\n{TUNED} − {BASELINE}")
     rows = [
         (
-            one.collection,
-            one.setting,
+            tuned.collection,
+            tuned.setting,
             measure,
             f"{found.difference:+.4f}",
             f"{found.interval[0]:+.4f} … {found.interval[1]:+.4f}",
             shown_p(found.p_value),
             f"{found.wins} / {found.ties} / {found.losses}",
         )
-        for one, measure, found in gains(ranked)
+        for tuned, measure, found in gains(ranked)
     ]
     header = ("collection", "index", "measure", "gain", "95 % interval", "p", "better / same / worse")
     click.echo(aligned(header, rows, words=3))
@@ -301,12 +301,15 @@ def _show(ranked: Sequence[Ranked], beside: Sequence[BesideRecorded]) -> None:
     click.echo(f"\n{BASELINE} beside the recorded runs")
     rows = [
         (
-            one.collection,
-            one.setting,
-            f"{one.title_weight:g}",
-            *(f"{value:.4f}" for value in (one.ours, one.recorded, one.overlap, one.rank_biased_overlap)),
+            compared.collection,
+            compared.setting,
+            f"{compared.title_weight:g}",
+            f"{compared.ours:.4f}",
+            f"{compared.recorded:.4f}",
+            f"{compared.overlap:.4f}",
+            f"{compared.rank_biased_overlap:.4f}",
         )
-        for one in beside
+        for compared in beside
     ]
     header = ("collection", "index", "title", MEASURES[0], "recorded", f"first {FIRST} in common", "RBO")
     click.echo(aligned(header, rows, words=2))
@@ -328,26 +331,30 @@ def _show(ranked: Sequence[Ranked], beside: Sequence[BesideRecorded]) -> None:
     "--collection",
     "names",
     multiple=True,
-    type=click.Choice([one.name for one in COLLECTIONS]),
+    type=click.Choice([collection.name for collection in COLLECTIONS]),
     help="Only this; may be given again.",
 )
 @json_option
 def main(home: Path, data: Path, golden: Path, split: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections by every method, alone and in one index, and test what is gained."""
-    collections = [one for one in COLLECTIONS if split in one.splits and (not names or one.name in names)]
+    collections = [
+        collection
+        for collection in COLLECTIONS
+        if split in collection.splits and (not names or collection.name in names)
+    ]
     with question_bar() as progress:
         ranked, beside = run_experiment(Bench(home, data, progress), data, golden, collections, split)
     if not as_json:
         _show(ranked, beside)
         return
     tests = [
-        {"collection": one.collection, "setting": one.setting, "measure": measure} | found.as_record()
-        for one, measure, found in gains(ranked)
+        {"collection": tuned.collection, "setting": tuned.setting, "measure": measure} | found.as_record()
+        for tuned, measure, found in gains(ranked)
     ]
     record = {
-        "ranked": [one.as_record() for one in ranked],
+        "ranked": [row.as_record() for row in ranked],
         "gains": tests,
-        "recorded": [one.as_record() for one in beside],
+        "recorded": [compared.as_record() for compared in beside],
     }
     click.echo(json.dumps(record, ensure_ascii=False))
 

@@ -74,7 +74,7 @@ async def collect(
         context = open_ranking(index, SearchRequest(question, collapse=False), settings)
         ranking = (await run_stages(context)).ranking or Ranking()
         rows = ranking.features or {}
-        found.append([(one, row, ranking.cosines.get(one)) for one, row in rows.items()])
+        found.append([(passage_id, row, ranking.cosines.get(passage_id)) for passage_id, row in rows.items()])
     longest = max(map(len, found))
     values = np.zeros((len(found), longest, len(FEATURES)))
     cosines = np.zeros((len(found), longest))
@@ -90,7 +90,7 @@ async def collect(
         cosines[place, :held] = np.nan_to_num((known - low) / ((high - low) or 1.0))
         judged = qrels.get(query_id, {})
         grades[place, :held] = [judged.get(passage_id, 0) for passage_id, *_ in table]
-    ideal = np.array([_gain(sorted(qrels.get(one, {}).values(), reverse=True)) for one in topics])
+    ideal = np.array([_gain(sorted(qrels.get(query_id, {}).values(), reverse=True)) for query_id in topics])
     return Tables(values, cosines, grades, ideal)
 
 
@@ -146,7 +146,7 @@ def main(home: Path, data: Path, step: int) -> None:
     if IndexerSettings().encoder.provider == "none":
         click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)
-    [collection] = [one for one in COLLECTIONS if one.name == COLLECTION]
+    [collection] = [known for known in COLLECTIONS if known.name == COLLECTION]
     topics, qrels = questions(data, collection, "train")
     topics = dict(list(topics.items())[::step])
     sets = {}
@@ -160,7 +160,7 @@ def main(home: Path, data: Path, step: int) -> None:
     _, found = improve(list(sets.values()), {"base": STEPS["base"][0]})
     chosen = rely_on_the_engine(list(sets.values()), found)
     for name, weights in (("in use", in_use), ("best", found), ("within one standard error", chosen)):
-        means = ", ".join(f"{one} {ndcg(tables, weights).mean():.4f}" for one, tables in sets.items())
+        means = ", ".join(f"{pool} {ndcg(tables, weights).mean():.4f}" for pool, tables in sets.items())
         written = ", ".join(f"{feature} {weight:g}" for feature, weight in weights.items())
         click.echo(f"{name}: {written}\n  nDCG@10 of {len(topics):,} questions: {means}")
 

@@ -90,11 +90,11 @@ class Agreement:
         self.ours += len(ours)
         theirs_gaps, our_gaps = increments(recorded), increments(ours)
         matcher = SequenceMatcher(
-            None, [one[0] for one in recorded], [one[0] for one in ours], autojunk=False
+            None, [token[0] for token in recorded], [token[0] for token in ours], autojunk=False
         )
         for kind, i1, i2, j1, j2 in matcher.get_opcodes():
             if kind != "equal":
-                self._tell(
+                self._note_difference(
                     source, text, _marked(recorded, theirs_gaps, i1, i2), _marked(ours, our_gaps, j1, j2)
                 )
                 continue
@@ -106,19 +106,21 @@ class Agreement:
                 self.same_positions += recorded[i][1] == ours[j][1]
                 self.same_increments += same_increment
                 if not (same_offsets and same_increment):
-                    one, other = _marked(recorded, theirs_gaps, i, i + 1), _marked(ours, our_gaps, j, j + 1)
-                    self._tell(source, text, one, other)
+                    theirs, here = _marked(recorded, theirs_gaps, i, i + 1), _marked(ours, our_gaps, j, j + 1)
+                    self._note_difference(source, text, theirs, here)
 
-    def _tell(self, source: str, text: str, recorded: list["_Marked"], ours: list["_Marked"]) -> None:
-        start = min(one.start for one in (*recorded, *ours))
-        end = max(one.end for one in (*recorded, *ours))
+    def _note_difference(
+        self, source: str, text: str, recorded: list["_Marked"], ours: list["_Marked"]
+    ) -> None:
+        start = min(token.start for token in (*recorded, *ours))
+        end = max(token.end for token in (*recorded, *ours))
         before, inside, after = (
             text[max(0, start - CONTEXT) : start],
             text[start:end],
             text[end : end + CONTEXT],
         )
         context = f"{before}⟦{inside}⟧{after}".replace("\n", " ")
-        sides = (tuple(one.shown for one in side) for side in (recorded, ours))
+        sides = (tuple(token.shown for token in side) for side in (recorded, ours))
         self.differences.append(Difference(source, context, *sides))
 
 
@@ -175,10 +177,11 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
 
 def _show(agreements: Sequence[Agreement]) -> None:
     rows = []
-    for one in agreements:
-        shares = (one.f1, *map(one.share, (one.same_offsets, one.same_positions, one.same_increments)))
-        counts = (one.texts, one.recorded, one.ours)
-        rows.append((one.name, *(f"{count:,}" for count in counts), *(f"{share:.4f}" for share in shares)))
+    for agreement in agreements:
+        same = (agreement.same_offsets, agreement.same_positions, agreement.same_increments)
+        counts = [f"{count:,}" for count in (agreement.texts, agreement.recorded, agreement.ours)]
+        shares = [f"{share:.4f}" for share in (agreement.f1, *map(agreement.share, same))]
+        rows.append((agreement.name, *counts, *shares))
     header = ("analyzer", "texts", "recorded", "here", "F1", "offsets", "positions", "increments")
     click.echo(aligned(header, rows))
 
@@ -204,23 +207,28 @@ def main(golden: Path, listed: bool, as_json: bool) -> None:
     agreements = [compare_with_recorded(path) for path in files]
     if as_json:
         rows = [
-            one.as_record() | ({"differences": _as_lists(one.differences)} if listed else {})
-            for one in agreements
+            agreement.as_record() | ({"differences": _as_lists(agreement.differences)} if listed else {})
+            for agreement in agreements
         ]
         click.echo(json.dumps({"analyzers": rows}, ensure_ascii=False))
         return
     if listed:
-        for one in agreements:
-            click.echo(f"# {one.name}: {counted(len(one.differences), 'difference')}")
-            for difference in one.differences:
+        for agreement in agreements:
+            click.echo(f"# {agreement.name}: {counted(len(agreement.differences), 'difference')}")
+            for difference in agreement.differences:
                 click.echo(str(difference))
     _show(agreements)
 
 
 def _as_lists(differences: Sequence[Difference]) -> list[dict[str, Any]]:
     return [
-        {"source": one.source, "context": one.context, "recorded": list(one.recorded), "ours": list(one.ours)}
-        for one in differences
+        {
+            "source": difference.source,
+            "context": difference.context,
+            "recorded": list(difference.recorded),
+            "ours": list(difference.ours),
+        }
+        for difference in differences
     ]
 
 

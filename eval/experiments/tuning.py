@@ -122,9 +122,9 @@ def grid(values: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
 def search_grid(sets: Sequence[Tables]) -> tuple[list[tuple[float, dict[str, float]]], ...]:
     """Return heads by Success@5 and, under the best head, tails by Success@15, the best first."""
     heads = [(success(sets, 5, head), head) for head in grid(HEAD_GRID)]
-    heads.sort(key=lambda one: -one[0])
+    heads.sort(key=lambda scored: -scored[0])
     tails = [(success(sets, 15, heads[0][1], tail), tail) for tail in grid(TAIL_GRID)]
-    tails.sort(key=lambda one: -one[0])
+    tails.sort(key=lambda scored: -scored[0])
     return heads, tails
 
 
@@ -138,7 +138,7 @@ def main(home: Path, data: Path, step: int, as_json: bool) -> None:
     sets: list[Tables] = []
     with question_bar() as progress:
         bench = Bench(home, data, progress)
-        for collection in (one for one in COLLECTIONS if "train" in one.splits):
+        for collection in (collection for collection in COLLECTIONS if "train" in collection.splits):
             topics, judged = questions(data, collection, "train")
             topics = dict(list(topics.items())[::step])
             for setting in ("alone", "together"):

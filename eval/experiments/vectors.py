@@ -73,9 +73,9 @@ def settings_of(home: Path, engine: EngineName, prefix: str) -> IndexerSettings:
     return given.model_copy(update={"home": home / engine, "engine": engine, "elasticsearch": cluster})
 
 
-def share_vectors(one: IndexerSettings, other: IndexerSettings, name: str) -> None:
-    """Let a build for the other engine find what was encoded for the embedded one."""
-    with open_store(one, name) as source, open_store(other, name) as target:
+def share_vectors(embedded: IndexerSettings, cluster: IndexerSettings, name: str) -> None:
+    """Let a build in the cluster find what was encoded for the embedded engine."""
+    with open_store(embedded, name) as source, open_store(cluster, name) as target:
         version = source.current()
         if version and target.current() is None and not target.local.encoded.exists():
             shutil.copytree(source.local.version_path(version) / VECTORS, target.local.encoded)
@@ -120,7 +120,7 @@ def run_experiment(
     multiple=True,
     default=ENGLISH,
     show_default=True,
-    type=click.Choice([one.name for one in COLLECTIONS]),
+    type=click.Choice([collection.name for collection in COLLECTIONS]),
 )
 @json_option
 def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: bool) -> None:
@@ -128,8 +128,8 @@ def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: b
     if IndexerSettings().encoder.provider == "none":
         click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)
-    engines = [one for one in ENGINES if engine in {one, "both"}]
-    collections = [one for one in COLLECTIONS if one.name in names]
+    engines = [name for name in ENGINES if engine in {name, "both"}]
+    collections = [collection for collection in COLLECTIONS if collection.name in names]
     try:
         with question_bar() as progress:
             rows = list(run_experiment(home, data, collections, engines, progress))

@@ -153,10 +153,10 @@ def _characters(source: Path) -> bytes:
     ]
     numeral, hanja = 1 << names.index("HANJANUMERIC"), 1 << names.index("HANJA")
     first = 4 + CATEGORY_NAME_BYTES * count
-    for offset in range(first, len(table), 4):
-        (bits,) = struct.unpack_from("<I", table, offset)
-        if bits & TYPE_BITS == numeral | hanja:
-            struct.pack_into("<I", table, offset, bits & ~hanja)
+    with memoryview(table) as whole, whole[first:].cast("I") as characters:
+        for place, bits in enumerate(characters):
+            if bits & TYPE_BITS == numeral | hanja:
+                characters[place] = bits & ~hanja
     kinds = 1 << names.index("SYMBOL") | 1 << names.index("DEFAULT")
     interpunct = first + 4 * ord(INTERPUNCT)
     (bits,) = struct.unpack_from("<I", table, interpunct)

@@ -21,8 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock, Timeout
-
 from indexer.durable import describing_write_errors, sync, write_durably
 from indexer.errors import IndexBusy, InvalidCall
 
@@ -83,6 +81,8 @@ class BuildFolder:
 
         The hold ends with the process, however that ends.
         """
+        from filelock import FileLock, Timeout
+
         with describing_write_errors(self.name):
             self.path.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.path / "writer.lock")

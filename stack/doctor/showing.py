@@ -23,7 +23,7 @@ def show_findings(findings: Sequence[Finding]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from indexer.console import console
+    from indexer.terminal import console
 
     screen = console()
     table = Table("check", "", "status", "found", "configured", box=None)

@@ -1,0 +1,66 @@
+"""What a run's manifest says of the configuration that took effect."""
+
+from dataclasses import replace
+
+from eval.manifest import models_record, software
+from eval.ranking import configuration, deviations
+from indexer.settings import EncoderSettings, IndexerSettings
+from retriever.hits import AppliedSearch
+
+WITH_VECTORS = AppliedSearch(
+    method="shrag",
+    order="features and cosine",
+    title_weight=None,
+    keywords="statistics",
+    keyword_ranking="tf-idf",
+    count_repeats=False,
+    candidates="both",
+    vectors="mini",
+    vectors_unused="",
+    reranker="",
+    rerank_depth=30,
+    drop_incomplete=True,
+)
+REASON = "the encoder did not answer"
+FAILED = replace(WITH_VECTORS, order="features", vectors="", vectors_unused=REASON, failures=(REASON,))
+
+
+def test_a_failure_for_the_first_question_is_its_own_and_not_the_runs():
+    of_run = configuration([FAILED, WITH_VECTORS])
+
+    assert (of_run["vectors"], of_run["failures"]) == ("mini", [])
+    assert deviations({"q1": FAILED, "q2": WITH_VECTORS}, of_run) == {
+        "q1": {"order": "features", "vectors": "", "vectors_unused": REASON, "failures": [REASON]}
+    }
+
+
+def test_what_holds_for_every_question_is_the_configuration():
+    unused = replace(WITH_VECTORS, vectors="", vectors_unused="no encoder is configured")
+    of_run = configuration([unused, unused])
+
+    assert of_run["vectors_unused"] == "no encoder is configured"
+    assert deviations({"q1": unused, "q2": unused}, of_run) == {}
+
+
+def test_a_model_is_recorded_where_it_had_a_part_in_the_order():
+    settings = IndexerSettings(
+        encoder=EncoderSettings(provider="local", model="mini", revision="7a1c", device="cpu")
+    )
+
+    assert models_record(settings, configuration([FAILED])) == {}
+    assert models_record(settings, configuration([WITH_VECTORS])) == {
+        "encoder": {
+            "provider": "local",
+            "model": "mini",
+            "revision": "7a1c",
+            "device": "cpu",
+            "precision": "auto",
+            "dimensions": None,
+            "max_tokens": None,
+        }
+    }
+
+
+def test_libraries_of_models_count_where_a_model_was_used():
+    assert "torch" not in software(models=False)["libraries"]
+    assert {"torch", "transformers", "rapidfuzz"} <= software(models=True)["libraries"].keys()
