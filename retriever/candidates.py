@@ -47,11 +47,12 @@ async def make_candidates(
         hits, replaced = await prefer_abstracts(context, hits)
     stored = await context.passages.read(hit.passage_id for hit in hits)
     with context.recorder.timed("order"):
-        candidates = [make_candidate(context.index, stored[hit.passage_id], hit.score) for hit in hits]
-        feedback = feedback_tokens(candidates)
-        statistics = await term_statistics(context.index.engine, feedback, chosen.statistics)
+        index = context.index
+        candidates = [make_candidate(index, stored[hit.passage_id], hit.score) for hit in hits]
+        feedback = await index.threads.run(feedback_tokens, candidates)
+        statistics = await term_statistics(index.engine, feedback, chosen.statistics)
         rarity = {token: statistics.idf(token) for token in feedback if statistics.frequencies[token] > 1}
-        rows = features(question.tokens, chosen.concepts, candidates, rarity)
+        rows = await index.threads.run(features, question.tokens, chosen.concepts, candidates, rarity)
     return Candidates(tuple(hits), tuple(rows), replaced)
 
 

@@ -1,10 +1,8 @@
 """The cross-encoder of the settings, opened when the first question needs it."""
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 from indexer.encoders import Reranker, open_reranker
 from indexer.settings import RerankerSettings
+from retriever.worker_threads import WorkerThreads
 
 
 class CrossEncoder:
@@ -14,7 +12,7 @@ class CrossEncoder:
         """Name it; nothing is opened yet."""
         self._settings = settings
         self._reranker: Reranker | None = None
-        self._executor = ThreadPoolExecutor(1, "cross-encoder")
+        self._threads = WorkerThreads("cross-encoder", 1)
 
     @property
     def configured(self) -> bool:
@@ -27,11 +25,11 @@ class CrossEncoder:
         Raises:
             ModelsNotInstalled, EncoderUnusable: the model cannot be opened or fails.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._executor, self._scores, question, texts)
+        return await self._threads.run(self._scores, question, texts)
 
     def close(self) -> None:
         """Wait for what is under way, and let go of the model."""
-        self._executor.shutdown(cancel_futures=True)
+        self._threads.close()
         if self._reranker:
             self._reranker.close()
 

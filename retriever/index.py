@@ -20,6 +20,7 @@ from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.question_vectors import QuestionVectors
 from retriever.synonyms import Synonyms, read_synonyms
+from retriever.worker_threads import WorkerThreads
 
 
 class SearchIndex:
@@ -43,6 +44,7 @@ class SearchIndex:
         self.synonyms = synonyms or Synonyms()
         self.vectors = vectors or QuestionVectors(None, None)
         self.cross_encoder = cross_encoder or CrossEncoder(None)
+        self.threads = WorkerThreads("search")  # for what a search computes
 
     def tokens_of(self, passage: StoredPassage) -> PassageTokens:
         """Return the tokens that a passage was indexed by, or would be if it never was."""
@@ -55,9 +57,9 @@ class SearchIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the glossary, the models and the engine."""
+        """Let go of threads, glossary, models and engine."""
         with ExitStack() as closing:
-            for resource in (self.engine, self.cross_encoder, self.vectors, self.glossary):
+            for resource in (self.engine, self.cross_encoder, self.vectors, self.glossary, self.threads):
                 closing.callback(resource.close)
 
 

@@ -54,7 +54,7 @@ async def choose_keywords(
     With `spellings`, tokens that the index does not hold are replaced by their nearest terms there.
     """
     engine, given = context.index.engine, context.request.keywords
-    found = tuple(translations(question.tokens, context.index.glossary))
+    found = tuple(await context.index.threads.run(translations, question.tokens, context.index.glossary))
     synonyms = [translation for expansion in question.synonyms for translation in expansion.translations()]
     other = [word for translation in found for word in translation.words]
     alike = [word for translation in synonyms for word in translation.words]
@@ -65,7 +65,8 @@ async def choose_keywords(
     statistics = await term_statistics(
         engine, {near for nears in spelled.values() for near in nears}, statistics
     )
-    own = [_respelled(word, spelled) for word in content_words(words_of(question.text, question.tokens))]
+    words = await context.index.threads.run(words_of, question.text, question.tokens)
+    own = [_respelled(word, spelled) for word in content_words(words)]
     tokens = {token for word in (*own, *other, *alike, *(given or ())) for token in word.tokens}
     rarity = {token: statistics.idf(token) for token in sorted(tokens)}
     if given is None:

@@ -1,16 +1,15 @@
 """The question's vector: the encoder of the settings, opened when the first question needs it."""
 
-import asyncio
 import time
 import unicodedata
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from indexer.encoders import Encoder, VectorFingerprint, open_encoder
 from indexer.encoders.arrays import Stored
 from indexer.errors import IndexerError
 from indexer.settings import EncoderSettings
+from retriever.worker_threads import WorkerThreads
 
 REST_S = 20.0  # after a failure
 REMEMBERED = 1_000  # questions, so that one asked again by another method is not encoded again
@@ -26,7 +25,7 @@ class QuestionVectors:
         self._encoder: Encoder | None = None
         self._known: OrderedDict[str, Stored] = OrderedDict()
         # The encoder is one, and its callers are many: they wait for a thread of its own.
-        self._executor = ThreadPoolExecutor(1, "question-encoder")
+        self._threads = WorkerThreads("question-encoder", 1)
         self._failure: IndexerError | None = None
         self._tried_again_from = 0.0
         self.disabled_reason = self._why_disabled()
@@ -59,11 +58,11 @@ class QuestionVectors:
         if not self.usable:
             return None
         composed = unicodedata.normalize("NFC", question)
-        return await asyncio.get_running_loop().run_in_executor(self._executor, self._encoded, composed)
+        return await self._threads.run(self._encoded, composed)
 
     def close(self) -> None:
         """Wait for what is under way, and let go of the encoder."""
-        self._executor.shutdown(cancel_futures=True)
+        self._threads.close()
         if self._encoder:
             self._encoder.close()
 

@@ -12,6 +12,7 @@ and go on from there opens a context and runs the stages: each that is given is 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Literal, Self, TypeVar
 
 from retriever.candidates import make_candidate, prefer_abstracts
@@ -160,10 +161,8 @@ async def run_stages(
 
 async def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
     with context.recorder.timed("keywords"):
-        if method.analyse:
-            question = method.analyse(context.index, context.request.question)
-        else:
-            question = analyse_question(context.index, context.request.question, synonyms=method.synonyms)
+        analyse = method.analyse or partial(analyse_question, synonyms=method.synonyms)
+        question = await context.index.threads.run(analyse, context.index, context.request.question)
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)
     if context.index.synonyms and not method.synonyms:
@@ -212,10 +211,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         likelihood = await _likelihood(context, stages, kept[:ANSWERABILITY_DEPTH])
     with context.recorder.timed("snippets"):
         weights = _token_weights(question, stages.keywords)
-        shown = tuple(
-            replace(hit, rank=rank, snippet=snippet(hit.passage, weights))
-            for rank, hit in enumerate(kept[:k], 1)
-        )
+        shown = await context.index.threads.run(_with_snippets, kept[:k], weights)
     recorder = context.recorder
     recorder.milliseconds["total"] = (time.perf_counter() - recorder.started) * 1000
     return SearchResult(
@@ -230,6 +226,12 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         applied=_applied(context, stages),
         evidence_score=likelihood,
         notes=tuple(recorder.notes),
+    )
+
+
+def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:
+    return tuple(
+        replace(hit, rank=rank, snippet=snippet(hit.passage, weights)) for rank, hit in enumerate(hits, 1)
     )
 
 

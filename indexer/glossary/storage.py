@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Literal, Self
 
 from indexer.errors import IndexDamaged, IndexNotWritten
@@ -88,6 +89,7 @@ class Glossary:
 
     def __init__(self, connection: sqlite3.Connection, path: Path | None) -> None:
         self._connection = connection
+        self._lock = Lock()  # one connection, asked from many threads
         self._path = path
 
     @classmethod
@@ -159,7 +161,8 @@ class Glossary:
 
     def _select(self, statement: str, *values: str | int) -> list[tuple[int, ...]]:
         try:
-            return self._connection.execute(statement, values).fetchall()
+            with self._lock:
+                return self._connection.execute(statement, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise _damaged(self._path, error) from error
 

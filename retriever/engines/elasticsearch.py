@@ -112,7 +112,8 @@ class ElasticsearchEngine(Engine):
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
         asked = list(dict.fromkeys(tokens))
-        known = {token: self._frequencies[token] for token in asked if token in self._frequencies}
+        kept = self._frequencies
+        known = {token: count for token in asked if (count := kept.get(token)) is not None}
         new = [token for token in asked if token not in known]
         parts = [new[start : start + COUNTED_AT_ONCE] for start in range(0, len(new), COUNTED_AT_ONCE)]
         answers = await self._msearch([frequencies_body("text", part) for part in parts])

@@ -1,6 +1,5 @@
 """The embedded engine: tantivy's inverted index, read in threads, no server."""
 
-import asyncio
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ from retriever.engines.pruning import (
 from retriever.engines.tantivy_queries import SCHEMA, any_token, compiled, filtered, with_lookups
 from retriever.errors import UnknownPassage
 from retriever.queries import Exact, Filters, Phrase, Query, Term
+from retriever.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
     from indexer.vectors.store import VectorStore
@@ -73,6 +73,7 @@ class TantivyEngine(Engine):
         self._passages: dict[str, StoredPassage] = {}
         self._characters = 0  # of the texts of these
         self._vectors = _nearest_passages(vectors) if vectors else None
+        self._threads = WorkerThreads("engine")
 
     @property
     def passage_count(self) -> int:
@@ -84,7 +85,7 @@ class TantivyEngine(Engine):
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
         with _as_damage():
-            return await asyncio.to_thread(self._search_all, queries, filters, collapse)
+            return await self._threads.run(self._search_all, queries, filters, collapse)
 
     async def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
@@ -95,7 +96,7 @@ class TantivyEngine(Engine):
         if len(found) == len(wanted) and not papers:  # no need for a thread
             return found, {}
         with _as_damage():
-            return await asyncio.to_thread(self._records, wanted, papers)
+            return await self._threads.run(self._records, wanted, papers)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
@@ -104,33 +105,34 @@ class TantivyEngine(Engine):
 
     async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
         """Return (term, document frequency) of the text's terms that begin with the same letter."""
-        found = await asyncio.to_thread(self._searcher.terms_with_prefix, "text", token[0], None, limit)
+        found = await self._threads.run(self._searcher.terms_with_prefix, "text", token[0], None, limit)
         return [(str(term), int(frequency)) for term, frequency in found]
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
         """Return how often the token stands in each of the first `sample` passages that hold it."""
-        return await asyncio.to_thread(self._term_frequencies, token, sample)
+        return await self._threads.run(self._term_frequencies, token, sample)
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
         """Say what each token of a query adds to the score of one passage."""
         with _as_damage():
-            return await asyncio.to_thread(self._explain, query, passage_id)
+            return await self._threads.run(self._explain, query, passage_id)
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the exact cosine of a vector with that of each given passage; none where none is stored."""
         if self._vectors is None:
             return {}
-        return await asyncio.to_thread(self._vectors.similarities, vector, passage_ids)
+        return await self._threads.run(self._vectors.similarities, vector, passage_ids)
 
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
         if self._vectors is None or k <= 0:
             return []
         allowed = None if filters == Filters() else _Satisfying(self._searcher, filters)
-        return await asyncio.to_thread(self._vectors.nearest, vector, k, allowed)
+        return await self._threads.run(self._vectors.nearest, vector, k, allowed)
 
     def close(self) -> None:
-        """Close the vectors; nothing else is held that is not let go with the engine."""
+        """Wait for what is under way, and close the vectors."""
+        self._threads.close()
         if self._vectors:
             self._vectors.close()
 

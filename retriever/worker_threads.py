@@ -1,0 +1,34 @@
+"""Threads of one resource's own, so that nobody's work waits for that of another."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+# Threads that compute or wait for a disk; more of them do not compute faster.
+MOST_THREADS = min(8, (os.cpu_count() or 1) + 1)
+
+
+class WorkerThreads:
+    """A few threads, begun when they are needed; callers may be on any event loop."""
+
+    def __init__(self, name: str, count: int = MOST_THREADS) -> None:
+        """Name the threads, as they are shown; none is begun yet."""
+        self._executor = ThreadPoolExecutor(count, name)
+
+    async def run(
+        self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        """Run a function in one of the threads, with the context of the caller, and return its result."""
+        call = partial(copy_context().run, function, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, call)
+
+    def close(self) -> None:
+        """Wait for what is under way; what has not begun is given up."""
+        self._executor.shutdown(cancel_futures=True)
