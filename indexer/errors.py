@@ -39,8 +39,8 @@ class Remedy(Enum):
     CONFIRM = "confirm it"
 
 
-class IndexerError(Exception):
-    """Base of all: what happened and to what, how it is mended, and which index it is about.
+class RemediableError(Exception):
+    """What happened and to what, how it is mended, and which index it is about.
 
     `str` gives the whole in words that hold for every front end.
     """
@@ -59,6 +59,10 @@ class IndexerError(Exception):
         return join_remedies(
             self.what, [remedy.value if isinstance(remedy, Remedy) else remedy for remedy in self.remedies]
         )
+
+
+class IndexerError(RemediableError):
+    """Base of all errors of the indexer."""
 
 
 def join_remedies(what: str, remedies: list[str]) -> str:

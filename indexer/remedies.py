@@ -1,6 +1,6 @@
 """What mends an error, as the command line says it."""
 
-from indexer.errors import IndexerError, Remedy, join_remedies
+from indexer.errors import RemediableError, Remedy, join_remedies
 
 COMMANDS: dict[Remedy, str] = {
     Remedy.CREATE: "shrag index PATH --name {index}",
@@ -18,7 +18,7 @@ COMMANDS: dict[Remedy, str] = {
 
 def describe_error(error: Exception) -> str:
     """Return one line: what happened, to which input, and the commands that mend it."""
-    if not isinstance(error, IndexerError):
+    if not isinstance(error, RemediableError):
         return str(error)
     remedies = [_describe(remedy, error.index or "NAME") for remedy in error.remedies]
     return join_remedies(error.what, remedies)

@@ -9,6 +9,8 @@ RetrieverError
 
 import unicodedata
 
+from indexer.errors import RemediableError
+
 # Of a long expression only this much is shown before and behind the marked place.
 SHOWN_BEFORE = 60
 SHOWN_BEHIND = 40
@@ -18,8 +20,8 @@ NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
 JAMO_BEHIND_INITIAL = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 
 
-class RetrieverError(Exception):
-    """Base of all; the message says what happened, to what, and what to do next."""
+class RetrieverError(RemediableError):
+    """Base of all errors of the retriever."""
 
 
 class BadQuestion(RetrieverError):

@@ -32,8 +32,8 @@ class Account:
     def summary(self) -> str:
         """Say in one line where the passage stands."""
         if self.rank is None:
-            return f"not among the first {DEPTH} by --method {self.method}"
-        return f"rank {self.rank} by --method {self.method}"
+            return f"not among the first {DEPTH} by method {self.method}"
+        return f"rank {self.rank} by method {self.method}"
 
     def as_record(self) -> dict[str, Any]:
         """Return the account as JSON."""

@@ -102,8 +102,7 @@ class QuestionVectors:
             if self._encoder and (changed := _differing(self._fingerprint, self._encoder.fingerprint)):
                 self.disabled_reason = (
                     f"the index's vectors are not used: the encoder is another one ({changed}); set "
-                    "SHRAG_ENCODER__… back, or encode again (shrag index --vectors-only, or --rebuild in a "
-                    "cluster)"
+                    "SHRAG_ENCODER__… back, or encode all passages anew"
                 )
                 self._encoder.close()
                 self._encoder = None  # not to be closed again with the index

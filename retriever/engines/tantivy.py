@@ -11,7 +11,7 @@ import tantivy
 from tantivy import Occur
 
 from indexer.encoders.arrays import Stored
-from indexer.errors import IndexDamaged
+from indexer.errors import IndexDamaged, Remedy
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.stored import read_passage
 from retriever.engines import Engine, EngineHit, Explanation, TermScore
@@ -66,8 +66,8 @@ class TantivyEngine(Engine):
             if not folder.exists():
                 raise FileNotFoundError(folder) from error
             raise IndexDamaged(
-                f"the index in {folder} cannot be opened ({error}); "
-                "build it again (shrag index … --rebuild) or go back (shrag indexes rollback)"
+                f"the index in {folder} cannot be opened ({error})",
+                remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
             ) from error
         self._ids: dict[tuple[int, int], tuple[str, str]] = {}
         self._passages: dict[str, StoredPassage] = {}
@@ -396,8 +396,7 @@ def _as_damage() -> Iterator[None]:
         if "corrupt" not in str(error).lower():
             raise
         raise IndexDamaged(
-            f"a file of the index is broken ({error}); "
-            "build it again (shrag index … --rebuild) or go back (shrag indexes rollback)"
+            f"a file of the index is broken ({error})", remedy=(Remedy.REBUILD, Remedy.ROLL_BACK)
         ) from error
 
 

@@ -10,6 +10,8 @@ from retriever.query_names import NEAREST
 from retriever.question import AnalysedQuestion
 from retriever.ranking import Ranking, first_of_each_paper
 
+CONFIGURE = "configure an encoder (SHRAG_ENCODER__PROVIDER) and encode the passages"
+
 
 def plan(context: SearchContext, _: AnalysedQuestion, __: KeywordChoice | None) -> QueryPlan:
     """Ask for the nearest passages."""
@@ -33,7 +35,10 @@ async def rank(
     if pool.vector is None:
         if pool.encoder_failure:
             raise pool.encoder_failure
-        raise BadFilter(f"--method dense needs vectors: {_why_none(context)}")
+        name = context.index.manifest.name
+        reason = context.index.vectors.disabled_reason or f"index {name!r} has none"
+        remedy = "" if context.index.vectors.disabled_reason else CONFIGURE
+        raise BadFilter(f"method 'dense' needs vectors: {reason}", remedy=remedy, index=name)
     return nearest_first(context, pool)
 
 
@@ -42,14 +47,6 @@ def nearest_first(context: SearchContext, pool: CandidatePool) -> Ranking:
     ranked = [(hit, hit.score) for hit in pool.found[NEAREST]]
     hits = first_of_each_paper(ranked) if context.request.collapse else tuple(ranked)
     return Ranking(hits, cosines=pool.cosines(), by_vectors=True)
-
-
-def _why_none(context: SearchContext) -> str:
-    name = context.index.manifest.name
-    return context.index.vectors.disabled_reason or (
-        f"index {name!r} has none; set SHRAG_ENCODER__PROVIDER and give it some: shrag index --vectors-only "
-        f"--name {name}"
-    )
 
 
 METHOD = Method(

@@ -311,7 +311,7 @@ def test_a_passage_that_does_not_match_is_explained_as_not_found(index):
     account = explained(index, SearchRequest("axolotl", "or"), "BOTH")
 
     assert (account.rank, account.explanation.score, account.explanation.terms) == (None, 0, ())
-    assert account.summary == "not among the first 100 by --method or"
+    assert account.summary == "not among the first 100 by method or"
 
 
 def test_an_unknown_passage_is_refused(index):

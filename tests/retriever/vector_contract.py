@@ -221,7 +221,7 @@ def test_a_question_by_another_encoder_is_ranked_without_vectors_and_says_so(set
 
     assert set(ids(result)) == {"AXOLOTL", "BOTH"}
     assert "the encoder is another one (model: 'word-counts', now 'other-counts')" in result.notes[0]
-    with pytest.raises(BadFilter, match="--method dense needs vectors: the index's vectors are not used"):
+    with pytest.raises(BadFilter, match="method 'dense' needs vectors: the index's vectors are not used"):
         found(other, "axolotl")
 
 
