@@ -54,9 +54,7 @@ def make_model(folder: Path) -> Path:
     config = GteConfig()
     GteModel(config).save_pretrained(folder / "bare")
     PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        model_max_length=config.max_position_embeddings,
-        **MARKS,
+        tokenizer_object=tokenizer, model_max_length=config.max_position_embeddings, **MARKS
     ).save_pretrained(folder / "bare")
     modules = [Transformer(str(folder / "bare")), Pooling(config.hidden_size, "cls"), Normalize()]
     SentenceTransformer(modules=modules, device="cpu").save(str(folder / "model"), create_model_card=False)
@@ -89,10 +87,7 @@ def measure(device: str, passages: int, rounds: int, batch_tokens: int) -> list[
     """Measure passages a second, one question, the share of the device's peak, and the queue."""
     with tempfile.TemporaryDirectory(prefix="shrag-encoder-") as folder:
         settings = EncoderSettings(
-            provider="local",
-            model=str(make_model(Path(folder))),
-            device=device,
-            batch_tokens=batch_tokens,
+            provider="local", model=str(make_model(Path(folder))), device=device, batch_tokens=batch_tokens
         )
         encoder = LocalEncoder(settings)
     model = encoder.model

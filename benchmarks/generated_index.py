@@ -12,7 +12,7 @@ from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
 from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
-from indexer.packing import PackedTokens, PassageTokens
+from indexer.packing import PassageTokens
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
@@ -100,13 +100,13 @@ def passage_of(document: Document) -> StoredPassage:
 
 def tokens_of(document: Document) -> PassageTokens:
     """Return the tokens of a document: its words as they are."""
-    return PassageTokens(_packed(document.words), _packed(document.title))
+    return PassageTokens.pack(_side_by_side(document.words), _side_by_side(document.title))
 
 
-def _packed(words: tuple[str, ...]) -> PackedTokens:
+def _side_by_side(words: tuple[str, ...]) -> list[Token]:
     tokens: list[Token] = []
     start = 0
     for position, word in enumerate(words):
         tokens.append((word, position, start, start + len(word)))
         start += len(word) + 1
-    return PackedTokens.pack(tokens)
+    return tokens

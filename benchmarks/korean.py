@@ -25,11 +25,12 @@ def korean_passages(data: Path) -> list[Passage]:
     passages: list[Passage] = []
     for file in sorted((data / CORPUS).glob("*.jsonl.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as lines:
-            passages += [Passage(one["docid"], one["title"], one["text"]) for one in map(json.loads, lines)]
+            records = map(json.loads, lines)
+            passages += [Passage(record["docid"], record["title"], record["text"]) for record in records]
     if passages:
         return passages
-    records = map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines())
-    papers = [record for record in records if record["lang"] == "ko" and record.get("abstract")]
+    sample = map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines())
+    papers = [record for record in sample if record["lang"] == "ko" and record.get("abstract")]
     return [
         Passage(f"{paper['id']}#{copy}", paper["title"], paper["abstract"])
         for copy in range(-(-ENOUGH // len(papers)))
@@ -43,7 +44,7 @@ def texts_of(passages: Sequence[Passage]) -> list[str]:
 
 
 def write_copies(path: Path, passages: Sequence[Passage], copies: int) -> Path:
-    """Write the passages so many times over as MIRACL does, the copies' ids told apart by a prefix."""
+    """Write the passages so many times over as MIRACL does, with a prefix in the copies' ids."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as file:
         for copy in range(copies):

@@ -115,14 +115,14 @@ async def measure_throughput(plan: Plan) -> list[Figure]:
         bare.append(await _sent_bare(recorded, plan))
     warm, *through = through  # the first round warms up
     bare = bare[1:]
-    speed, bare_speed = (median(one.speed for one in rounds) for rounds in (through, bare))
+    speed, bare_speed = (median(taken.speed for taken in rounds) for rounds in (through, bare))
     what = f"{len(plan.questions)} questions by their prompts, bare"
     return [
         Figure(AT_ONCE, what, speed / bare_speed, "×", THROUGHPUT_BAR, higher_is_better=True),
         Figure(AT_ONCE, "through the pipeline, median", speed, "tokens/s"),
         Figure(AT_ONCE, "sent bare, median", bare_speed, "tokens/s"),
-        Figure(AT_ONCE, "seconds of a round, pipeline", median(one.seconds for one in through), "s"),
-        Figure(AT_ONCE, "seconds of a round, bare", median(one.seconds for one in bare), "s"),
+        Figure(AT_ONCE, "seconds of a round, pipeline", median(taken.seconds for taken in through), "s"),
+        Figure(AT_ONCE, "seconds of a round, bare", median(taken.seconds for taken in bare), "s"),
         Figure(AT_ONCE, "calls of a round", warm.calls),
         Figure(AT_ONCE, "tokens of a round", warm.tokens),
     ]

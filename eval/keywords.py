@@ -8,7 +8,7 @@ from typing import Any
 from generator.errors import ModelAnswerInvalid
 from generator.keywords import keywords_from_model
 from generator.llm import LanguageModel
-from generator.model_steps import FromModel
+from generator.model_step import FromModel
 from indexer.analysis import Analyzer
 from indexer.ingest import Progress, no_progress
 from retriever.keywords import Keyword

@@ -31,7 +31,16 @@ class UnknownWay(GeneratorError):
 
 
 class ModelFailed(GeneratorError):
-    """A call failed for a reason that lies with server or model; the fallback answers, and says so."""
+    """A call failed for a reason that lies with server or model; the fallback answers, and says so.
+
+    `attempts` counts the requests that were sent before it was given up.
+    """
+
+    attempts = 1
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if self.attempts == 1 else f"{text} (asked {self.attempts} times)"
 
 
 class ModelUnreachable(ModelFailed):

@@ -20,7 +20,7 @@ LEAST_SHARE = 0.5
 # How much of a sentence's score counts against the whole question; the rest counts against the best sentence
 # of its passage, since a passage in the other language holds few of the question's words.
 OWN_WORDS = 0.5
-# A sentence is left out where more than this share of its words stands in one chosen from another paper.
+# A sentence is left out if one chosen from another paper holds more than this share of its words.
 SAME = 0.7
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel, OnText
-from generator.model_steps import FromModel
+from generator.model_step import FromModel
 from generator.prompts import load_prompt
 from indexer.analysis import Analyzer
 from indexer.papers import HANGUL, LATIN, language_of

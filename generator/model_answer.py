@@ -12,7 +12,7 @@ from generator.citations import check_sentence, cited
 from generator.context import FittedPrompt, RefusedPrompt, fit
 from generator.errors import ContextExceeded
 from generator.llm import LanguageModel, Message, OnText, Reply
-from generator.model_steps import FromModel
+from generator.model_step import FromModel
 from generator.prompts import load_prompt
 from indexer.papers import Language, language_of
 from indexer.schema import StoredPassage

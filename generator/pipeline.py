@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from generator.answers import Answer
-from generator.asking import AskRequest, Resources, Settings
 from generator.llm import LanguageModel
+from generator.request import AskRequest, Resources, Settings
 from generator.steps import Listener, Step
 from generator.trace import TRACE_VERSION, Trace
 from generator.ways import find_way

@@ -1,4 +1,4 @@
-"""The title of an answer without a model: the weightiest words of the question, as they stand in it."""
+"""The title of an answer without a model: the question's most important words, as it writes them."""
 
 import re
 import unicodedata
@@ -23,8 +23,8 @@ SUFFIX = "XSN"
 def title_on(question: str, keywords: Sequence[Keyword], language: Language) -> str:
     """Name the first three keywords of the question's language, or of the other where it has none.
 
-    Of Korean ones only nouns: the stem of a verb (떨어지, 줄이) is no word. English verbs stay, as nothing
-    here tells them from nouns.
+    Korean ones are named if they are nouns: the stem of a verb (떨어지, 줄이) is no word. English verbs are
+    named too, since nothing here recognises them.
     """
     own = [keyword.text for keyword in keywords if keyword.language in {language, "other"}]
     named = _nouns(question, own) or _nouns(question, [keyword.text for keyword in keywords])

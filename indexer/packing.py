@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, product
+from operator import add, sub
 from typing import NamedTuple, Self
 
 from indexer.analysis.tokens import Token, as_indexed
@@ -20,7 +22,9 @@ ENCODED = {
         product(range(MOST_APART + 1), range(-MOST_LONGER, MOST_LONGER + 1))
     )
 }
-DECODED = {code: pair for pair, code in ENCODED.items()}
+APART = {code: apart for (apart, _), code in ENCODED.items()}
+LONGER = {code: longer for (_, longer), code in ENCODED.items()}
+ESCAPE = "~"
 OFFSET = re.compile(r"~[^;]+;|.")
 
 
@@ -58,22 +62,36 @@ class PackedTokens(NamedTuple):
         """Return (term, position) in order."""
         if self.positions:
             return zip(self.words(), map(int, self.positions.split()), strict=True)
-        return ((word, position) for position, word in enumerate(self.words()) if word != GAP)
+        return iter([(word, position) for position, word in enumerate(self.words()) if word != GAP])
 
     def tokens(self) -> list[Token]:
         """Return the tokens that were packed."""
-        codes = self.offsets if "~" not in self.offsets else OFFSET.findall(self.offsets)
-        found: list[Token] = []
+        spans = self._spans([term for term, _ in self.unpack()])
+        return [(*token, *span) for token, span in zip(self.unpack(), spans, strict=True)]
+
+    def places(self, wanted: Container[str]) -> list[tuple[int, int, str]]:
+        """Return (start, end, term) of the terms that are wanted, in order of the tokens."""
+        terms = [term for term, _ in self.unpack()]
+        found = zip(terms, self._spans(terms), strict=True)
+        return [(start, end, term) for term, (start, end) in found if term in wanted]
+
+    def _spans(self, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each token, whose terms are given."""
+        if ESCAPE in self.offsets:
+            return self._escaped_spans(terms)
+        lengths = list(map(add, map(len, terms), map(LONGER.__getitem__, self.offsets)))
+        ends = list(accumulate(map(add, map(APART.__getitem__, self.offsets), lengths)))
+        return zip(map(sub, ends, lengths), ends, strict=True)
+
+    def _escaped_spans(self, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
         end = 0
-        for (term, position), code in zip(self.unpack(), codes, strict=True):
+        for term, code in zip(terms, OFFSET.findall(self.offsets), strict=True):
             if len(code) > 1:
                 start, end = map(int, code[1:-1].split(","))
             else:
-                apart, longer = DECODED[code]
-                start = end + apart
-                end = start + len(term) + longer
-            found.append((term, position, start, end))
-        return found
+                start = end + APART[code]
+                end = start + len(term) + LONGER[code]
+            yield start, end
 
 
 def _packed_offsets(tokens: Sequence[Token]) -> str:
@@ -85,29 +103,37 @@ def _packed_offsets(tokens: Sequence[Token]) -> str:
     return "".join(codes)
 
 
-class PassageTokens(NamedTuple):
-    """The tokens of a passage: of title and text in one, of the title, of the title in the other language."""
+@dataclass(frozen=True, slots=True)
+class PassageTokens:
+    """The tokens of a passage, taken out of their strings only when they are asked for."""
 
-    text: PackedTokens = PackedTokens()
-    title: PackedTokens = PackedTokens()
-    title2: PackedTokens = PackedTokens()
+    strings: tuple[str, ...] = ()  # of text, title and title2, three each; empty ones at the end left out
+
+    @classmethod
+    def pack(cls, *fields: Sequence[Token]) -> Self:
+        """Pack the tokens of text, title and title2, of as many as there are."""
+        strings = [part for tokens in fields for part in PackedTokens.pack(tokens)]
+        while strings and not strings[-1]:
+            strings.pop()
+        return cls(tuple(strings))
 
     @classmethod
     def of(cls, title: str, text: str, title2: str, analyze: Callable[[str], Sequence[Token]]) -> Self:
         """Analyse a passage as it is indexed: composed (NFC), the title before the text."""
         whole, title = as_indexed(title, text)
-        texts = (whole, title, unicodedata.normalize("NFC", title2))
-        return cls(*(PackedTokens.pack(analyze(part)) for part in texts))
+        return cls.pack(analyze(whole), analyze(title), analyze(unicodedata.normalize("NFC", title2)))
 
-    def strings(self) -> list[str]:
-        """Return all as a flat list of strings, empty ones at its end left out."""
-        flat = [*self.text, *self.title, *self.title2]
-        while flat and not flat[-1]:
-            flat.pop()
-        return flat
+    @property
+    def text(self) -> PackedTokens:
+        """The tokens of title and text in one."""
+        return PackedTokens(*self.strings[:3])
 
-    @classmethod
-    def from_strings(cls, flat: Sequence[str]) -> Self:
-        """Read what `strings` returned."""
-        parts = (*flat, *[""] * (9 - len(flat)))
-        return cls(PackedTokens(*parts[:3]), PackedTokens(*parts[3:6]), PackedTokens(*parts[6:9]))
+    @property
+    def title(self) -> PackedTokens:
+        """The tokens of the title."""
+        return PackedTokens(*self.strings[3:6])
+
+    @property
+    def title2(self) -> PackedTokens:
+        """The tokens of the paper's title in the other language, with its first passage."""
+        return PackedTokens(*self.strings[6:9])

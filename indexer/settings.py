@@ -27,8 +27,8 @@ def plain_address(address: str) -> str:
         whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:
         whole = False
-    if not whole or " " in address.strip():
-        raise ValueError("must be like http://HOST:PORT or https://HOST:PORT/v1")
+    if not whole or len(address.split()) != 1:
+        raise ValueError("must begin with http:// or https://, like http://HOST:PORT/v1")
     if "@" in parts.netloc:
         raise ValueError("must not hold a name or password; there are settings of their own for these")
     if parts.query or parts.fragment:

@@ -99,8 +99,8 @@ def holds(searcher: tantivy.Searcher, field: str, value: str) -> bool:
     return bool(searcher.search(query, 1, count=False).hits)
 
 
-# What is small of a passage stands in one line before its paper's record and its text, which are longer and
-# often not asked for.
+# The fields of a StoredPassage before its record, in their order, but the text. They are small, and stand in
+# one line before record and text.
 HEAD = ("passage_id", "doc_id", "title", "lang", "part", "year", "journal", "source", "incomplete", "title2")
 STRING_SEPARATOR = "\x1e"
 
@@ -109,7 +109,7 @@ def add_stored(document: tantivy.Document, passage: StoredPassage, tokens: Passa
     """Add what is stored of a passage to its document."""
     head = json.dumps([getattr(passage, name) for name in HEAD], ensure_ascii=False, separators=(",", ":"))
     document.add_bytes("record", f"{head}\n{passage.record}\n{passage.text}".encode())
-    document.add_bytes("tokens", STRING_SEPARATOR.join(tokens.strings()).encode())
+    document.add_bytes("tokens", STRING_SEPARATOR.join(tokens.strings).encode())
 
 
 def read_passage(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> StoredPassage:
@@ -123,6 +123,8 @@ def passage_of(document: tantivy.Document) -> StoredPassage:
     if stored is None or packed is None:
         raise IndexDamaged("a passage without its record; build the index again (shrag index … --rebuild)")
     head, record, text = stored.decode().split("\n", 2)
-    tokens = PassageTokens.from_strings(packed.decode().split(STRING_SEPARATOR))
-    values = dict(zip(HEAD, json.loads(head), strict=True))
-    return StoredPassage(text=text, record=record, tokens=tokens, **values)
+    passage_id, doc_id, title, lang, part, year, journal, source, incomplete, title2 = json.loads(head)
+    tokens = PassageTokens(tuple(packed.decode().split(STRING_SEPARATOR)))
+    return StoredPassage(  # in the order of its fields, as names take time
+        passage_id, doc_id, title, text, lang, part, year, journal, source, incomplete, title2, record, tokens
+    )

@@ -6,6 +6,8 @@ weights are found by `python -m eval.experiments.tuning`.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
+from operator import mul
 
 from retriever.features import Features
 from retriever.fusion import Scored
@@ -32,13 +34,15 @@ def lexical_order(candidates: Sequence[Features]) -> list[tuple[int, float]]:
 
     Ties keep the order given, which is by the engine's score, then passage_id.
     """
-    by_head = sorted(range(len(candidates)), key=lambda index: -weighted(candidates[index], HEAD_WEIGHTS))
+    head_scores = [weighted(row, HEAD_WEIGHTS) for row in candidates]
+    tail_scores = [weighted(row, TAIL_WEIGHTS) for row in candidates]
+    by_head = sorted(range(len(candidates)), key=lambda index: -head_scores[index])
     head, rest = by_head[:HEAD], by_head[HEAD:]
-    tail = sorted(rest, key=lambda index: -weighted(candidates[index], TAIL_WEIGHTS))
-    scores = [weighted(candidates[index], HEAD_WEIGHTS) for index in head]
+    tail = sorted(rest, key=lambda index: -tail_scores[index])
+    scores = [head_scores[index] for index in head]
     floor = scores[-1] if scores else 0.0
-    highest = max((weighted(candidates[index], TAIL_WEIGHTS) for index in tail), default=0.0) or 1.0
-    scores += [floor * 0.999 * weighted(candidates[index], TAIL_WEIGHTS) / highest for index in tail]
+    highest = max((tail_scores[index] for index in tail), default=0.0) or 1.0
+    scores += [floor * 0.999 * tail_scores[index] / highest for index in tail]
     return list(zip(head + tail, scores, strict=True))
 
 
@@ -102,5 +106,5 @@ def _stretched(cosines: Sequence[float | None]) -> list[float]:
 
 def weighted(features: Features, weights: Mapping[str, float]) -> float:
     """Return the weighted sum of features."""
-    total: float = sum(weight * getattr(features, name) for name, weight in weights.items())
+    total: float = sum(map(mul, weights.values(), map(getattr, repeat(features), weights)))
     return total

@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -27,7 +26,6 @@ NEAR = 8  # positions within which two words are near each other
 LEAD = 15  # positions behind the title
 APART = 100  # positions between a passage and its title in the other language, so that no window spans both
 FEEDBACK_PASSAGES, FEEDBACK_TERMS = 10, 40
-REMEMBERED_TITLES = 4_096
 LEAST_SIMILAR = 0.6  # of a title's word to a word of the question, by letters
 TITLE_WORD = re.compile(r"[^\s()\[\]{}<>〈〉《》「」『』,.:;·\"'“”‘’!?]+")
 
@@ -58,22 +56,18 @@ class Candidate:
 
     def words(self) -> list[str]:
         """Return the terms of title, text and other title, some of them GAP."""
-        text, _, title2 = self.tokens
-        return [*text.words(), *title2.words()] if title2.terms else text.words()
+        return self.tokens.text.words() + self.tokens.title2.words()
 
     def occurrences(self, wanted: Container[str]) -> tuple[int, list[tuple[int, str]]]:
         """Return the number of tokens, and (position, term) of the wanted ones in order."""
-        text, _, title2 = self.tokens
-        if text.positions or title2.terms:
-            return self._stacked_occurrences(wanted)
-        words = text.words()
-        found = [(position, word) for position, word in enumerate(words) if word in wanted]
-        return len(words) - words.count(GAP), found
-
-    def _stacked_occurrences(self, wanted: Container[str]) -> tuple[int, list[tuple[int, str]]]:
-        tokens = [(position, term) for term, position in self.tokens.text.unpack()]
+        text, title2 = self.tokens.text, self.tokens.title2
+        if not (text.positions or title2.terms):
+            words = text.words()
+            found = [(position, word) for position, word in enumerate(words) if word in wanted]
+            return len(words) - words.count(GAP), found
+        tokens = [(position, term) for term, position in text.unpack()]
         behind = (tokens[-1][0] if tokens else 0) + APART
-        tokens += [(behind + position, term) for term, position in self.tokens.title2.unpack()]
+        tokens += [(behind + position, term) for term, position in title2.unpack()]
         return len(tokens), [token for token in tokens if token[1] in wanted]
 
 
@@ -118,6 +112,8 @@ def features(
             weights[token] = max(weight, weights.get(token, 0.0))
     total = sum(concept.weight for concept in concepts) or 1.0
     pairs = _pairs(question, weights)
+    paired = sum(weight for *_, weight in pairs) or 1.0
+    numbered = _numbered(pairs)
     expansion = _feedback_terms(candidates, rarity)
     wanted = weights.keys() | expansion.keys()
     read = [candidate.occurrences(wanted) for candidate in candidates]
@@ -127,26 +123,31 @@ def features(
 
     found = []
     for candidate, (length, occurrences) in zip(candidates, read, strict=True):
+        standing: dict[str, list[int]] = {}
+        for position, term in occurrences:
+            if term in standing:
+                standing[term].append(position)
+            else:
+                standing[term] = [position]
         events = [event for event in occurrences if event[1] in weights]
-        places: dict[str, list[int]] = defaultdict(list)
-        for position, token in events:
-            places[token].append(position)
+        places = {term: at for term, at in standing.items() if term in weights}
         saturation = BM25_K1 * (1 - BM25_B + BM25_B * length / average)
         title_words = candidate.tokens.title.words()
-        title_terms = set(title_words) - {GAP}
         lead = len(title_words) - title_words.count(GAP) + LEAD
+        title_terms = set(title_words)
+        title_terms.discard(GAP)
         coverage = covered(frozenset(places))
         found.append(
             Features(
                 base=candidate.score,
                 coverage=coverage / total,
                 window=_best_window(covered, events, coverage) / total,
-                near=_near(pairs, places, saturation),
-                numbers=_numbers(pairs, places),
-                feedback=_feedback(expansion, occurrences, saturation),
+                near=_near(pairs, places, saturation) / paired,
+                numbers=_numbers(numbered, places),
+                feedback=_feedback(expansion, standing, saturation),
                 title=titles[candidate.title] / total,
                 brevity=len(title_terms & weights.keys()) / (len(title_terms) or 1),
-                lead=covered(frozenset(token for token, at in places.items() if at[0] <= lead)) / total,
+                lead=covered(frozenset([token for position, token in events if position <= lead])) / total,
             )
         )
     return found
@@ -158,14 +159,20 @@ def _coverage(concepts: Sequence[Concept]) -> Covered:
     A concept counts by its tokens, its own or its counterparts', and no more than its weight.
     """
     known: dict[frozenset[str], float] = {}
+    parts = [(concept.weight, tuple(concept.tokens.items())) for concept in concepts]
 
     def covered(held: frozenset[str]) -> float:
-        if held not in known:
-            known[held] = sum(
-                min(concept.weight, sum(weight for token, weight in concept.tokens.items() if token in held))
-                for concept in concepts
-            )
-        return known[held]
+        total = known.get(held)
+        if total is None:
+            total = 0.0
+            for most, tokens in parts:
+                covering = 0.0
+                for token, weight in tokens:
+                    if token in held:
+                        covering += weight
+                total += min(most, covering)
+            known[held] = total
+        return total
 
     return covered
 
@@ -204,13 +211,14 @@ def _pairs(question: Sequence[Token], weights: Mapping[str, float]) -> list[tupl
 def _near(
     pairs: Sequence[tuple[str, str, int, float]], places: Mapping[str, list[int]], saturation: float
 ) -> float:
-    total = sum(weight for *_, weight in pairs)
+    """Return the weight of the pairs that stand near each other, the more often the more."""
     score = 0.0
-    for one, other, _, weight in pairs:
-        if one in places and other in places:
-            count = sum(_any_within(places[other], position) for position in places[one])
+    for first, second, _, weight in pairs:
+        if first in places and second in places:
+            others = places[second]
+            count = sum([_any_within(others, position) for position in places[first]])
             score += weight * count / (count + saturation)
-    return score / total if total else 0.0
+    return score
 
 
 def _any_within(positions: Sequence[int], position: int) -> bool:
@@ -218,16 +226,20 @@ def _any_within(positions: Sequence[int], position: int) -> bool:
     return index < len(positions) and positions[index] <= position + NEAR
 
 
-def _numbers(pairs: Sequence[tuple[str, str, int, float]], places: Mapping[str, list[int]]) -> float:
-    """Return the share of the question's number-and-word pairs that stand together in the passage."""
-    counted = [
+def _numbered(pairs: Sequence[tuple[str, str, int, float]]) -> list[tuple[str, str]]:
+    """Return the pairs of a number and the word beside it."""
+    return [
         (one, other) for one, other, gap, _ in pairs if gap == 1 and (one.isdecimal() or other.isdecimal())
     ]
-    held = sum(
-        any(position + 1 in places.get(other, ()) for position in places.get(one, ()))
-        for one, other in counted
-    )
-    return held / len(counted) if counted else 0.0
+
+
+def _numbers(pairs: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> float:
+    """Return the share of the question's number-and-word pairs that stand together in the passage."""
+    held = 0
+    for first, second in pairs:
+        if first in places and second in places:
+            held += not {position + 1 for position in places[first]}.isdisjoint(places[second])
+    return held / len(pairs) if pairs else 0.0
 
 
 def feedback_tokens(candidates: Sequence[Candidate]) -> set[str]:
@@ -252,11 +264,9 @@ def _feedback_terms(candidates: Sequence[Candidate], rarity: Mapping[str, float]
     return {token: value / total for token, value in strengths.items()}
 
 
-def _feedback(
-    expansion: Mapping[str, float], occurrences: Sequence[tuple[int, str]], saturation: float
-) -> float:
-    counts = Counter([term for _, term in occurrences if term in expansion])
-    return sum(expansion[term] * count / (count + saturation) for term, count in counts.items())
+def _feedback(expansion: Mapping[str, float], standing: Mapping[str, list[int]], saturation: float) -> float:
+    counts = [(expansion[term], len(at)) for term, at in standing.items() if term in expansion]
+    return sum([weight * count / (count + saturation) for weight, count in counts])
 
 
 def _title_similarities(titles: Iterable[str], concepts: Sequence[Concept]) -> dict[str, float]:
@@ -286,12 +296,11 @@ def _title_similarities(titles: Iterable[str], concepts: Sequence[Concept]) -> d
     return found
 
 
-@lru_cache(maxsize=REMEMBERED_TITLES)
 def _spelled(title: str) -> tuple[str, ...]:
     """Return the letters of a title's words, and of all of them in one."""
-    parts = TITLE_WORD.findall(title)
-    return tuple(_letters(part) for part in (*parts, "".join(parts)))
+    parts = TITLE_WORD.findall(_letters(title))
+    return (*parts, "".join(parts))
 
 
 def _letters(text: str) -> str:
-    return unicodedata.normalize("NFD", text.lower())
+    return text.lower() if text.isascii() else unicodedata.normalize("NFD", text.lower())

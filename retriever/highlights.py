@@ -121,8 +121,8 @@ def _places(passage: StoredPassage, wanted: Collection[str]) -> list[Place]:
     origin = len(title) + 1 if title else 0
     found = [
         (start - origin, end - origin, term)
-        for term, _, start, end in passage.tokens.text.tokens()
-        if term in wanted and origin <= start < end
+        for start, end, term in passage.tokens.text.places(wanted)
+        if origin <= start < end
     ]
     if found and (sources := _sources(passage.text)):
         found = [(sources[start][0], sources[end - 1][1], term) for start, end, term in found]

@@ -1,1 +1,1 @@
-"""The containers that SHRAG runs beside, and what can be told of them without running any."""
+"""What runs beside SHRAG: is it configured and well (`shrag doctor`), and what an isolated machine needs."""

@@ -1,4 +1,4 @@
-"""A guard on the sockets of this process: what the settings do not name is refused, and told.
+"""A guard on the sockets of this process: what the settings do not name is refused, and recorded.
 
 Python raises an audit event before a name is looked up and before a connection is made, whichever library
 asks. Not seen: native code that opens sockets itself, and processes started from here; for those, run the
@@ -45,10 +45,6 @@ class Attempt:
     target: str
     event: str
     stack: tuple[str, ...]
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the values by name."""
-        return {"target": self.target, "event": self.event, "stack": list(self.stack)}
 
 
 @dataclass(slots=True)
@@ -106,8 +102,8 @@ def only(urls: Iterable[str]) -> Iterator[Watch]:
     """
     global _hooked  # noqa: PLW0603 - an audit hook is the process's, and cannot be taken away
     named = [address_of(url) for url in urls]
-    allowed = {*named, *(found for one in named for found in _looked_up(one))}
-    watch = Watch(frozenset(allowed), frozenset(one.host for one in allowed))
+    allowed = {*named, *(found for address in named for found in _looked_up(address))}
+    watch = Watch(frozenset(allowed), frozenset(address.host for address in allowed))
     if not _hooked:
         sys.addaudithook(_on_event)
         _hooked = True
@@ -126,9 +122,9 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
 def _looked_up(address: Address) -> list[Address]:
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    except OSError:  # whoever connects there will be told
+    except OSError:  # whoever connects there gets the error
         return []
-    return [Address(str(one[4][0]), int(one[4][1])) for one in found]
+    return [Address(str(to[0]), int(to[1])) for *_, to in found]
 
 
 def _text(value: Any) -> str:

@@ -5,7 +5,6 @@ from generator.llm.counting import Count, at_most
 from generator.llm.limits import Limit
 from generator.llm.model import LanguageModel
 from generator.llm.reply import Growth, OnText, Reply
-from generator.llm.retries import pause_s
 
 __all__ = [
     "Count",
@@ -17,6 +16,5 @@ __all__ = [
     "Reply",
     "at_most",
     "chat_request",
-    "pause_s",
     "repair_messages",
 ]

@@ -38,11 +38,10 @@ def chat_request(
 
 
 def template_kwargs(settings: LanguageModelSettings) -> dict[str, Any]:
-    """Return what the server's chat template is told: whether to think, where the dialect knows how."""
-    told = dict(settings.extra_body.get("chat_template_kwargs", {}))
-    if settings.dialect == "vllm":
-        told = {"enable_thinking": settings.thinking} | told
-    return told
+    """Return what goes to the server's chat template: whether to think, where the dialect knows how."""
+    thinking = {"enable_thinking": settings.thinking} if settings.dialect == "vllm" else {}
+    given: dict[str, Any] = settings.extra_body.get("chat_template_kwargs", {})
+    return thinking | given
 
 
 def repair_messages(text: str, complaint: str) -> list[Message]:

@@ -1,15 +1,14 @@
-"""A circuit breaker: a server that fails again and again is left alone for a while, and told to be."""
+"""A circuit breaker: a server that fails again and again is left alone for a while."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from generator.errors import CircuitOpen, ModelFailed, ModelRefusedCall, ModelTooSlow, ModelUnreachable
+from generator.llm.refusals import SERVER_ERROR
 
-SERVER_ERROR = 500
 
-
-def speaks_of_the_server(error: BaseException) -> bool:
+def is_of_the_server(error: ModelFailed) -> bool:
     """Tell whether a failure says that the server is down, not that a call or an answer was wrong."""
     if isinstance(error, ModelRefusedCall):
         return error.status >= SERVER_ERROR
@@ -21,7 +20,7 @@ def speaks_of_the_server(error: BaseException) -> bool:
 class Circuit:
     """Closed: requests pass. Open: none does. After `open_s` one may try; it closes the circuit or not.
 
-    `clock` tells seconds that never go back.
+    `clock` gives seconds that never go back.
     """
 
     def __init__(
@@ -39,53 +38,50 @@ class Circuit:
     @property
     def is_open(self) -> bool:
         """Tell whether a request would be turned away now."""
-        return self._opened_at is not None and (self._trying or self._left > 0)
+        return self._opened_at is not None and (self._trying or self._left_s > 0)
 
     @property
-    def _left(self) -> float:
+    def _left_s(self) -> float:
         return 0.0 if self._opened_at is None else self._opened_at + self._open_s - self._clock()
 
     def check(self) -> None:
         """Raise CircuitOpen where a request would be turned away."""
-        if not self.is_open:
-            return
-        wait = "one request is trying it now" if self._left <= 0 else f"tried again in {self._left:.0f} s"
-        raise CircuitOpen(
-            f"{self._endpoint} failed {self._failures} times in a row and is left alone ({wait}; "
-            f"SHRAG_LLM__CIRCUIT_OPEN_S). Last: {self._last}"
-        )
+        if self.is_open:
+            left = self._left_s
+            wait = "one request is trying it now" if left <= 0 else f"tried again in {left:.0f} s"
+            raise CircuitOpen(
+                f"{self._endpoint} failed {self._failures} times in a row and is left alone ({wait}; "
+                f"SHRAG_LLM__CIRCUIT_OPEN_S). Last: {self._last}"
+            )
 
     @contextmanager
     def passage(self) -> Iterator[None]:
-        """Let one request through, and learn from how it ends; one that is cancelled teaches nothing.
+        """Let one request through, and learn from how it ends.
 
-        Nor does one that had too little time left when it was sent.
+        One that is cancelled, or had too little time left when it was sent, teaches nothing.
 
         Raises:
             CircuitOpen: none may pass now.
         """
         self.check()
-        tries = self._opened_at is not None
-        self._trying = self._trying or tries
+        trying = self._opened_at is not None
+        self._trying = self._trying or trying
         try:
             yield
         except ModelFailed as error:
-            if speaks_of_the_server(error):
-                self._failed(error, again=tries)
+            if is_of_the_server(error):
+                self._failures += 1
+                self._last = str(error)
+                if trying or (self._opened_at is None and self._failures >= self._allowed):
+                    self._opened_at = self._clock()
             elif not isinstance(error, ModelTooSlow):
                 self._close()
             raise
         else:
             self._close()
         finally:
-            if tries:
+            if trying:
                 self._trying = False
-
-    def _failed(self, error: ModelFailed, *, again: bool) -> None:
-        self._failures += 1
-        self._last = str(error)
-        if again or (self._opened_at is None and self._failures >= self._allowed):
-            self._opened_at = self._clock()
 
     def _close(self) -> None:
         self._failures, self._opened_at = 0, None

@@ -1,6 +1,5 @@
 """What a server answers to a chat call, whole or as a stream of pieces, made one value."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,38 +42,23 @@ class ChatCompletion(BaseModel):
     error: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(BaseModel, frozen=True):
     """One call answered: the text, and what the server says about it."""
 
     text: str
     model: str
     finish_reason: str
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     refusal: str = ""
 
-    def as_record(self) -> dict[str, Any]:
-        """Return it as JSON, for a recording."""
-        return {
-            "text": self.text,
-            "model": self.model,
-            "finish_reason": self.finish_reason,
-            "usage": self.usage.model_dump(),
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> "Completion":
-        """Make it of what `as_record` gave."""
-        usage = Usage.model_validate(record["usage"])
-        return cls(record["text"], record["model"], record["finish_reason"], usage)
+    @property
+    def tokens(self) -> int:
+        """Tokens of the answer, 0 where the server does not count them."""
+        return self.usage.completion_tokens or 0
 
 
 class NoCompletion(ValueError):
-    """The words are no chat completion; the message says what is missing."""
-
-
-class NoChoices(NoCompletion):
-    """A chat completion that holds no answer."""
+    """The words are no chat completion."""
 
 
 class ServerError(ValueError):
@@ -88,37 +72,9 @@ class ServerError(ValueError):
         super().__init__(str(said))
 
 
-def read_whole(content: str | bytes, model: str) -> Completion:
-    """Read an answer that came in one piece; `model` is its name where the server gives none.
-
-    Raises:
-        NoCompletion: it is something else.
-        ServerError: it is an error.
-    """
-    try:
-        read = ChatCompletion.model_validate_json(content)
-    except ValidationError:
-        read = ChatCompletion()
-    if read.error:
-        raise ServerError(read.error)
-    if read.choices is None or any(choice.message is None for choice in read.choices):
-        raise NoCompletion("it is no chat completion")
-    if not read.choices:
-        raise NoChoices("it has no choices")
-    choice = read.choices[0]
-    said = choice.message or ChatMessage()
-    return Completion(
-        text=said.content or "",
-        model=read.model or model,
-        finish_reason=choice.finish_reason or "",
-        usage=read.usage or Usage(),
-        refusal=said.refusal or "",
-    )
-
-
 @dataclass(slots=True)
-class Growing:
-    """An answer that comes in pieces."""
+class GrowingCompletion:
+    """An answer that comes in pieces, or in one."""
 
     model: str
     text: str = ""
@@ -127,33 +83,41 @@ class Growing:
     refusal: str = ""
     usage: Usage = field(default_factory=Usage)
 
-    def add(self, event: str) -> bool:
-        """Add the next piece; tell whether it brought anything of the answer.
+    def add(self, content: str | bytes, *, whole: bool = False) -> bool:
+        """Add the next piece, or the whole answer; tell whether it brought anything of the answer.
 
         Raises:
-            NoCompletion: it is no piece of a chat completion.
+            NoCompletion: it is no chat completion, or no piece of one.
             ServerError: it is an error, after which nothing comes.
         """
         try:
-            read = ChatCompletion.model_validate_json(event)
+            read = ChatCompletion.model_validate_json(content)
         except ValidationError:
-            raise NoCompletion("a piece of it cannot be read") from None
+            raise NoCompletion("it cannot be read") from None
         if read.error:
             raise ServerError(read.error)
         self.model = read.model or self.model
         self.usage = read.usage or self.usage
-        if not read.choices:  # the last one, which brings the counts
-            return False
-        choice = read.choices[0]
-        said = choice.delta or ChatMessage()
+        choice = read.choices[0] if read.choices else Choice()  # the last piece brings only the counts
+        if whole and choice.message is None:
+            raise NoCompletion("it holds no message")
+        said = choice.message if whole else choice.delta
+        self.finish_reason = choice.finish_reason or self.finish_reason
+        if said is None:
+            return choice.finish_reason is not None
         self.text += said.content or ""
         self.refusal += said.refusal or ""
-        self.finish_reason = choice.finish_reason or self.finish_reason
         brought = any((said.content, said.refusal, said.reasoning, said.reasoning_content))
         self.pieces += brought
         return brought or choice.finish_reason is not None
 
     @property
-    def whole(self) -> Completion:
+    def completion(self) -> Completion:
         """The answer as it stands now."""
-        return Completion(self.text, self.model, self.finish_reason, self.usage, self.refusal)
+        return Completion(
+            text=self.text,
+            model=self.model,
+            finish_reason=self.finish_reason,
+            usage=self.usage,
+            refusal=self.refusal,
+        )

@@ -62,7 +62,7 @@ class TokenCounter:
 def _count_locally(tokenizer: "Tokenizer", messages: Sequence[Message]) -> Count:
     texts = [message["content"].encode("utf-8", "replace").decode() for message in messages]
     encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
-    return Count(sum(len(one.ids) for one in encoded) + TEMPLATE_TOKENS, "tokenizer")
+    return Count(sum(len(text.ids) for text in encoded) + TEMPLATE_TOKENS, "tokenizer")
 
 
 def load_tokenizer(path: Path) -> "Tokenizer":

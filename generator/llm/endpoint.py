@@ -5,9 +5,12 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from generator.errors import ModelTooSlow, ModelUnreachable
+from generator.llm.completion import NoCompletion
+from generator.llm.events import TooLong
 from generator.llm.limits import Limit
-from generator.llm.reading import Answered, ListenerFailed, Reading, Sent
-from generator.llm.refusals import Refusals
+from generator.llm.reading import Answered, ListenerFailed, OnGrowth, Reading
+from generator.llm.refusals import LOOK_INTO_THE_LOG, refusal_of, shown
 from generator.settings import LanguageModelSettings
 
 if TYPE_CHECKING:  # a command that calls no model does not wait for it
@@ -27,8 +30,7 @@ class Endpoint:
         self, settings: LanguageModelSettings, transport: "httpx.AsyncBaseTransport | None" = None
     ) -> None:
         self.url = f"{settings.base_url}/chat/completions"
-        self.refusals = Refusals(settings, self.url)
-        self._settings = settings
+        self.settings = settings
         self._transport = transport
         self._opened: httpx.AsyncClient | None = None
 
@@ -37,13 +39,13 @@ class Endpoint:
         import httpx
 
         headers = {"Content-Type": "application/json"}
-        if self._settings.api_key:
-            headers["Authorization"] = f"Bearer {self._settings.api_key.get_secret_value()}"
+        if self.settings.api_key:
+            headers["Authorization"] = f"Bearer {self.settings.api_key.get_secret_value()}"
         self._opened = httpx.AsyncClient(
             transport=self._transport,
             headers=headers,
-            timeout=httpx.Timeout(None, connect=min(CONNECT_S, self._settings.timeout_s)),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=self._settings.concurrency),
+            timeout=httpx.Timeout(None, connect=min(CONNECT_S, self.settings.timeout_s)),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=self.settings.concurrency),
             trust_env=False,
             # Redirects are not followed, so http stays http; reading certificates takes longer than a search.
             verify=self.url.startswith("https:"),
@@ -61,7 +63,7 @@ class Endpoint:
             raise RuntimeError("open the language model first: async with LanguageModel(…) as model")
         return self._opened
 
-    async def complete(self, sent: Sent) -> Answered:
+    async def complete(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Answered:
         """Send a chat call and read its answer; whoever cancels this closes the connection.
 
         Raises:
@@ -70,25 +72,24 @@ class Endpoint:
         """
         import httpx
 
-        reading = Reading(self._settings, self.refusals, sent)
+        reading = Reading(self.url, self.settings, limit, on_growth)
         try:
-            async with asyncio.timeout_at(reading.first_until.at) as timer:
-                reading.timer = timer
-                async with self._client.stream("POST", self.url, content=sent.content) as response:
+            async with asyncio.timeout_at(reading.limit.at) as reading.timer:
+                async with self._client.stream("POST", self.url, content=content) as response:
                     reading.begun = True
                     return await reading.read(response)
         except ListenerFailed as failed:
             raise failed.error from None
-        except TimeoutError:
-            raise reading.too_slow() from None
         except httpx.ConnectTimeout as error:
-            raise self.refusals.of_no_connection(error, sent.attempt) from error
-        except httpx.TimeoutException:
+            raise self.unreachable(error) from error
+        except (TimeoutError, httpx.TimeoutException):
             raise reading.too_slow() from None
         except httpx.RequestError as error:
             if reading.begun:
-                raise self.refusals.of_break(str(error) or type(error).__name__, sent.attempt) from error
-            raise self.refusals.of_no_connection(error, sent.attempt) from error
+                raise self.broken_off(str(error) or type(error).__name__) from error
+            raise self.unreachable(error) from error
+        except (NoCompletion, TooLong) as error:
+            raise self.broken_off(f"{error}, behind {reading.growing.pieces} pieces") from None
 
     async def ask(self, method: str, url: str, body: Mapping[str, Any] | None, limit: Limit) -> Any:
         """Send a small request beside the calls, and return the JSON it is answered with; None without one.
@@ -105,21 +106,32 @@ class Endpoint:
             async with asyncio.timeout_at(limit.at):
                 response = await self._client.request(method, url, content=content)
         except (TimeoutError, httpx.TimeoutException):
-            raise Refusals(self._settings, url).of_slowness(
-                "nothing", limit, 1, "Look at its load."
-            ) from None
+            raise ModelTooSlow(f"{url} gave nothing within {limit}. Look at its load.") from None
         except httpx.RequestError as error:
-            raise Refusals(self._settings, url).of_no_connection(error, 1) from error
+            raise self.unreachable(error) from error
         if response.status_code in NO_SUCH_ADDRESS:
             return None
         if not response.is_success:
-            raise Refusals(self._settings, url).of_status(
-                response.status_code, response.text, response.reason_phrase, 1, redirect=response.is_redirect
+            raise refusal_of(
+                response.status_code, response.content, response.reason_phrase, url, self.settings
             )
         try:
             return response.json()
         except ValueError:
             return None
+
+    def unreachable(self, error: Exception) -> ModelUnreachable:
+        """Return the error for a call of whose answer nothing came."""
+        why = shown(str(error), self.settings) or type(error).__name__
+        return ModelUnreachable(
+            f"cannot reach {self.url}: {why}. Start the server, or set SHRAG_LLM__BASE_URL to where it runs."
+        )
+
+    def broken_off(self, why: str) -> ModelUnreachable:
+        """Return the error for an answer that began and did not come to its end."""
+        return ModelUnreachable(
+            f"{self.url} broke off its answer: {shown(why, self.settings)}. {LOOK_INTO_THE_LOG}"
+        )
 
 
 def json_bytes(body: Mapping[str, Any]) -> bytes:

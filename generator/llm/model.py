@@ -7,22 +7,22 @@ llama.cpp serve it; the answer of a server that ignores the schema is read lenie
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from pydantic import BaseModel
 
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelNotConfigured
 from generator.llm.chat import Message, chat_request, repair_messages
-from generator.llm.completion import Completion, Growing
+from generator.llm.completion import Completion
 from generator.llm.counting import TokenCounter
 from generator.llm.endpoint import json_bytes
 from generator.llm.limits import Limit, limit_of, now
 from generator.llm.recording import Call, Outcome, Recording
 from generator.llm.refusals import shown
 from generator.llm.reply import Growth, OnText, Reply
-from generator.llm.sending import Delivered, Sender, Times
+from generator.llm.sending import Delivered, Sender
 from generator.llm.server import Context, Server
 from generator.settings import CacheSettings, LanguageModelSettings
 from generator.structured import UnreadableAnswer, read_answer
@@ -37,12 +37,25 @@ HOW_IT_COMES = frozenset({"stream", "stream_options"})  # says nothing of what i
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Question:
     schema: type[BaseModel]
     name: str
     prompt_version: int | None
     limit: Limit
     on_text: OnText | None
+
+    def show(self, text: str, pieces: int) -> None:
+        """Tell whoever listens what has come."""
+        if self.on_text:
+            self.on_text(Growth(self.name, text, pieces))
+
+    def is_answered(self, outcome: Outcome) -> bool:
+        """Tell whether an outcome can be read."""
+        try:
+            read_answer(outcome["text"], self.schema)
+        except UnreadableAnswer:
+            return False
+        return True
 
 
 class LanguageModel:
@@ -78,6 +91,7 @@ class LanguageModel:
         self._server = Server(settings, self._sender.endpoint)
         self._cache = cache or CacheSettings()
         self._recording: Recording | None = None
+        self._closing = AsyncExitStack()
         self.endpoint = self._sender.endpoint.url
 
     async def __aenter__(self) -> Self:
@@ -88,20 +102,15 @@ class LanguageModel:
         """
         await self._server.open()
         self._recording = await asyncio.to_thread(Recording, self._cache, str(self.settings.base_url))
+        self._closing.callback(self._recording.close)
         await self._sender.open()
+        self._closing.push_async_callback(self._sender.endpoint.close)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the connections, and the file."""
-        await self._sender.close()
-        if self._recording:
-            self._recording.close()
-            self._recording = None
+        self._recording = None
+        await self._closing.aclose()
 
     @property
     def _opened(self) -> Recording:
@@ -151,71 +160,58 @@ class LanguageModel:
             ModelAnswerInvalid: the answer was not of `schema`, nor was the second.
             CallNotRecorded, CacheUnusable: a replay misses the call, or the file cannot be used.
         """
-        asked = _Asked(schema, name, prompt_version, limit or self.limit(name), on_text)
+        question = _Question(schema, name, prompt_version, limit or self.limit(name), on_text)
         started = now()
-        delivered = [await self._call(messages, asked)]
+        delivered = [await self._call(messages, question)]
         first = delivered[0].completion
         try:
             value = read_answer(first.text, schema)
         except UnreadableAnswer as unreadable:
-            if on_text:
-                on_text(Growth(name, "", 0))
+            question.show("", 0)
             complaint = self._complaint(first, unreadable)
             try:
-                repair = await self._call([*messages, *repair_messages(first.text, complaint)], asked)
+                repair = await self._call([*messages, *repair_messages(first.text, complaint)], question)
             except ContextExceeded:  # the passages had room; the answer beside them has none
-                repair = await self._call([*messages, *repair_messages(LEFT_OUT, complaint)], asked)
+                repair = await self._call([*messages, *repair_messages(LEFT_OUT, complaint)], question)
             delivered.append(repair)
-            value = self._second_reading(delivered[1].completion, schema, name)
+            value = self._second_reading(repair.completion, schema, name)
         last = delivered[-1].completion
-        first_token_s = delivered[0].times.first_token_s
+        first_token_s = delivered[0].first_token_s
         return Reply(
             value=value,
             model=last.model,
             text=last.text,
             finish_reason=last.finish_reason,
-            prompt_tokens=_sum([one.completion.usage.prompt_tokens for one in delivered]),
-            completion_tokens=_sum([one.completion.usage.completion_tokens for one in delivered]),
-            attempts=sum(one.times.attempts for one in delivered),
+            prompt_tokens=_sum([call.completion.usage.prompt_tokens for call in delivered]),
+            completion_tokens=_sum([call.completion.usage.completion_tokens for call in delivered]),
+            attempts=sum(call.attempts for call in delivered),
             repaired=len(delivered) > 1,
             milliseconds=1000 * (now() - started),
-            queued_ms=1000 * sum(one.times.queued_s for one in delivered),
+            queued_ms=1000 * sum(call.queued_s for call in delivered),
             first_token_ms=None if first_token_s is None else 1000 * first_token_s,
-            from_cache=all(one.times.from_cache for one in delivered),
+            from_cache=all(call.from_cache for call in delivered),
         )
 
-    async def _call(self, messages: Sequence[Message], asked: _Asked) -> Delivered:
+    async def _call(self, messages: Sequence[Message], question: _Question) -> Delivered:
         """Have a call answered, by the server or from the file of recorded ones."""
-        body = chat_request(messages, asked.schema, name=asked.name, settings=self.settings)
+        name, settings = question.name, self.settings
+        body = chat_request(messages, question.schema, name=name, settings=settings)
         request = {key: value for key, value in body.items() if key not in HOW_IT_COMES}
-        revision = self.settings.revision
-        call = Call("chat", asked.name, self.settings.model, revision, asked.prompt_version, request)
-        live: Delivered | None = None
-
-        def grown(growing: Growing) -> None:
-            if asked.on_text:
-                asked.on_text(Growth(asked.name, growing.text, growing.pieces))
+        call = Call("chat", name, settings.model, settings.revision, question.prompt_version, request)
+        delivered: list[Delivered] = []
 
         async def ask() -> Outcome:
-            nonlocal live
-            live = await self._sender.send(json_bytes(body), asked.limit, grown)
-            return live.completion.as_record() | {"attempts": live.times.attempts}
+            sent = await self._sender.send(json_bytes(body), question.limit, question.show)
+            delivered.append(sent)
+            return sent.completion.model_dump(exclude={"refusal"}) | {"attempts": sent.attempts}
 
-        def readable(outcome: Outcome) -> bool:
-            try:
-                read_answer(outcome["text"], asked.schema)
-            except UnreadableAnswer:
-                return False
-            return True
-
-        outcome, from_file = await self._opened.outcome(call, ask, readable)
-        if live and not from_file:
-            if live.times.first_token_s is None:  # it came in one piece
-                grown(Growing(live.completion.model, live.completion.text, _pieces(live.completion)))
-            return live
-        completion = Completion.from_record(outcome)
-        grown(Growing(completion.model, completion.text, _pieces(completion)))
-        return Delivered(completion, Times(attempts=outcome["attempts"], from_cache=True))
+        outcome, from_file = await self._opened.outcome(call, ask, question.is_answered)
+        if from_file:
+            delivered = [Delivered(Completion.model_validate(outcome), outcome["attempts"], from_cache=True)]
+        [answer] = delivered
+        if answer.first_token_s is None:  # it came in one piece
+            question.show(answer.completion.text, answer.completion.tokens)
+        return answer
 
     def _second_reading(self, answer: Completion, schema: type[T], name: str) -> T:
         try:
@@ -233,14 +229,10 @@ class LanguageModel:
             ) from None
 
     def _complaint(self, answer: Completion, unreadable: UnreadableAnswer) -> str:
-        told = str(unreadable) if answer.text.strip() else "the answer is empty"
+        complaint = str(unreadable) if answer.text.strip() else "the answer is empty"
         if answer.finish_reason == "length":
-            told += f"; it was cut off at {self.settings.max_tokens} tokens"
-        return told
-
-
-def _pieces(completion: Completion) -> int:
-    return completion.usage.completion_tokens or 0
+            complaint += f"; it was cut off at {self.settings.max_tokens} tokens"
+        return complaint
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:

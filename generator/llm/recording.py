@@ -5,7 +5,9 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 from generator.errors import (
     CacheUnusable,
@@ -23,26 +25,15 @@ from generator.llm.store import MOVE_AWAY, CallStore
 from generator.settings import CacheSettings
 
 Outcome: TypeAlias = dict[str, Any]
-Asking: TypeAlias = Callable[[], Awaitable[Outcome]]
-Worth: TypeAlias = Callable[[Outcome], bool]
 
 SHOWN_OF_A_REQUEST = 80  # characters
 DETAILS = ("status", "text", "context_tokens")  # of a failure, beside its message
+KINDS = (CircuitOpen, ContextExceeded, ModelAnswerInvalid, ModelRefusedCall, ModelTooSlow, ModelUnreachable)
+FAILURES: dict[str, type[ModelFailed]] = {kind.__name__: kind for kind in KINDS}
 ADDRESS = "<SHRAG_LLM__BASE_URL>"  # stands in the file for the server's
-FAILURES: dict[str, type[ModelFailed]] = {
-    one.__name__: one
-    for one in (
-        CircuitOpen,
-        ContextExceeded,
-        ModelAnswerInvalid,
-        ModelRefusedCall,
-        ModelTooSlow,
-        ModelUnreachable,
-    )
-}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
     """What is asked of a server, as far as its answer depends on it: neither address nor key is in it."""
 
@@ -53,29 +44,26 @@ class Call:
     prompt_version: int | None
     request: Mapping[str, Any]
 
-    @property
-    def written(self) -> str:
+    @cached_property
+    def as_json(self) -> str:
         """The call as JSON, the same for the same call."""
-        told = {
-            "kind": self.kind,
-            "model": self.model,
-            "revision": self.revision,
-            "prompt_version": self.prompt_version,
-            "request": self.request,
-        }
-        return json.dumps(told, sort_keys=True, separators=(",", ":"))
+        asked = {name: value for name, value in vars(self).items() if name in ASKED}
+        return json.dumps(asked, sort_keys=True, separators=(",", ":"))
 
-    @property
+    @cached_property
     def key(self) -> str:
         """SHA-256 of the call."""
-        return hashlib.sha256(self.written.encode()).hexdigest()
+        return hashlib.sha256(self.as_json.encode()).hexdigest()
 
     def __str__(self) -> str:
-        told = f"{self.kind} {self.name!r} of {self.model} ({self.key[:12]})"
+        text = f"{self.kind} {self.name!r} of {self.model} ({self.key[:12]})"
         if not self.request.get("messages"):
-            return told
+            return text
         said = " ".join(str(self.request["messages"][-1]["content"]).split())
-        return f"{told}, which ends in “{shown(said[-SHOWN_OF_A_REQUEST:])}”"
+        return f"{text}, which ends in “{shown(said[-SHOWN_OF_A_REQUEST:])}”"
+
+
+ASKED = frozenset({"kind", "model", "revision", "prompt_version", "request"})
 
 
 class Recording:
@@ -95,10 +83,14 @@ class Recording:
             None if settings.mode == "off" else CallStore(settings.file, create=settings.mode != "replay")
         )
         self._asked: set[str] = set()  # and recorded, by this process
-        self._under_way: dict[str, asyncio.Lock] = {}
+        # Who asks or waits holds the lock of the call; without them it is forgotten.
+        self._under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def outcome(
-        self, call: Call, ask: Asking, worth_keeping: Worth | None = None
+        self,
+        call: Call,
+        ask: Callable[[], Awaitable[Outcome]],
+        worth_keeping: Callable[[Outcome], bool] = lambda _: True,
     ) -> tuple[Outcome, bool]:
         """Return the outcome of a call, and whether it came from the file.
 
@@ -111,53 +103,60 @@ class Recording:
         """
         if self._store is None:
             return await ask(), False
-        key = call.key
-        lock = self._under_way.setdefault(key, asyncio.Lock())
+        lock = self._under_way.setdefault(call.key, asyncio.Lock())
         async with lock:  # the same call at the same time is asked once
-            kept = await self._kept(self._store, key)
+            kept = await self._kept(self._store, call)
             if kept is not None:
                 return _given_back(kept, self._address), True
-            if self._settings.mode == "replay":
-                raise CallNotRecorded(
-                    f"{self._settings.file} does not hold the call {call}. Record it with "
-                    "SHRAG_CACHE__MODE=use, or replay with the settings and the index of the recording."
-                )
-            return await self._ask(self._store, call, ask, worth_keeping)
+            if self._settings.mode == "use":
+                return await self._ask_and_share(self._store, call, ask, worth_keeping)
+            return await self._ask_and_record(self._store, call, ask), False
 
-    async def _kept(self, store: CallStore, key: str) -> Outcome | None:
+    async def _kept(self, store: CallStore, call: Call) -> Outcome | None:
         mode = self._settings.mode
-        if mode == "record" and key not in self._asked:
+        if mode == "record" and call.key not in self._asked:
             return None
-        text = await asyncio.to_thread(store.get, key)
+        text = await asyncio.to_thread(store.get, call.key)
+        if text is None and mode == "replay":
+            raise CallNotRecorded(
+                f"{self._settings.file} does not hold the call {call}. Record it with SHRAG_CACHE__MODE=use, "
+                "or replay with the settings and the index of the recording."
+            )
         try:
             kept: Outcome | None = None if text is None else json.loads(text)
         except ValueError as error:
             raise CacheUnusable(f"{self._settings.file} is damaged: {error}. {MOVE_AWAY}") from None
-        failed = kept is not None and "error" in kept
-        return None if mode == "use" and failed else kept
+        return None if mode == "use" and kept and "error" in kept else kept
 
-    async def _ask(
-        self, store: CallStore, call: Call, ask: Asking, worth_keeping: Worth | None
-    ) -> tuple[Outcome, bool]:
-        """Ask, and keep; with `use` the answer that another process kept meanwhile holds here too."""
+    async def _ask_and_record(
+        self, store: CallStore, call: Call, ask: Callable[[], Awaitable[Outcome]]
+    ) -> Outcome:
+        """Ask, and keep the answer or the failure."""
+        failure: ModelFailed | None = None
         try:
             outcome = await ask()
         except ModelFailed as error:
-            if self._settings.mode == "record":
-                await self._keep(store, call, _failure(error, self._address))
-            raise
-        if self._settings.mode == "record":
-            await self._keep(store, call, outcome)
-            return outcome, False
-        if worth_keeping and not worth_keeping(outcome):
-            return outcome, False
-        written = _written(outcome)
-        kept = await asyncio.to_thread(store.put_first, call.key, call.written, written)
-        return (outcome, False) if kept == written else (json.loads(kept), True)
-
-    async def _keep(self, store: CallStore, call: Call, outcome: Outcome) -> None:
-        await asyncio.to_thread(store.put, call.key, call.written, _written(outcome))
+            failure, outcome = error, _record_of(error, self._address)
+        await asyncio.to_thread(store.put, call.key, call.as_json, json.dumps(outcome, sort_keys=True))
         self._asked.add(call.key)
+        if failure:
+            raise failure
+        return outcome
+
+    async def _ask_and_share(
+        self,
+        store: CallStore,
+        call: Call,
+        ask: Callable[[], Awaitable[Outcome]],
+        worth_keeping: Callable[[Outcome], bool],
+    ) -> tuple[Outcome, bool]:
+        """Ask; the answer that another process kept meanwhile holds here too."""
+        outcome = await ask()
+        if not worth_keeping(outcome):
+            return outcome, False
+        text = json.dumps(outcome, sort_keys=True)
+        kept = await asyncio.to_thread(store.put_first, call.key, call.as_json, text)
+        return (outcome, False) if kept == text else (json.loads(kept), True)
 
     def close(self) -> None:
         """Close the file."""
@@ -165,17 +164,15 @@ class Recording:
             self._store.close()
 
 
-def _written(outcome: Outcome) -> str:
-    return json.dumps(outcome, sort_keys=True)
-
-
-def _failure(error: ModelFailed, address: str) -> Outcome:
-    kept = {name: getattr(error, name) for name in DETAILS if hasattr(error, name)}
-    return _replaced({"error": type(error).__name__, "message": str(error), **kept}, address, ADDRESS)
+def _record_of(error: ModelFailed, address: str) -> Outcome:
+    details = {name: getattr(error, name) for name in DETAILS if hasattr(error, name)}
+    return _replaced({"error": type(error).__name__, "message": str(error), **details}, address, ADDRESS)
 
 
 def _replaced(outcome: Outcome, old: str, new: str) -> Outcome:
-    return {name: one.replace(old, new) if isinstance(one, str) else one for name, one in outcome.items()}
+    return {
+        name: value.replace(old, new) if isinstance(value, str) else value for name, value in outcome.items()
+    }
 
 
 def _given_back(outcome: Outcome, address: str) -> Outcome:
@@ -183,5 +180,5 @@ def _given_back(outcome: Outcome, address: str) -> Outcome:
     if "error" not in outcome:
         return outcome
     outcome = _replaced(outcome, ADDRESS, address)
-    kept = {name: outcome[name] for name in DETAILS if name in outcome}
-    raise FAILURES[outcome["error"]](outcome["message"], **kept)
+    details = {name: outcome[name] for name in DETAILS if name in outcome}
+    raise FAILURES[outcome["error"]](outcome["message"], **details)

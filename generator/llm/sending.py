@@ -1,45 +1,46 @@
 """A chat call sent until it is answered: a place among others, the circuit, retries, within one limit."""
 
 import asyncio
+import random
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow
+from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow, ModelUnreachable
 from generator.llm.circuit import Circuit
-from generator.llm.completion import Completion, Growing
+from generator.llm.completion import Completion
 from generator.llm.endpoint import Endpoint
 from generator.llm.limits import Limit, now
-from generator.llm.reading import Answered, OnGrowth, Sent
-from generator.llm.retries import may_pass, pause_s
+from generator.llm.reading import Answered, OnGrowth
+from generator.llm.refusals import SERVER_ERROR
 from generator.settings import LanguageModelSettings
+from indexer.backoff import TRANSIENT_STATUSES, growing_pauses
 
 if TYPE_CHECKING:
     import httpx
 
 
-@dataclass(slots=True)
-class Times:
-    """Seconds of a call: waited for a place, until the first token came, all of it; requests sent.
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A completion, and what it took: requests sent, seconds waited for a place and until the first token.
 
     A call that was answered from a file keeps the count of requests of its recording.
     """
 
+    completion: Completion
+    attempts: int
     queued_s: float = 0.0
     first_token_s: float | None = None
-    total_s: float = 0.0
-    attempts: int = 0
     from_cache: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """A completion, and what it took."""
-
-    completion: Completion
-    times: Times = field(default_factory=Times)
+def is_transient(error: ModelFailed) -> bool:
+    """Tell whether the same call may succeed later."""
+    if isinstance(error, ModelRefusedCall):
+        return error.status in TRANSIENT_STATUSES or error.status >= SERVER_ERROR
+    return isinstance(error, (ModelUnreachable, ModelTooSlow))
 
 
 class Sender:
@@ -53,9 +54,7 @@ class Sender:
     ) -> None:
         self._settings = settings
         self.endpoint = Endpoint(settings, transport)
-        self.circuit = Circuit(
-            settings.circuit_failures, settings.circuit_open_s, self.endpoint.url, clock=clock
-        )
+        self.circuit = Circuit(settings.circuit_failures, settings.circuit_open_s, self.endpoint.url, clock)
         self._places = asyncio.Semaphore(settings.concurrency)
 
     async def open(self) -> None:
@@ -63,47 +62,45 @@ class Sender:
         self._places = asyncio.Semaphore(self._settings.concurrency)
         await self.endpoint.open()
 
-    async def close(self) -> None:
-        """Close the endpoint and its connections."""
-        await self.endpoint.close()
-
     async def send(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Delivered:
         """Send a call until it is answered; only what may pass by itself is tried again.
 
         Raises:
             ModelFailed: the last failure, or the one behind which no time is left.
         """
-        started = now()
-        times = Times()
+        queued_s, attempts = 0.0, 0
+        pauses = growing_pauses(self._settings.backoff_s)
         while True:
-            times.attempts += 1
-            if on_growth and times.attempts > 1:
-                on_growth(Growing(self._settings.model or ""))
+            attempts += 1
+            if on_growth and attempts > 1:
+                on_growth("", 0)
+            self.circuit.check()
+            asked = now()
             try:
-                answered = await self._attempt(Sent(content, times.attempts, limit, on_growth), times)
+                async with self._place(limit):
+                    queued_s += now() - asked
+                    answered = await self._ask(content, limit, on_growth)
             except ModelFailed as failure:
-                await self._pause(failure, content, limit, times.attempts)
+                failure.attempts = attempts
+                if attempts > self._settings.retries or not is_transient(failure) or self.circuit.is_open:
+                    raise
+                await _pause(failure, next(pauses), limit)
             else:
-                times.first_token_s = answered.first_token_s
-                times.total_s = now() - started
-                return Delivered(answered.completion, times)
+                return Delivered(answered.completion, attempts, queued_s, answered.first_token_s)
 
-    async def _attempt(self, sent: Sent, times: Times) -> Answered:
-        self.circuit.check()
-        async with self._place(sent.limit, times):
-            if not sent.limit.left:
-                raise ModelTooSlow(
-                    f"nothing of {sent.limit} was left to ask {self.endpoint.url} in. Raise "
-                    f"SHRAG_LLM__{sent.limit.setting.upper()}.",
-                    of_server=False,
-                )
-            with self.circuit.passage():
-                return await self.endpoint.complete(sent)
+    async def _ask(self, content: bytes, limit: Limit, on_growth: OnGrowth | None) -> Answered:
+        if not limit.left:
+            raise ModelTooSlow(
+                f"nothing of {limit} was left to ask {self.endpoint.url} in. Raise "
+                f"SHRAG_LLM__{limit.setting.upper()}.",
+                of_server=False,
+            )
+        with self.circuit.passage():
+            return await self.endpoint.complete(content, limit, on_growth)
 
     @asynccontextmanager
-    async def _place(self, limit: Limit, times: Times) -> AsyncIterator[None]:
-        """Wait for one of the places; the time counts."""
-        began = now()
+    async def _place(self, limit: Limit) -> AsyncIterator[None]:
+        """Wait for one of the places."""
         try:
             async with asyncio.timeout_at(limit.at):
                 await self._places.acquire()
@@ -113,24 +110,20 @@ class Sender:
                 "ended for this one. Raise SHRAG_LLM__CONCURRENCY where the server can take more.",
                 of_server=False,
             ) from None
-        finally:
-            times.queued_s += now() - began
         try:
             yield
         finally:
             self._places.release()
 
-    async def _pause(self, failure: ModelFailed, content: bytes, limit: Limit, attempt: int) -> None:
-        """Wait before the next attempt, or raise the failure where there is to be none."""
-        if not may_pass(failure) or attempt > self._settings.retries or self.circuit.is_open:
-            raise failure
-        asked_for = failure.retry_after_s if isinstance(failure, ModelRefusedCall) else None
-        pause = pause_s(attempt, self._settings.backoff_s, content, asked_for)
-        if pause < limit.left:
-            await asyncio.sleep(pause)
-            if limit.left:
-                return
-        if isinstance(failure, ModelRefusedCall) and asked_for is not None:
-            left = f"{asked_for:.3g} s, longer than what is left of {limit}"
-            raise type(failure)(f"{failure} It asks for a pause of {left}.", status=failure.status) from None
+
+async def _pause(failure: ModelFailed, pause_s: float, limit: Limit) -> None:
+    """Wait before the next attempt, as long as the server asks for; raise the failure where time is short."""
+    asked_for = failure.retry_after_s if isinstance(failure, ModelRefusedCall) else None
+    spread = random.uniform(0.75, 1.25)  # noqa: S311 - so that calls that failed together do not come together
+    wait = pause_s * spread if asked_for is None else asked_for
+    if wait >= limit.left:
+        if asked_for is not None:
+            short = f"It asks for a pause of {asked_for:.3g} s, longer than what is left of {limit}."
+            failure.args = (f"{failure.args[0]} {short}",)
         raise failure
+    await asyncio.sleep(wait)

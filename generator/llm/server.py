@@ -97,12 +97,9 @@ class Server:
         url = f"{self._settings.base_url}/models"
         said = await self._endpoint.ask("GET", url, None, limit.or_sooner(ANSWER_S, "timeout_s"))
         listed = said.get("data") if isinstance(said, dict) else None
-        lengths = [
-            one.get("max_model_len")
-            for one in (listed if isinstance(listed, list) else [])
-            if isinstance(one, dict) and one.get("id") == self._settings.model
-        ]
-        return {"max_model_len": next((one for one in lengths if _is_count(one)), None)}
+        models = (model for model in (listed if isinstance(listed, list) else []) if isinstance(model, dict))
+        lengths = (model.get("max_model_len") for model in models if model.get("id") == self._settings.model)
+        return {"max_model_len": next(filter(_is_count, lengths), None)}
 
     async def _tokens(self, request: Mapping[str, Any], limit: Limit) -> Outcome:
         url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"

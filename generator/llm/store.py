@@ -6,13 +6,14 @@ Several processes may write at a time; one that is killed loses nothing that was
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from generator.errors import CacheUnusable
 
 APPLICATION = 0x53485247  # "SHRG", in the file's header
 VERSION = 1
+SELECT = "SELECT outcome FROM calls WHERE key = ?"
 MEND = "Take another file in SHRAG_CACHE__FILE, or set SHRAG_CACHE__MODE=off."
 MOVE_AWAY = "Move it away, or take another file in SHRAG_CACHE__FILE."
 WAIT_S = 30.0  # for another process that writes
@@ -42,17 +43,15 @@ class CallStore:
                 f"there is no recording {path}. Set SHRAG_CACHE__FILE to one, or make it with "
                 "SHRAG_CACHE__MODE=record."
             )
-        with self._told():
+        with self._using_the_file(), ExitStack() as opening:
             if create:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
                 path, timeout=WAIT_S, isolation_level=None, check_same_thread=False
             )
-            try:
-                self._prepare(create=create)
-            except BaseException:
-                self._connection.close()
-                raise
+            opening.callback(self._connection.close)
+            self._prepare(create=create)
+            opening.pop_all()
 
     def _prepare(self, *, create: bool) -> None:
         if create:
@@ -71,20 +70,20 @@ class CallStore:
 
     def get(self, key: str) -> str | None:
         """Return the outcome of a call, None where it is not recorded."""
-        with self._one_at_a_time, self._told():
-            row = self._connection.execute("SELECT outcome FROM calls WHERE key = ?", (key,)).fetchone()
+        with self._using_the_file():
+            row = self._connection.execute(SELECT, (key,)).fetchone()
         return str(row[0]) if row else None
 
     def put(self, key: str, request: str, outcome: str) -> None:
         """Keep the outcome of a call, in place of an earlier one; it is on disk when this returns."""
-        with self._one_at_a_time, self._told():
+        with self._using_the_file():
             self._connection.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", (key, request, outcome))
 
     def put_first(self, key: str, request: str, outcome: str) -> str:
         """Keep the outcome of a call where none but a failure is kept; return the one that is there now."""
-        with self._one_at_a_time, self._told(), self._transaction():
+        with self._using_the_file(), self._transaction():
             self._connection.execute(KEEP_FIRST, (key, request, outcome))
-            row = self._connection.execute("SELECT outcome FROM calls WHERE key = ?", (key,)).fetchone()
+            row = self._connection.execute(SELECT, (key,)).fetchone()
         return str(row[0])
 
     def close(self) -> None:
@@ -106,9 +105,11 @@ class CallStore:
         self._connection.execute("COMMIT")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _using_the_file(self) -> Iterator[None]:
+        """Let one thread at a time through, and turn what goes wrong into one line with the next step."""
         try:
-            yield
+            with self._one_at_a_time:
+                yield
         except (sqlite3.Error, OSError) as error:
             passing = isinstance(error, (sqlite3.OperationalError, OSError))  # locked, full, not allowed
             raise CacheUnusable(

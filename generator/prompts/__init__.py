@@ -1,7 +1,7 @@
-"""What the language model is told: one text file a prompt and language, its version in the first line.
+"""Prompts of the language model: one text file a prompt and language, its version in the first line.
 
-The part that never changes comes first, so that a server keeps it in its prefix cache; what is put in comes
-last, each value between tags of its name, so that orders inside a question or a passage stay data.
+The part that never changes comes first, so that a server keeps it in its prefix cache. The values come last,
+each between tags of its name, so that instructions inside a question or a passage stay data.
 """
 
 import re
@@ -36,8 +36,8 @@ class Prompt:
     def render(self, **values: str | Sequence[str]) -> str:
         """Put the values in, each between tags; of a sequence each item, numbered from 1.
 
-        A value stands as it is, but for the first character of what reads like one of the tags or like a
-        mark of a chat template.
+        Values are not changed, except that the first character of what reads like one of the tags, or like a
+        mark of a chat template, is replaced.
 
         Raises:
             ValueError: a value is missing, or one that the prompt does not ask for.

@@ -12,8 +12,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TypeAlias, cast
 
-from generator.asking import AskRequest, Resources, WayResult
 from generator.errors import UnknownWay
+from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
 
 Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]

@@ -4,19 +4,14 @@ The language model writes keywords and answer. Where there is none, or it fails,
 from statistics, and the answer is quoted from the evidence.
 """
 
-import asyncio
 from functools import partial
 
-from generator.answers import Answer
-from generator.asking import AskRequest, Resources, WayResult
-from generator.extractive import extractive_answer
+from generator.answer_step import answer_step
 from generator.keywords import keyword_records, keywords_from_model
-from generator.model_answer import answer_from_model
-from generator.model_steps import model_step
-from generator.searching import search_step
+from generator.model_step import model_step
+from generator.request import AskRequest, Resources, WayResult
+from generator.search_step import search_step
 from generator.steps import Step
-from retriever.confidence import THRESHOLD
-from retriever.hits import SearchResult
 from retriever.keywords import Keyword
 from retriever.methods import method_named
 from retriever.search import SearchRequest, open_search, run_stages
@@ -32,7 +27,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     if stages.question and not stages.question.is_empty:
         context = context.with_keywords(await _keywords(asked, resources, step))
     result = await search_step(step, context, stages)
-    return WayResult(await write_answer(result, resources, step), result)
+    return WayResult(await answer_step(step, result, resources), result)
 
 
 async def _keywords(asked: SearchRequest, resources: Resources, step: Step) -> tuple[Keyword, ...] | None:
@@ -48,24 +43,3 @@ async def _keywords(asked: SearchRequest, resources: Resources, step: Step) -> t
         fallback="keywords from statistics",
         question=asked.question,
     )
-
-
-async def write_answer(result: SearchResult, resources: Resources, step: Step) -> Answer:
-    """Have the model answer from the hits of a search; where there is none, or it fails, quote them."""
-    index, model = resources.index, resources.model
-    passage_ids = [hit.passage_id for hit in result.hits]
-    if model and result.hits:
-        written = await model_step(
-            step,
-            "answer",
-            partial(answer_from_model, result.question, [hit.passage for hit in result.hits], model, index),
-            Answer.as_record,
-            fallback="extractive answer",
-            evidence=passage_ids,
-        )
-        if written:
-            return written
-    with step.step("quotation", evidence=passage_ids) as quotation:
-        quoted = await asyncio.to_thread(extractive_answer, result, index, THRESHOLD)
-        quotation.output = quoted.as_record()
-    return quoted

@@ -14,6 +14,7 @@ Where MeCab and nori differ, nori is followed:
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from threading import Lock
 from typing import NamedTuple
 
 import _mecab
@@ -89,7 +90,10 @@ def lowercase(term: str) -> str:
 
 
 class KoreanAnalyzer:
-    """nori's chain on MeCab; `normalize` is applied to each term and drops those it gives None for."""
+    """nori's chain on MeCab; `normalize` is applied to each term and drops those it gives None for.
+
+    Threads may share one: MeCab's lattice holds one text at a time, and a lock keeps the others waiting.
+    """
 
     name = "korean"
 
@@ -108,17 +112,15 @@ class KoreanAnalyzer:
         self._lattice = _mecab.Lattice()
         self._lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
         self._entries: dict[str, Entry] = {}
+        self._lock = Lock()
 
     def analyze(self, text: str) -> list[Token]:
         """Return the tokens of `text` in order of position, stacked ones longest first."""
-        if len(text) <= PIECE_CHARACTERS:
-            tokens: list[Token] = []
-            self._analyze_piece(text, 0, 0, tokens)
-            return tokens
-        tokens = []
+        tokens: list[Token] = []
         position = 0
-        for start, end in split_points(text, PIECE_CHARACTERS):
-            position = self._analyze_piece(text[start:end], start, position, tokens)
+        with self._lock:
+            for start, end in split_points(text, PIECE_CHARACTERS):
+                position = self._analyze_piece(text[start:end], start, position, tokens)
         return tokens
 
     def _analyze_piece(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:

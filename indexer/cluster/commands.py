@@ -58,8 +58,8 @@ def backups(location: str, as_json: bool) -> None:
     if not found:
         click.echo("no snapshots yet; take one with: shrag indexes backup")
     for snapshot in found:
-        taken = f"{snapshot.name}  {snapshot.taken}  {snapshot.state.lower()}"
-        click.echo(f"{taken}  {_indices(snapshot.indices)}")
+        size = _indices(snapshot.indices)
+        click.echo(f"{snapshot.name}  {snapshot.taken}  {snapshot.state.lower()}  {size}")
 
 
 @click.command()

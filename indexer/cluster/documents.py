@@ -29,7 +29,7 @@ def to_document(passage: StoredPassage, tokens: PassageTokens, sequence: int) ->
         **{name: getattr(passage, name) for name in (*EXACT_FIELDS, "year", "title2", "record")},
         "given": [] if _cut(whole, title) == given else list(given),
         REFERENCES: passage.references if passage.record else [],
-        "tokens": tokens.strings(),
+        "tokens": tokens.strings,
     }
     return {name: value for name, value in values.items() if value} | {
         "text": whole,
@@ -44,7 +44,7 @@ def from_document(source: dict[str, Any]) -> StoredPassage:
     """Make the stored passage of a document's source."""
     title, text = source.get("given") or _cut(source["text"], source["title"])
     values = {name: source[name] for name in KEPT if name in source}
-    tokens = PassageTokens.from_strings(source.get("tokens", ()))
+    tokens = PassageTokens(tuple(source.get("tokens", ())))
     return StoredPassage(**values, title=title, text=text, tokens=tokens)
 
 

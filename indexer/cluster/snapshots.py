@@ -75,7 +75,7 @@ def backup(
         prefix: of their names.
         name: of the snapshot; the date and time (UTC) where none is given.
         location: a folder within the servers' `path.repo`; as registered before, or the prefix.
-        progress: is told of shards that are done.
+        progress: gets the counts of shards.
 
     Raises:
         InvalidCall: the name is taken or no name.
@@ -100,7 +100,9 @@ def backup(
         time.sleep(POLL_S)
     if found["state"] != "SUCCESS":
         cluster.run(api.delete(repository=repository, snapshot=name))
-        why = found.get("reason") or next((one.get("reason") for one in found.get("failures", ())), "")
+        why = found.get("reason") or next(
+            (failure.get("reason") for failure in found.get("failures", ())), ""
+        )
         raise IndexNotWritten(
             f"the snapshot {name!r} is {found['state'].lower()} and is deleted again ({why}); see "
             "GET /_cluster/health for missing shards, and the disk of the repository, then take it again"

@@ -16,6 +16,7 @@ from retriever.engines.requests import (
     compiled,
     count_body,
     first_passages_body,
+    frequencies_body,
     nearest_body,
     passages_body,
     search_body,
@@ -29,6 +30,7 @@ WINDOW = 10_000  # documents that one search gives at most
 # Copies of a shard may count deleted documents otherwise; the same one answers each time.
 PREFERENCE = "shrag"
 REMEMBERED_FREQUENCIES = 200_000
+COUNTED_AT_ONCE = 1_000  # tokens whose passages one search counts
 SUGGESTED = 1_000  # near terms that the cluster is asked for
 
 
@@ -112,9 +114,11 @@ class ElasticsearchEngine(Engine):
         asked = list(dict.fromkeys(tokens))
         known = {token: self._frequencies[token] for token in asked if token in self._frequencies}
         new = [token for token in asked if token not in known]
-        answers = await self._msearch([count_body(term_query("text", token, 1.0)) for token in new])
-        for token, answer in zip(new, answers, strict=True):
-            known[token] = int(answer["hits"]["total"]["value"])
+        parts = [new[start : start + COUNTED_AT_ONCE] for start in range(0, len(new), COUNTED_AT_ONCE)]
+        answers = await self._msearch([frequencies_body("text", part) for part in parts])
+        for part, answer in zip(parts, answers, strict=True):
+            buckets = answer["aggregations"]["frequencies"]["buckets"]
+            known |= {token: int(bucket["doc_count"]) for token, bucket in zip(part, buckets, strict=True)}
         if len(self._frequencies) + len(new) > REMEMBERED_FREQUENCIES:
             self._frequencies.clear()
         self._frequencies |= {token: known[token] for token in new}

@@ -132,6 +132,12 @@ def count_body(query: dict[str, Any]) -> dict[str, Any]:
     return {"query": query, "size": 0, "track_total_hits": True}
 
 
+def frequencies_body(field: str, tokens: Sequence[str]) -> dict[str, Any]:
+    """Return the body that counts the passages that hold each token, from the index's own statistics."""
+    filters = [{"term": {field: token}} for token in tokens]
+    return {"size": 0, "track_total_hits": False, "aggs": {"frequencies": {"filters": {"filters": filters}}}}
+
+
 def passages_body(passage_ids: Sequence[str]) -> dict[str, Any]:
     """Return the body that reads whole passages by their ids."""
     return _reading([{"terms": {"passage_id": list(passage_ids)}}], len(passage_ids))

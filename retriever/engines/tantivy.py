@@ -90,12 +90,17 @@ class TantivyEngine(Engine):
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
         """Return stored passages by passage_id, and by doc_id each paper's first."""
+        wanted, papers = list(passage_ids), list(doc_ids)
+        found = {one: known for one in wanted if (known := self._passages.get(one))}
+        if len(found) == len(wanted) and not papers:  # no need for a thread
+            return found, {}
         with _as_damage():
-            return await asyncio.to_thread(self._records, list(passage_ids), list(doc_ids))
+            return await asyncio.to_thread(self._records, wanted, papers)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
-        return {token: int(self._searcher.doc_freq("text", token)) for token in tokens}
+        frequency = self._searcher.doc_freq
+        return {token: frequency("text", token) for token in tokens}
 
     async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
         """Return (term, document frequency) of the text's terms that begin with the same letter."""

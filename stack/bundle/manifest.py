@@ -57,7 +57,7 @@ class Manifest:
     @property
     def missing(self) -> tuple[LeftOut, ...]:
         """What was to be in the bundle and is not."""
-        return tuple(one for one in self.left_out if one.asked_for)
+        return tuple(item for item in self.left_out if item.asked_for)
 
 
 ADAPTER = TypeAdapter(Manifest)

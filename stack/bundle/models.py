@@ -67,11 +67,7 @@ def collect_model(source: ModelSource, target: Path) -> dict[str, str]:
         shutil.rmtree(target / HUB_NOTES, ignore_errors=True)
     if faults := list(model_faults(target)):
         raise BundleIncomplete(f"model {source.name}: {'; '.join(faults)}")
-    return {
-        "name": source.name,
-        "revision": source.revision,
-        "source": "folder" if source.folder else "hub",
-    }
+    return {"name": source.name, "revision": source.revision, "source": "folder" if source.folder else "hub"}
 
 
 def _copy_folder(folder: Path, target: Path) -> None:

@@ -1,7 +1,7 @@
 """What a check found, as a value."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from generator.pipeline import Settings
@@ -16,16 +16,12 @@ Status = Literal["ok", "warning", "wrong", "not configured"]
 class Finding:
     """One thing that was looked at; `mend` is empty where there is nothing to mend."""
 
-    check: str
     subject: str
     status: Status
     found: str
     configured: str = ""
     mend: str = ""
-
-    def as_record(self) -> dict[str, str]:
-        """Return the values by name."""
-        return asdict(self)
+    check: str = ""  # the name of the check that found it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +36,11 @@ class Examined:
 Check = Callable[[Examined], Iterator[Finding]]
 
 
+def of_check(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings with the name of their check."""
+    return (replace(finding, check=name) for finding in findings)
+
+
 def all_is_well(findings: list[Finding]) -> bool:
     """Tell whether nothing is wrong; warnings and what is not configured are no faults."""
-    return all(one.status != "wrong" for one in findings)
+    return all(finding.status != "wrong" for finding in findings)

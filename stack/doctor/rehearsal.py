@@ -10,7 +10,7 @@ from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from stack.doctor.checks import examine
-from stack.doctor.findings import Examined, Finding, Status
+from stack.doctor.findings import Examined, Finding, Status, of_check
 from stack.guard import Watch, only
 
 RECORDS = Path(__file__).with_name("rehearsal.jsonl")
@@ -22,9 +22,9 @@ STACK_LINES = 12  # of an attempt, the innermost
 
 def addresses(settings: Settings) -> list[str]:
     """Return every address that the settings name, and that something may thus be sent to."""
-    named = []
+    named: list[str] = []
     if settings.indexer.engine == "elasticsearch":
-        named += [one.strip() for one in settings.indexer.elasticsearch.url.split(",")]
+        named += map(str.strip, settings.indexer.elasticsearch.url.split(","))
     if settings.generator.llm.base_url:
         named.append(settings.generator.llm.base_url)
     encoder = settings.indexer.encoder
@@ -36,8 +36,8 @@ def addresses(settings: Settings) -> list[str]:
 def examine_offline(examined: Examined) -> list[Finding]:
     """Run the checks and one question under guard; each attempt to leave is a finding."""
     with only(addresses(examined.settings)) as watch:
-        findings = [*examine(examined), *_rehearse(examined)]
-    return [*findings, *_told(watch, examined.settings)]
+        findings = [*examine(examined), *of_check("offline", _rehearse(examined))]
+    return [*findings, *of_check("offline", _refused(watch, examined.settings))]
 
 
 def _rehearse(examined: Examined) -> Iterator[Finding]:
@@ -49,14 +49,14 @@ def _rehearse(examined: Examined) -> Iterator[Finding]:
                 settings = _in_a_folder(examined.settings, Path(folder))
                 build_index(IngestRequest(name=NAME, paths=(str(RECORDS),)), settings.indexer)
                 answered = _ask(settings, NAME)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the attempts are told too
+    except Exception as error:  # noqa: BLE001 - whatever it is, the attempts are shown too
         found = f"{type(error).__name__}: {error}"
-        yield Finding("offline", "a question", "wrong", found, mend="mend what is told above first")
+        yield Finding("a question", "wrong", found, mend="mend what is found above first")
         return
     status, found = answered
     mend = "" if status == "ok" else "mend the language model first; the note tells why it failed"
     asked = examined.index or "sample records"
-    yield Finding("offline", "a question", status, found, configured=asked, mend=mend)
+    yield Finding("a question", status, found, configured=asked, mend=mend)
 
 
 def _in_a_folder(settings: Settings, folder: Path) -> Settings:
@@ -70,24 +70,23 @@ def _in_a_folder(settings: Settings, folder: Path) -> Settings:
 def _ask(settings: Settings, name: str) -> tuple[Status, str]:
     """Ask one question, and tell who wrote the answer; a model that fails is a fault here."""
     with open_index(settings.indexer, name, settings.retriever.synonyms) as index:
-        asked = run(answer_question(index, settings.request(QUESTION), settings))
-    told = f"{len(asked.evidence)} passages of evidence, answer {asked.answer.written_by}"
-    notes = asked.result.notes
+        answered = run(answer_question(index, settings.request(QUESTION), settings))
+    answer = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
+    notes = answered.result.notes
     status: Status = "wrong" if any(MODEL_FAILED in note for note in notes) else "ok"
-    return status, "; ".join((told, *notes))
+    return status, "; ".join((answer, *notes))
 
 
-def _told(watch: Watch, settings: Settings) -> Iterator[Finding]:
+def _refused(watch: Watch, settings: Settings) -> Iterator[Finding]:
     named = ", ".join(addresses(settings)) or "no address"
     if not watch.attempts:
         found = f"no other address was tried; {watch.passed} connections to those of the settings"
-        yield Finding("offline", "addresses", "ok", found, configured=named)
-    for one in watch.attempts:
+        yield Finding("addresses", "ok", found, configured=named)
+    for attempt in watch.attempts:
         yield Finding(
-            "offline",
-            one.target,
+            attempt.target,
             "wrong",
-            f"{one.event} was tried and refused, from:\n" + "\n".join(one.stack[-STACK_LINES:]),
+            f"{attempt.event} was tried and refused, from:\n" + "\n".join(attempt.stack[-STACK_LINES:]),
             configured=named,
             mend="the stack tells who asked; SHRAG itself asks for nothing that a setting does not name",
         )

@@ -60,7 +60,6 @@ def judge_probe(status: int, body: str) -> Finding:
     except ValidationError:
         if choice.get("finish_reason") == "length" and not text.strip().strip('{}[]":, '):
             return Finding(
-                "language model",
                 "JSON schema",
                 "warning",
                 f"{TOKENS} tokens and nothing but blanks: the model fills the room between the braces",
@@ -70,10 +69,8 @@ def judge_probe(status: int, body: str) -> Finding:
             f"asked for verse under a schema, it answered {text.strip()[:SHOWN]!r}",
             "this server does not hold the model to the schema: use vLLM without --reasoning-parser",
         )
-    return Finding(
-        "language model", "JSON schema", "ok", "an answer that begged to be verse is of the schema"
-    )
+    return Finding("JSON schema", "ok", "an answer that begged to be verse is of the schema")
 
 
 def _wrong(found: str, mend: str) -> Finding:
-    return Finding("language model", "JSON schema", "wrong", found, mend=mend)
+    return Finding("JSON schema", "wrong", found, mend=mend)

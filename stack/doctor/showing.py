@@ -1,6 +1,7 @@
 """Findings for a person, and as one JSON object."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from stack.doctor.findings import Finding, Status, all_is_well
@@ -11,7 +12,10 @@ COLOURS: dict[Status, str] = {"ok": "green", "warning": "yellow", "wrong": "red"
 def as_record(findings: Sequence[Finding]) -> dict[str, Any]:
     """Return all findings as JSON."""
     found = list(findings)
-    return {"well": all_is_well(found), "findings": [one.as_record() for one in found]}
+    return {
+        "well": all_is_well(found),
+        "findings": [{"check": finding.check} | asdict(finding) for finding in found],
+    }
 
 
 def show_findings(findings: Sequence[Finding]) -> None:
@@ -24,14 +28,14 @@ def show_findings(findings: Sequence[Finding]) -> None:
     screen = console()
     table = Table("check", "", "status", "found", "configured", box=None)
     shown = ""
-    for one in findings:
-        check, shown = ("" if one.check == shown else one.check), one.check
-        status = Text(one.status, style=COLOURS[one.status])
-        table.add_row(check, one.subject, status, Text(one.found), Text(one.configured))
+    for finding in findings:
+        check, shown = ("" if finding.check == shown else finding.check), finding.check
+        status = Text(finding.status, style=COLOURS[finding.status])
+        table.add_row(check, finding.subject, status, Text(finding.found), Text(finding.configured))
     screen.print(table)
-    to_mend = [one for one in findings if one.mend]
+    to_mend = [finding for finding in findings if finding.mend]
     if to_mend:
         screen.print()
-    for one in to_mend:
-        line = Text(f"{one.check}, {one.subject}", style=COLOURS[one.status])
-        screen.print(line.append(f": {one.mend}", style="default"))
+    for finding in to_mend:
+        line = Text(f"{finding.check}, {finding.subject}", style=COLOURS[finding.status])
+        screen.print(line.append(f": {finding.mend}", style="default"))

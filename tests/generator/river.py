@@ -7,10 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from generator.llm import LanguageModel
-from tests.generator.language_model import (
-    Scripted,
-    settings,
-)
+from tests.generator.language_model import Scripted, settings
 
 RIVER = {"name": "낙동강", "length": 510}
 
@@ -23,15 +20,15 @@ class River(BaseModel):
 MESSAGES = [{"role": "user", "content": "Which river is the longest in the south of Korea?"}]
 
 
-async def call(given, transport=None, schema=River):
+async def call(given, transport=None, schema=River, *, name="river", on_text=None):
     async with LanguageModel(given, transport=transport) as model:
-        return await model.complete_json(MESSAGES, schema, name="river")
+        return await model.complete_json(MESSAGES, schema, name=name, on_text=on_text)
 
 
-def ask(*answers, **changed):
+def ask(*answers, on_text=None, **changed):
     """Ask a model that gives these answers for a river; return its script and the reply."""
     script = Scripted(answers)
-    return script, asyncio.run(call(settings(**changed), script.transport))
+    return script, asyncio.run(call(settings(**changed), script.transport, on_text=on_text))
 
 
 def fail(error, *answers, **changed):

@@ -51,12 +51,8 @@ def test_it_opens_with_the_last_of_so_many_failures_in_a_row():
     assert not one.is_open
     fails(one)
     assert one.is_open
-    with pytest.raises(CircuitOpen) as caught, one.passage():
+    with pytest.raises(CircuitOpen, match=r"tried again in 30 s.* Last: cannot reach it"), one.passage():
         pytest.fail("passed")
-    assert str(caught.value) == (
-        "http://model.test failed 3 times in a row and is left alone (tried again in 30 s; "
-        "SHRAG_LLM__CIRCUIT_OPEN_S). Last: cannot reach it"
-    )
 
 
 def test_an_answer_between_failures_begins_the_count_anew():
@@ -69,24 +65,19 @@ def test_an_answer_between_failures_begins_the_count_anew():
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "opened"),
     [
-        ModelRefusedCall("no such field", status=400),
-        ModelRefusedCall("slow down", status=429),
-        ContextExceeded("too long", status=400),
-        ModelAnswerInvalid("no JSON"),
+        (ModelRefusedCall("no such field", status=400), False),
+        (ModelRefusedCall("slow down", status=429), False),
+        (ContextExceeded("too long", status=400), False),
+        (ModelAnswerInvalid("no JSON"), False),
+        (ModelRefusedCall("out of memory", status=503), True),
     ],
 )
-def test_what_says_nothing_of_the_server_does_not_open_it(error):
+def test_only_what_speaks_of_the_server_opens_it(error, opened):
     _, one = circuit(failures=1)
     fails(one, error)
-    assert not one.is_open
-
-
-def test_a_server_error_opens_it():
-    _, one = circuit(failures=1)
-    fails(one, ModelRefusedCall("out of memory", status=503))
-    assert one.is_open
+    assert one.is_open is opened
 
 
 def test_after_its_time_one_may_try_and_an_answer_closes_it():
@@ -160,20 +151,18 @@ def opened_by_one_call(left_s, of_s, **changed):
     return asyncio.run(ask()), server.asked
 
 
-def test_a_call_that_had_only_the_rest_of_its_stage_does_not_open_it():
-    assert opened_by_one_call(left_s=0.1, of_s=60) == (False, 1)
-
-
-def test_a_call_that_had_its_stage_to_itself_opens_it():
-    assert opened_by_one_call(left_s=1, of_s=1) == (True, 1)
-
-
-def test_a_limit_of_the_request_that_passes_opens_it_however_much_is_left_of_the_stage():
-    assert opened_by_one_call(left_s=30, of_s=60, first_token_s=0.1) == (True, 1)
-
-
-def test_a_call_whose_stage_is_over_is_not_sent():
-    assert opened_by_one_call(left_s=-1, of_s=60) == (False, 0)
+@pytest.mark.parametrize(
+    ("left_s", "of_s", "changed", "expected"),
+    [
+        (0.1, 60, {}, (False, 1)),
+        (1, 1, {}, (True, 1)),
+        (30, 60, {"first_token_s": 0.1}, (True, 1)),
+        (-1, 60, {}, (False, 0)),
+    ],
+    ids=["the rest of a stage", "a whole stage", "a limit of the request", "a stage that is over"],
+)
+def test_a_server_that_had_all_of_a_limit_opens_it(left_s, of_s, changed, expected):
+    assert opened_by_one_call(left_s, of_s, **changed) == expected
 
 
 def test_a_dead_server_is_told_at_once_and_asked_again_after_a_while():
@@ -186,7 +175,7 @@ def test_a_dead_server_is_told_at_once_and_asked_again_after_a_while():
 
     async def questions():
         async with LanguageModel(given, transport=script.transport, clock=clock) as model:
-            with pytest.raises(ModelUnreachable, match=r"\(2 times\)"):
+            with pytest.raises(ModelUnreachable, match="asked 2 times"):
                 await ask(model)
             with pytest.raises(CircuitOpen, match="failed 2 times in a row"):
                 await ask(model)

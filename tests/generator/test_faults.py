@@ -15,7 +15,10 @@ FAULTS: dict[str, tuple[list[httpx.Response | Exception], str]] = {
     "an empty answer": ([streams(*events(""))] * 2, "the answer is empty"),
     "prose": ([says("I would say that it depends.")] * 2, "there is no JSON object in it"),
     "a refusal": ([says(None, refusal="No.")], "declined: No. Ask in other words"),
-    "a stream that breaks off": ([streams(*events(ANSWER)[:9])], "the stream ended behind 8 pieces"),
+    "a stream that breaks off": (
+        [streams(*events(ANSWER)[:9])],
+        "the stream ended without [DONE], behind 8 pieces",
+    ),
     "an error in a stream": ([streams(piece("{"), DIED)], "EngineCore died"),
     "500": ([httpx.Response(500, text="CUDA error")], "answered 500"),
     "503": ([httpx.Response(503, text="starting")], "answered 503"),

@@ -57,8 +57,8 @@ def test_the_full_address_of_the_call_is_taken_as_well():
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"base_url": "localhost:8000"}, "must be like http://HOST:PORT"),
-        ({"base_url": "ftp://model.test"}, "must be like http://HOST:PORT"),
+        ({"base_url": "localhost:8000"}, "must begin with http:// or https://"),
+        ({"base_url": "ftp://model.test"}, "must begin with http:// or https://"),
         ({"base_url": "http://reader:secret@model.test/v1"}, "must not hold a name or password"),
         ({"base_url": "http://model.test/v1?key=secret"}, "must not hold"),
         ({"api_key": "secret secret"}, "must be ASCII without white space"),

@@ -101,6 +101,21 @@ def test_record_asks_anew_in_each_run_and_once_within_one(file):
     assert ask("replay", file)[1][0].value == River(name="한강")
 
 
+def test_the_same_call_at_the_same_time_is_asked_once_and_its_lock_forgotten(file):
+    script = Scripted([says(RIVER)])
+
+    async def ask_twice():
+        cache = CacheSettings(mode="use", file=file)
+        async with LanguageModel(settings(), transport=script.transport, cache=cache) as model:
+            calls = [model.complete_json(MESSAGES, River, name="river") for _ in range(3)]
+            replies = await asyncio.gather(*calls)
+            assert not list(model._opened._under_way)
+            return replies
+
+    assert sorted(reply.from_cache for reply in asyncio.run(ask_twice())) == [False, True, True]
+    assert len(script.requests) == 1
+
+
 def test_a_repair_is_replayed_as_it_was(file):
     _, [recorded] = ask("record", file, says('{"name'), says(RIVER))
     _, [replayed] = ask("replay", file)

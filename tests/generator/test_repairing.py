@@ -3,13 +3,8 @@
 import httpx
 import pytest
 
-from generator.errors import (
-    ModelAnswerInvalid,
-    ModelRefusedCall,
-)
-from tests.generator.language_model import (
-    says,
-)
+from generator.errors import ModelAnswerInvalid, ModelRefusedCall
+from tests.generator.language_model import says
 from tests.generator.river import RIVER, ask, fail
 
 
@@ -35,10 +30,7 @@ def test_an_answer_that_stays_broken_fails_after_two_requests():
     script, error = fail(ModelAnswerInvalid, says('{"name": "낙동'), says('{"name": "낙동강"}'))
     assert len(script.requests) == 2
     assert error.text == '{"name": "낙동강"}'
-    assert str(error) == (
-        "tiny-writer-7b at http://model.test/v1/chat/completions gave no valid 'river' answer, asked twice: "
-        "length: Field required. Use a server that enforces `response_format` (vLLM does), or another model."
-    )
+    assert "length: Field required" in str(error)
 
 
 def test_an_answer_that_is_cut_off_twice_names_the_limit():
@@ -77,39 +69,27 @@ def test_a_refusal_during_the_repair_is_told_as_such():
     assert (len(script.requests), error.status) == (2, 401)
 
 
-def test_a_refusal_of_the_model_is_not_argued_with():
-    script, error = fail(ModelRefusedCall, says(None, refusal="I will not speak of rivers."))
-    assert len(script.requests) == 1
-    assert error.status == 200
-    assert "declined: I will not speak of rivers. Ask in other words" in str(error)
-
-
-def test_a_content_filter_is_a_refusal():
-    _, error = fail(ModelRefusedCall, says(None, finish_reason="content_filter"))
-    assert "content filter" in str(error)
-
-
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("answer", "said"),
     [
-        ({"choices": []}, "without choices"),
-        ({"model": "x"}, "not with a chat completion. Set SHRAG_LLM__BASE_URL"),
-        ({"choices": [{"text": "legacy"}]}, "not with a chat completion"),
-        ([], "not with a chat completion"),
+        (says(None, refusal="I will not speak of rivers."), "I will not speak of rivers"),
+        (says(None, finish_reason="content_filter"), "content filter"),
+        (httpx.Response(200, json={"error": {"message": "no model loaded"}}), "no model loaded"),
     ],
+    ids=["refusal", "content filter", "error with status 200"],
 )
-def test_a_response_without_an_answer_is_not_repaired(body, said):
-    script, error = fail(ModelAnswerInvalid, httpx.Response(200, json=body))
-    assert len(script.requests) == 1
+def test_a_refusal_of_the_model_is_not_argued_with(answer, said):
+    script, error = fail(ModelRefusedCall, answer)
+    assert (len(script.requests), error.status) == (1, 200)
     assert said in str(error)
 
 
-def test_a_page_instead_of_an_answer_is_not_repaired():
-    script, error = fail(ModelAnswerInvalid, httpx.Response(200, html="<h1>Welcome</h1>"))
+@pytest.mark.parametrize(
+    "body",
+    ['{"choices": []}', '{"model": "x"}', '{"choices": [{"text": "legacy"}]}', "[]", "<h1>Welcome</h1>"],
+)
+def test_a_response_without_an_answer_is_not_repaired(body):
+    script, error = fail(ModelAnswerInvalid, httpx.Response(200, text=body))
     assert len(script.requests) == 1
-    assert error.text == "<h1>Welcome</h1>"
-
-
-def test_an_error_with_status_200_is_a_refusal():
-    _, error = fail(ModelRefusedCall, httpx.Response(200, json={"error": {"message": "no model loaded"}}))
-    assert "answered with an error: no model loaded. Look into the server's log." in str(error)
+    assert "SHRAG_LLM__BASE_URL" in str(error)
+    assert error.text == body

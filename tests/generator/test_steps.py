@@ -7,7 +7,7 @@ import pytest
 
 from generator.errors import ModelTooSlow
 from generator.llm import Growth, Reply
-from generator.model_steps import FromModel, model_step
+from generator.model_step import FromModel, model_step
 from generator.steps import Step
 
 

@@ -21,8 +21,8 @@ TOY_WAY = '''
 import asyncio
 
 from generator.answers import no_answer
-from generator.asking import WayResult
-from generator.searching import search_step
+from generator.request import WayResult
+from generator.search_step import search_step
 from retriever.search import SearchRequest, open_search
 
 

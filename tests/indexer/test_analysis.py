@@ -1,5 +1,8 @@
 """Text to tokens: what the chains make of Korean, English and both in one sentence."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import _mecab
 import pytest
 from hypothesis import example, given
@@ -292,6 +295,19 @@ def test_any_text_has_tokens_within_it(name, text):
 @given(text=SCHOLARLY)
 def test_a_text_has_the_same_tokens_whatever_was_read_before(text):
     assert make_analyzer("bilingual").analyze(text) == BILINGUAL.analyze(text)
+
+
+def test_threads_that_share_an_analyzer_get_the_tokens_of_their_own_texts():
+    texts = [f"신규 간호사의 회복탄력성 {n}과 이직 의도 resilience {n}" * 5 for n in range(100)] * 5
+    alone = [BILINGUAL.analyze(text) for text in texts]
+    shared = make_analyzer("bilingual")
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(shared.analyze, texts)) == alone
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_an_unknown_analyzer_names_those_there_are():

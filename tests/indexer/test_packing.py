@@ -68,8 +68,7 @@ def test_a_passages_tokens_are_those_of_its_composed_texts():
 
     assert tokens.text.tokens() == analyze("메탄 Emission (CH4)")
     assert (tokens.title.words(), tokens.title2.words()) == (["메탄"], ["methan"])
-    assert PassageTokens.from_strings(tokens.strings()) == tokens
-    assert PassageTokens.from_strings(PassageTokens().strings()) == PassageTokens()
+    assert PassageTokens.of("", "", "", analyze) == PassageTokens()
 
 
 ANALYZER_OF = {name: make_analyzer(name) for name in ANALYZERS}

@@ -16,8 +16,14 @@ from tests.generator.sample_index import shrag
             "SHRAG_ELASTICSEARCH__SHARD: there is no such setting; there are SHRAG_ELASTICSEARCH__URL, ",
         ),
         ({"elasticsearch__url": "http://h"}, "SHRAG_ELASTICSEARCH__URL: must name the port"),
-        ({"elasticsearch__url": "http://h:port"}, "SHRAG_ELASTICSEARCH__URL: must be like http://HOST:PORT"),
-        ({"elasticsearch__url": "http://h:9200,"}, "SHRAG_ELASTICSEARCH__URL: must be like http://HOST:PORT"),
+        (
+            {"elasticsearch__url": "http://h:port"},
+            "SHRAG_ELASTICSEARCH__URL: must begin with http:// or https://",
+        ),
+        (
+            {"elasticsearch__url": "http://h:9200,"},
+            "SHRAG_ELASTICSEARCH__URL: must begin with http:// or https://",
+        ),
         (
             {"elasticsearch__url": "http://me:secret@h:9200"},
             "SHRAG_ELASTICSEARCH__URL: must not hold a name or password",

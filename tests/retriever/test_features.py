@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.packing import PackedTokens, PassageTokens
+from indexer.packing import PassageTokens
 from retriever.features import Candidate, Concept, Features, features, feedback_tokens
 
 GRAPH = Concept("graph", {"graph": 2.0}, 2.0)
@@ -22,7 +22,7 @@ def tokens(text):
 
 
 def candidate(text, title="", *, score=1.0, title2=""):
-    packed = PassageTokens(*(PackedTokens.pack(tokens(part)) for part in (text, title.lower(), title2)))
+    packed = PassageTokens.pack(*map(tokens, (text, title.lower(), title2)))
     return Candidate(text, title, packed, score)
 
 
@@ -67,8 +67,8 @@ def test_a_title_in_the_other_language_covers_but_stands_in_no_window_with_the_t
 
 
 def test_stacked_tokens_are_found_at_their_positions():
-    packed = PackedTokens.pack([("지식검색", 0, 0, 4), ("지식", 0, 0, 2), ("검색", 1, 2, 4)])
-    stacked = Candidate("stacked", "", PassageTokens(packed), 1.0)
+    packed = PassageTokens.pack([("지식검색", 0, 0, 4), ("지식", 0, 0, 2), ("검색", 1, 2, 4)])
+    stacked = Candidate("stacked", "", packed, 1.0)
 
     [found] = features(tokens("지식 검색"), [Concept("지식", {"지식": 1.0}, 1.0), SEARCH], [stacked], {})
 

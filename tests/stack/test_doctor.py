@@ -161,16 +161,26 @@ def test_a_server_that_breaks_the_schema_is_refused(tmp_path, message, told):
     assert "--reasoning-parser" in found["language model", "JSON schema"]["mend"]
 
 
-def test_a_server_that_knows_no_schema_is_refused(tmp_path):
-    with model_server(status=400) as server:
-        code, found = doctor(tmp_path, **with_model(server.base_url))
-    assert (code, of_model(found)["JSON schema"]) == (1, "wrong")
-
-
-def test_blanks_without_end_are_a_warning(tmp_path):
-    with model_server(message={"content": "{  \n\n    "}, finish_reason="length") as server:
-        code, found = doctor(tmp_path, **with_model(server.base_url))
-    assert (code, of_model(found)["JSON schema"]) == (0, "warning")
+@pytest.mark.parametrize(
+    ("server", "subject", "expected"),
+    [
+        ({"status": 400}, "JSON schema", (1, "wrong", "answers 400")),
+        (
+            {"message": {"content": "{  \n\n    "}, "finish_reason": "length"},
+            "JSON schema",
+            (0, "warning", "blanks"),
+        ),
+        ({"max_model_len": 4096}, "context", (0, "warning", "4,096 tokens")),
+        ({"version": None}, "version", (0, "ok", "the server is not vLLM")),
+    ],
+    ids=["no schema", "blanks without end", "short context", "not vLLM"],
+)
+def test_what_another_server_does_is_judged(tmp_path, server, subject, expected):
+    with model_server(**server) as running:
+        code, found = doctor(tmp_path, **with_model(running.base_url))
+    finding = found["language model", subject]
+    assert (code, finding["status"]) == expected[:2]
+    assert expected[2] in finding["found"]
 
 
 def test_a_model_that_is_not_served_is_wrong_and_those_that_are_are_listed(tmp_path):
@@ -179,18 +189,6 @@ def test_a_model_that_is_not_served_is_wrong_and_those_that_are_are_listed(tmp_p
     assert (code, found["language model", "model"]["status"]) == (1, "wrong")
     assert found["language model", "model"]["found"] == "is not served; there are: tiny-writer"
     assert ("language model", "JSON schema") not in found
-
-
-def test_a_short_context_is_a_warning(tmp_path):
-    with model_server(max_model_len=4096) as server:
-        code, found = doctor(tmp_path, **with_model(server.base_url))
-    assert (code, of_model(found)["context"]) == (0, "warning")
-
-
-def test_a_server_that_is_not_vllm_is_well_too(tmp_path):
-    with model_server(version=None) as server:
-        code, found = doctor(tmp_path, **with_model(server.base_url))
-    assert (code, found["language model", "version"]["found"]) == (0, "not told; the server is not vLLM")
 
 
 def test_a_key_that_is_not_accepted_is_wrong(tmp_path):

@@ -72,15 +72,15 @@ def test_an_attempt_to_leave_is_wrong_and_told_with_its_stack(tmp_path, monkeypa
     def phones_home(examined):
         with socket.socket() as sock:
             sock.connect((OUTSIDE, 443))
-        yield Finding("phones home", "", "ok", "")
+        yield Finding("", "ok", "")
 
     monkeypatch.setitem(
         __import__("stack.doctor.checks", fromlist=["CHECKS"]).CHECKS, "phones home", phones_home
     )
     findings = examine_offline(Examined(settings_of(tmp_path)))
-    told = next(one for one in findings if one.subject == f"{OUTSIDE}:443")
-    assert told.status == "wrong"
-    assert "in phones_home" in told.found
+    refused = next(one for one in findings if one.subject == f"{OUTSIDE}:443")
+    assert refused.status == "wrong"
+    assert "in phones_home" in refused.found
     assert any(one.check == "phones home" and "AddressRefused" in one.found for one in findings)
 
 

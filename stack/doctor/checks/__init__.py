@@ -1,4 +1,4 @@
-"""The checks, in the order in which they are told; a file each."""
+"""The checks, in the order in which they are shown; a file each."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from stack.doctor.checks.engine import check_engine
 from stack.doctor.checks.index import check_index
 from stack.doctor.checks.language_model import check_language_model
 from stack.doctor.checks.libraries import check_libraries
-from stack.doctor.findings import Check, Examined, Finding
+from stack.doctor.findings import Check, Examined, Finding, of_check
 
 CHECKS: dict[str, Check] = {
     "libraries": check_libraries,
@@ -24,12 +24,8 @@ def examine(examined: Examined) -> Iterator[Finding]:
     """Run all checks; one that fails itself is a finding, and the others are run."""
     for name, check in CHECKS.items():
         try:
-            yield from check(examined)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the others are told too
-            yield Finding(
-                name,
-                "the check itself",
-                "wrong",
-                found=f"{type(error).__name__}: {error}",
-                mend="shrag --debug doctor shows where the other commands fail; this is a fault of SHRAG",
-            )
+            yield from of_check(name, check(examined))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are run too
+            found = f"{type(error).__name__}: {error}"
+            mend = "shrag --debug doctor shows where the other commands fail; this is a fault of SHRAG"
+            yield Finding("the check itself", "wrong", found, mend=mend, check=name)

@@ -31,11 +31,12 @@ def weights_folder(encoder: EncoderSettings) -> Path:
 
 
 def _space(subject: str, folder: Path, variable: str) -> Finding:
-    there = next(one for one in (folder, *folder.absolute().parents) if os.path.exists(one))  # noqa: PTH110
+    parents = (folder, *folder.absolute().parents)
+    there = next(parent for parent in parents if os.path.exists(parent))  # noqa: PTH110
     free = shutil.disk_usage(there).free
     status = space_status(free)
     mend = "" if status == "ok" else f"make room, or set {variable} to another disk"
-    return Finding("disk", subject, status, f"{free / 1e9:,.1f} GB free", configured=str(folder), mend=mend)
+    return Finding(subject, status, f"{free / 1e9:,.1f} GB free", configured=str(folder), mend=mend)
 
 
 def space_status(free: int) -> Status:

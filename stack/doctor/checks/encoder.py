@@ -16,7 +16,6 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
     settings = examined.settings.indexer.encoder
     if settings.provider == "none":
         yield Finding(
-            "encoder",
             "provider",
             "not configured",
             "no vectors; candidates are ordered by words alone",
@@ -33,7 +32,6 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
             encoder.close()
     except IndexerError as error:
         yield Finding(
-            "encoder",
             settings.provider,
             "wrong",
             f"{type(error).__name__}: {error}",
@@ -43,7 +41,6 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
         return
     mark = encoder.fingerprint
     yield Finding(
-        "encoder",
         settings.provider,
         "ok",
         f"{len(vector)} dimensions, {mark.pooling} pooling, {mark.max_tokens:,} tokens, {mark.storage}",
@@ -51,7 +48,6 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
     )
     if settings.provider == "local" and not settings.revision:
         yield Finding(
-            "encoder",
             "revision",
             "warning",
             "not pinned",

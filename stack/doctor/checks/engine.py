@@ -30,13 +30,12 @@ def check_engine(examined: Examined) -> Iterator[Finding]:
 
 
 def _embedded(settings: IndexerSettings) -> Iterator[Finding]:
-    yield Finding("engine", "version", "ok", f"tantivy {version('tantivy')}", configured="tantivy")
+    yield Finding("version", "ok", f"tantivy {version('tantivy')}", configured="tantivy")
     home = settings.home
     there = _nearest_folder(home)
     reason = _why_not_writable(there)
     if reason:
         yield Finding(
-            "engine",
             "home",
             "wrong",
             f"nothing can be written in {there} ({reason})",
@@ -45,12 +44,13 @@ def _embedded(settings: IndexerSettings) -> Iterator[Finding]:
         )
     else:
         found = "can be written" if there == home else f"not there yet; {there} can be written"
-        yield Finding("engine", "home", "ok", found, configured=str(home))
+        yield Finding("home", "ok", found, configured=str(home))
 
 
 def _nearest_folder(path: Path) -> Path:
     # Unlike Path.exists it raises nothing where a folder may not be looked into.
-    return next((one for one in (path, *path.absolute().parents) if os.path.exists(one)), Path("/"))  # noqa: PTH110
+    parents = (path, *path.absolute().parents)
+    return next((folder for folder in parents if os.path.exists(folder)), Path("/"))  # noqa: PTH110
 
 
 def _why_not_writable(folder: Path) -> str:
@@ -72,7 +72,6 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
         from indexer.cluster.connection import Cluster
     except ModuleNotFoundError as error:
         yield Finding(
-            "engine",
             "client",
             "wrong",
             f"the client of Elasticsearch is not installed ({error.name} is missing)",
@@ -85,7 +84,6 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
             yield from _of_a_cluster(cluster, configured)
     except (EngineUnreachable, EngineRefused, InvalidCall) as error:
         yield Finding(
-            "engine",
             "reachable",
             "wrong",
             str(error),
@@ -97,13 +95,10 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
 def _of_a_cluster(cluster: "Cluster", configured: str) -> Iterator[Finding]:
     info = cluster.run(cluster.client.nodes.info(metric="plugins"))
     nodes: list[dict[str, Any]] = list(info["nodes"].values())
-    yield Finding(
-        "engine", "reachable", "ok", f"cluster {info['cluster_name']!r} answers", configured=configured
-    )
+    yield Finding("reachable", "ok", f"cluster {info['cluster_name']!r} answers", configured=configured)
     versions = sorted({str(node["version"]) for node in nodes})
-    new_enough = all(tuple(int(one) for one in number.split(".")[:2]) >= OLDEST for number in versions)
+    new_enough = all(tuple(map(int, number.split(".")[:2])) >= OLDEST for number in versions)
     yield Finding(
-        "engine",
         "version",
         "ok" if new_enough else "wrong",
         f"Elasticsearch {', '.join(versions)}",
@@ -113,8 +108,8 @@ def _of_a_cluster(cluster: "Cluster", configured: str) -> Iterator[Finding]:
     yield _nori(cluster, nodes)
     health = cluster.run(cluster.client.cluster.health())
     status, mend = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
-    told = f"{health['status']}, {health['number_of_nodes']} node(s)"
-    yield Finding("engine", "health", status, told, mend=mend)
+    found = f"{health['status']}, {health['number_of_nodes']} node(s)"
+    yield Finding("health", status, found, mend=mend)
 
 
 def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
@@ -122,21 +117,20 @@ def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
     without = sorted(
         node["name"]
         for node in nodes
-        if NORI not in {one["name"] for one in (*node.get("plugins", ()), *node.get("modules", ()))}
+        if NORI not in {part["name"] for part in (*node.get("plugins", ()), *node.get("modules", ()))}
     )
     if not without:
-        return Finding("engine", "nori", "ok", f"{NORI} on {len(nodes)} node(s)")
+        return Finding("nori", "ok", f"{NORI} on {len(nodes)} node(s)")
     try:
         cluster.run(cluster.client.indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀"))
     except EngineRefused as error:
         return Finding(
-            "engine",
             "nori",
             "wrong",
             f"not on {', '.join(without)}: {error}",
             mend=f"bin/elasticsearch-plugin install {NORI} on each node, then restart it",
         )
-    return Finding("engine", "nori", "ok", "Korean text is analysed")
+    return Finding("nori", "ok", "Korean text is analysed")
 
 
 ENGINES: dict[EngineName, Callable[[IndexerSettings], Iterator[Finding]]] = {

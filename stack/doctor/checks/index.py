@@ -23,13 +23,11 @@ def check_index(examined: Examined) -> Iterator[Finding]:
     try:
         names = [examined.index] if examined.index else index_names(settings)
     except IndexerError as error:
-        yield Finding(
-            "index", "list", "wrong", str(error), mend="mend the engine first; the rest follows from it"
-        )
+        yield Finding("list", "wrong", str(error), mend="mend the engine first; the rest follows from it")
         return
     if not names:
         yield Finding(
-            "index", "list", "not configured", "there is none", mend="shrag index PATH --name NAME makes one"
+            "list", "not configured", "there is none", mend="shrag index PATH --name NAME makes one"
         )
     for name in names:
         yield from _opened(examined, name)
@@ -42,10 +40,9 @@ def _opened(examined: Examined, name: str) -> Iterator[Finding]:
     except IndexerError as error:
         mend = REMEDIES.get(type(error), "what is found tells it; the index itself need not be made anew")
         mend = mend.replace("{name}", name)
-        yield Finding("index", name, "wrong", f"{type(error).__name__}: {error}", mend=mend)
+        yield Finding(name, "wrong", f"{type(error).__name__}: {error}", mend=mend)
         return
     yield Finding(
-        "index",
         name,
         "ok",
         f"version {manifest.version}, {manifest.passages:,} passages of {manifest.papers:,} papers, "
@@ -62,15 +59,13 @@ def _vectors(manifest: Manifest, name: str, encoder: EncoderSettings) -> Finding
     if mark and CAPABILITIES[manifest.engine].holds_vectors:
         again = f"shrag index PATH --name {name} --rebuild makes them anew"
     if mark is None:
-        return Finding(
-            "index", subject, "not configured", "none", mend="" if encoder.provider == "none" else again
-        )
+        return Finding(subject, "not configured", "none", mend="" if encoder.provider == "none" else again)
     held = f"{manifest.vector_count:,} of {manifest.passages:,} passages, {mark.dimensions} dimensions"
     made_by = f"{mark.model}{'@' + mark.revision if mark.revision else ''}"
     if encoder.provider == "none":
         mend = f"set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL={mark.model}"
         found = f"{held}, by {made_by}; unused, as no encoder is configured"
-        return Finding("index", subject, "warning", found, mend=mend)
+        return Finding(subject, "warning", found, mend=mend)
     wanted = {"model": encoder.model, "storage": encoder.storage}
     wanted |= {"revision": encoder.revision} if encoder.revision else {}
     other = [
@@ -80,7 +75,7 @@ def _vectors(manifest: Manifest, name: str, encoder: EncoderSettings) -> Finding
     ]
     if other:
         found = f"{held}; made otherwise: {'; '.join(other)}"
-        return Finding("index", subject, "warning", found, configured=encoder.model, mend=again)
+        return Finding(subject, "warning", found, configured=encoder.model, mend=again)
     if manifest.vector_count < manifest.passages:
-        return Finding("index", subject, "warning", held, configured=encoder.model, mend=again)
-    return Finding("index", subject, "ok", held, configured=encoder.model)
+        return Finding(subject, "warning", held, configured=encoder.model, mend=again)
+    return Finding(subject, "ok", held, configured=encoder.model)

@@ -21,7 +21,6 @@ def check_language_model(examined: Examined) -> Iterator[Finding]:
     llm = examined.settings.generator.llm
     if llm.base_url is None:
         yield Finding(
-            "language model",
             "endpoint",
             "not configured",
             "keywords come from statistics, answers are quoted",
@@ -39,12 +38,12 @@ def check_language_model(examined: Examined) -> Iterator[Finding]:
         except httpx.HTTPError as error:
             why = str(error) or type(error).__name__
             mend = "start the server (docs/models.md), or set SHRAG_LLM__BASE_URL to where it runs"
-            yield Finding("language model", "reachable", "wrong", why, configured=llm.base_url, mend=mend)
+            yield Finding("reachable", "wrong", why, configured=llm.base_url, mend=mend)
             return
         if response.status_code != OK:
             yield _refused(response, llm)
             return
-        yield Finding("language model", "reachable", "ok", "answers", configured=llm.base_url)
+        yield Finding("reachable", "ok", "answers", configured=llm.base_url)
         yield _version(client, llm.base_url)
         listed = _models(response)
         yield _listed(listed, llm)
@@ -58,14 +57,14 @@ def _refused(response: "httpx.Response", llm: LanguageModelSettings) -> Finding:
     if response.status_code in {UNAUTHORIZED, FORBIDDEN}:
         mend = "set SHRAG_LLM__API_KEY to a key that this server accepts"
     found = f"answers {response.status_code} to a request for its models"
-    return Finding("language model", "reachable", "wrong", found, configured=llm.base_url or "", mend=mend)
+    return Finding("reachable", "wrong", found, configured=llm.base_url or "", mend=mend)
 
 
 def _models(response: "httpx.Response") -> dict[str, dict[str, Any]]:
     """Read the models that a server lists, by name."""
     try:
         listed = response.json()["data"]
-        return {str(one["id"]): dict(one) for one in listed}
+        return {str(model["id"]): dict(model) for model in listed}
     except (ValueError, TypeError, KeyError):
         return {}
 
@@ -78,17 +77,16 @@ def _version(client: "httpx.Client", base_url: str) -> Finding:
         response = client.get(f"{base_url.removesuffix('/v1')}/version")
         version = str(response.json()["version"])
     except (httpx.HTTPError, ValueError, TypeError, KeyError):
-        return Finding("language model", "version", "ok", "not told; the server is not vLLM")
-    return Finding("language model", "version", "ok", f"vLLM {version}")
+        return Finding("version", "ok", "not told; the server is not vLLM")
+    return Finding("version", "ok", f"vLLM {version}")
 
 
 def _listed(listed: dict[str, dict[str, Any]], llm: LanguageModelSettings) -> Finding:
     configured = llm.model or ""
     if llm.model in listed:
-        return Finding("language model", "model", "ok", "is served", configured=configured)
+        return Finding("model", "ok", "is served", configured=configured)
     there_are = ", ".join(list(listed)[:SHOWN_MODELS]) or "none"
     return Finding(
-        "language model",
         "model",
         "wrong",
         f"is not served; there are: {there_are}",
@@ -101,7 +99,6 @@ def _context(model: dict[str, Any], llm: LanguageModelSettings) -> Finding:
     length = llm.context_tokens or model.get("max_model_len")
     if not isinstance(length, int):
         return Finding(
-            "language model",
             "context",
             "warning",
             "the server does not tell its length",
@@ -110,20 +107,13 @@ def _context(model: dict[str, Any], llm: LanguageModelSettings) -> Finding:
     needed = llm.max_tokens + PROMPT_TOKENS
     if length < needed:
         return Finding(
-            "language model",
             "context",
             "warning",
             f"{length:,} tokens; five long passages and an answer take up to {needed:,}",
             configured=f"an answer of {llm.max_tokens:,}",
             mend="serve it with a larger --max-model-len, or lower SHRAG_LLM__MAX_TOKENS",
         )
-    return Finding(
-        "language model",
-        "context",
-        "ok",
-        f"{length:,} tokens",
-        configured=f"an answer of {llm.max_tokens:,}",
-    )
+    return Finding("context", "ok", f"{length:,} tokens", configured=f"an answer of {llm.max_tokens:,}")
 
 
 def _schema(client: "httpx.Client", llm: LanguageModelSettings) -> Finding:
@@ -137,5 +127,5 @@ def _schema(client: "httpx.Client", llm: LanguageModelSettings) -> Finding:
     except httpx.HTTPError as error:
         why = f"no answer: {str(error) or type(error).__name__}"
         mend = "look into the server's log, or raise SHRAG_LLM__TIMEOUT_S"
-        return Finding("language model", "JSON schema", "wrong", why, mend=mend)
+        return Finding("JSON schema", "wrong", why, mend=mend)
     return judge_probe(response.status_code, response.text)

@@ -22,7 +22,6 @@ def check_libraries(examined: Examined) -> Iterator[Finding]:
     del examined
     supported = OLDEST <= sys.version_info[:2] <= NEWEST
     yield Finding(
-        "libraries",
         "Python",
         "ok" if supported else "wrong",
         platform.python_version(),
@@ -32,14 +31,14 @@ def check_libraries(examined: Examined) -> Iterator[Finding]:
     needed = requirements_by_extra()
     missing, installed = _sorted_out(needed.get("", ()))
     if missing:
-        yield Finding("libraries", "needed", "wrong", f"missing: {', '.join(missing)}", mend="make install")
+        yield Finding("needed", "wrong", f"missing: {', '.join(missing)}", mend="make install")
     else:
         yield _beside_the_lock("needed", installed, "base.txt", "make install")
     for extra, install in SHOWN_EXTRAS.items():
         missing, installed = _sorted_out(needed.get(extra, ()))
         if missing:
             found = f"not installed ({', '.join(missing)} missing)"
-            yield Finding("libraries", f"extra {extra}", "not configured", found, mend=install)
+            yield Finding(f"extra {extra}", "not configured", found, mend=install)
         else:
             yield _beside_the_lock(f"extra {extra}", installed, f"{extra}.txt", install)
 
@@ -73,10 +72,10 @@ def _sorted_out(names: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
 
 
 def _beside_the_lock(subject: str, installed: dict[str, str], lock: str, install: str) -> Finding:
-    told = ", ".join(f"{name} {one}" for name, one in installed.items())
+    found = ", ".join(f"{name} {number}" for name, number in installed.items())
     path = LOCKS / lock
     if not path.is_file():
-        return Finding("libraries", subject, "ok", told)
+        return Finding(subject, "ok", found)
     pins = pinned_versions(path.read_text("utf-8"))
     other = [
         f"{name} {one} (locked: {', '.join(sorted(pins[_plain(name)]))})"
@@ -85,14 +84,9 @@ def _beside_the_lock(subject: str, installed: dict[str, str], lock: str, install
     ]
     if other:
         return Finding(
-            "libraries",
-            subject,
-            "warning",
-            f"not as locked: {'; '.join(other)}",
-            configured=lock,
-            mend=install,
+            subject, "warning", f"not as locked: {'; '.join(other)}", configured=lock, mend=install
         )
-    return Finding("libraries", subject, "ok", told, configured=lock)
+    return Finding(subject, "ok", found, configured=lock)
 
 
 def _plain(name: str) -> str:

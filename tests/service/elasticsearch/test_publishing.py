@@ -97,7 +97,7 @@ def test_verifying_compares_the_passages_and_the_glossary(settings: IndexerSetti
         cluster.run(cluster.client.delete(index="publishing.glossaries", id=f"{index}/0"))
 
         assert store.verify_files(1) == [
-            f"{index}: 11 passages, 12 were written",
+            f"{index}: 14 passages, 15 were written",
             f"glossary.sqlite: a piece of the glossary {index} is missing in the cluster",
         ]
 

@@ -64,11 +64,7 @@ def prefix(request: pytest.FixtureRequest) -> str:
 
 def settings_for(access: Access, prefix: str) -> ElasticsearchSettings:
     return ElasticsearchSettings(
-        url=access.url,
-        user=access.username,
-        password=SecretStr(access.password),
-        prefix=prefix,
-        patience_s=2,
+        url=access.url, user=access.username, password=SecretStr(access.password), prefix=prefix, patience_s=2
     )
 
 

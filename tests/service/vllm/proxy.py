@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,10 +17,8 @@ CALLS = "/chat/completions"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a call meets: an answer of the proxy's own where there is a `status`, else vLLM's, spoilt."""
+    """What becomes of vLLM's answer to a call."""
 
-    status: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
     wait_s: float = 0  # before anything happens
     pace_s: float = 0  # between two pieces of the answer
     cut_after: int | None = None  # bytes of the answer, then the connection breaks
@@ -57,9 +55,6 @@ class Proxy:
             self.calls.append(json.loads(body))
             fault = self.faults.pop(0) if self.faults else NONE
         await asyncio.sleep(fault.wait_s)
-        if fault.status is not None:
-            said = {"error": {"message": "spoilt by the test", "code": fault.status}}
-            return web.json_response(said, status=fault.status, headers=fault.headers)
         unlimited = aiohttp.ClientTimeout(total=None)
         async with (
             aiohttp.ClientSession(timeout=unlimited, trust_env=False) as session,

@@ -1,0 +1,111 @@
+"""Processor time of a search by each method, with nothing remembered from the question before.
+
+    python -m benchmarks.search_cost --home DIR --name NAME --topics FILE [--questions N] [--json]
+    python -m benchmarks.search_cost --home DIR --generated 1000000 [--questions N] [--json]
+
+Each question is asked of an index opened for it alone, so that no passage, frequency or analysis is known.
+What
+is counted is the time of this process on its processors, of all threads; a cluster's own time is not in it.
+Settings come from the environment: SHRAG_ENGINE=elasticsearch measures a cluster.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+
+import click
+
+from benchmarks.corpus import questions as generated_questions
+from benchmarks.figures import Figure, machine, report, strict_option
+from benchmarks.generated_index import ensure_index
+from eval.progress import question_bar
+from eval.topics import read_topics
+from indexer.options import json_option
+from indexer.requests import Progress
+from indexer.settings import IndexerSettings
+from retriever.index import SearchIndex, open_index
+from retriever.search import SearchRequest, rank, search
+from retriever.settings import RetrieverSettings
+
+METHODS = ("or", "paper", "shrag")
+BASE, BAR = "or", 4.0  # × the processor time of this method
+SETTINGS = RetrieverSettings()
+Ask = Callable[[SearchIndex, str, str], Awaitable[object]]
+
+WAYS: Mapping[str, Ask] = {
+    "search, k = 10": lambda index, question, method: search(
+        index, SearchRequest(question, method, 10), SETTINGS
+    ),
+    "rank, k = 100": lambda index, question, method: rank(
+        index, SearchRequest(question, method, 100, collapse=False), SETTINGS
+    ),
+}
+
+
+async def measure(
+    settings: IndexerSettings, name: str, questions: Sequence[str], progress: Progress
+) -> list[Figure]:
+    """Ask every question by every method, in turn, and return the mean of what each took."""
+    spent: dict[tuple[str, str], list[float]] = {(way, method): [] for way in WAYS for method in METHODS}
+    for number, question in enumerate(questions):
+        progress("questions", number, len(questions))
+        for (way, method), seconds in spent.items():
+            with open_index(settings, name) as index:
+                await _warm_up(index)
+                started = time.process_time()
+                await WAYS[way](index, question, method)
+                seconds.append(time.process_time() - started)
+    figures = []
+    for way in WAYS:
+        base = mean(spent[way, BASE])
+        for method in METHODS:
+            taken = mean(spent[way, method])
+            figures.append(Figure(way, f"{method}, a question", 1000 * taken, "ms"))
+            if method != BASE:
+                bar = BAR if method == "shrag" else None
+                figures.append(Figure(way, f"{method} by {BASE}", taken / base, "×", bar))
+    return figures
+
+
+async def _warm_up(index: SearchIndex) -> None:
+    """Connect, and start the threads; no question asks for these words."""
+    index.analyzer.analyze("준비 ready")
+    await index.engine.document_frequencies(["\ufffd"])
+
+
+@click.command()
+@click.option("--home", type=click.Path(file_okay=False, path_type=Path), required=True)
+@click.option("--name", help="An index in HOME.")
+@click.option("--topics", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--generated", type=click.IntRange(1), help="Ask the generated corpus of so many documents.")
+@click.option("--questions", type=click.IntRange(1), default=300, show_default=True)
+@strict_option
+@json_option
+def main(
+    home: Path,
+    name: str | None,
+    topics: Path | None,
+    generated: int | None,
+    questions: int,
+    *,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Measure the processor time of a search."""
+    settings, facts = IndexerSettings(home=home), machine()
+    with question_bar() as progress:
+        if generated:
+            name, _ = ensure_index(settings, generated, progress)
+            asked = [" ".join(words) for words in generated_questions(questions)]
+        elif name and topics:
+            asked = list(read_topics(topics).values())[:questions]
+        else:
+            raise click.UsageError("name an index and its topics, or --generated")
+        figures = asyncio.run(measure(settings, name, asked, progress))
+    report(figures, facts, as_json=as_json, strict=strict)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""An answer as a step: written by the model, or quoted."""
+
+import asyncio
+from functools import partial
+
+from generator.answers import Answer
+from generator.extractive import extractive_answer
+from generator.model_answer import answer_from_model
+from generator.model_step import model_step
+from generator.request import Resources
+from generator.steps import Step
+from retriever.confidence import THRESHOLD
+from retriever.hits import SearchResult
+
+
+async def answer_step(parent: Step, result: SearchResult, resources: Resources) -> Answer:
+    """Have the model answer from the hits of a search; where there is none, or it fails, quote them."""
+    index, model = resources.index, resources.model
+    passage_ids = [hit.passage_id for hit in result.hits]
+    if model and result.hits:
+        written = await model_step(
+            parent,
+            "answer",
+            partial(answer_from_model, result.question, [hit.passage for hit in result.hits], model, index),
+            Answer.as_record,
+            fallback="extractive answer",
+            evidence=passage_ids,
+        )
+        if written:
+            return written
+    with parent.step("quotation", evidence=passage_ids) as quotation:
+        quoted = await asyncio.to_thread(extractive_answer, result, index, THRESHOLD)
+        quotation.output = quoted.as_record()
+    return quoted

@@ -1,0 +1,161 @@
+"""Requests that fail: what is tried again, with pauses, within the time there is, and how failures read."""
+
+import asyncio
+import socket
+import time
+
+import httpx
+import pytest
+
+from generator.errors import ModelAnswerInvalid, ModelRefusedCall, ModelTooSlow, ModelUnreachable
+from tests.generator.language_model import answers_with, breaks_off, drips, says, served, settings
+from tests.generator.river import RIVER, ask, call, fail
+
+# Tried again
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 503])
+def test_what_may_pass_by_itself_is_tried_again(status):
+    script, reply = ask(httpx.Response(status), says(RIVER))
+    assert (len(script.requests), reply.attempts, reply.repaired) == (2, 2, False)
+    assert script.bodies[0] == script.bodies[1]
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+def test_so_many_retries_are_made_and_counted(retries):
+    broken = [httpx.Response(500, text="CUDA out of memory")] * (retries + 1)
+    script, error = fail(ModelRefusedCall, *broken, retries=retries)
+    assert (len(script.requests), error.status, error.attempts) == (retries + 1, 500, retries + 1)
+    assert "CUDA out of memory" in str(error)
+
+
+def test_the_pause_that_a_busy_server_asks_for_is_kept():
+    started = time.monotonic()
+    script, reply = ask(httpx.Response(429, headers={"Retry-After": "0.3"}), says(RIVER))
+    assert time.monotonic() - started >= 0.3
+    assert (len(script.requests), reply.attempts) == (2, 2)
+
+
+def test_a_pause_beyond_the_deadline_is_not_waited_for():
+    started = time.monotonic()
+    busy = httpx.Response(429, headers={"Retry-After": "20"})
+    script, error = fail(ModelRefusedCall, busy, deadline_s=5)
+    assert time.monotonic() - started < 2
+    assert (len(script.requests), error.status) == (1, 429)
+    assert "It asks for a pause of 20 s" in str(error)
+
+
+def test_a_connection_that_is_refused_is_tried_again():
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        base_url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        with pytest.raises(ModelUnreachable) as caught:
+            asyncio.run(call(settings(base_url=base_url, retries=1)))
+    assert str(caught.value).startswith(f"cannot reach {base_url}/chat/completions: ")
+    assert str(caught.value).endswith("(asked 2 times)")
+
+
+def test_a_connection_lost_once_is_made_again():
+    script, reply = ask(httpx.ReadError(""), httpx.ConnectTimeout(""), says(RIVER))
+    assert (len(script.requests), reply.attempts) == (3, 3)
+
+
+def test_a_body_that_breaks_off_is_asked_for_again():
+    with served(breaks_off, answers_with(RIVER)) as server:
+        reply = asyncio.run(call(settings(base_url=server.base_url)))
+    assert (reply.value.name, reply.attempts, len(server.bodies)) == ("낙동강", 2, 2)
+
+
+def test_a_body_that_always_breaks_off_is_a_lost_connection():
+    with served(breaks_off) as server, pytest.raises(ModelUnreachable, match=r"asked 2 times"):
+        asyncio.run(call(settings(base_url=server.base_url, retries=1)))
+    assert len(server.bodies) == 2
+
+
+def test_a_server_that_sends_a_little_all_the_time_is_too_slow_all_the_same():
+    with served(drips) as server, pytest.raises(ModelTooSlow) as caught:
+        asyncio.run(call(settings(base_url=server.base_url, timeout_s=0.2, retries=1)))
+    assert len(server.bodies) == 2
+    assert "gave no whole answer within 0.2 s (SHRAG_LLM__TIMEOUT_S)" in str(caught.value)
+
+
+def test_the_deadline_holds_over_all_attempts():
+    started = time.monotonic()
+    with served(drips) as server, pytest.raises(ModelTooSlow):
+        asyncio.run(call(settings(base_url=server.base_url, timeout_s=0.2, deadline_s=0.3, retries=10)))
+    assert len(server.bodies) <= 2
+    assert time.monotonic() - started < 2
+
+
+def test_the_deadline_holds_over_the_repair_too():
+    with served(answers_with("no"), drips) as server, pytest.raises(ModelTooSlow):
+        asyncio.run(call(settings(base_url=server.base_url, deadline_s=0.3, retries=0)))
+    assert len(server.bodies) == 2
+
+
+# Refused for good, in the server's own words, without the key
+
+
+@pytest.mark.parametrize(
+    ("status", "step"),
+    [
+        (400, "longer than the model's context"),
+        (401, "SHRAG_LLM__API_KEY"),
+        (403, "may not use this model"),
+        (404, "http://model.test/v1/models"),
+        (418, "Check SHRAG_LLM__BASE_URL"),
+        (307, "redirects are not followed"),
+    ],
+)
+def test_what_will_not_pass_by_itself_is_not_tried_again(status, step):
+    refusal = httpx.Response(
+        status,
+        json={"error": {"message": "No.\n\x1b[31mNot here."}},
+        headers={"Location": "http://elsewhere.test"},
+    )
+    script, error = fail(ModelRefusedCall, refusal)
+    assert len(script.requests) == 1
+    assert error.status == status
+    assert f"http://model.test/v1/chat/completions answered {status}" in str(error)
+    assert "No. [31mNot here. " in str(error)
+    assert step in str(error)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('{"error": {"message": "in vLLM", "code": 404}}', "in vLLM"),
+        ('{"error": "in Ollama"}', "in Ollama"),
+        ('{"detail": "in FastAPI"}', "in FastAPI"),
+        ('{"object": "error", "message": "in old vLLM"}', "in old vLLM"),
+        ('{"detail": [{"loc": ["body"]}]}', '[{"loc": ["body"]}]'),
+        ("<html>nginx</html>", "<html>nginx</html>"),
+        ("", "Bad Request"),
+    ],
+)
+def test_the_words_of_the_server_are_found_in_any_shape(body, said):
+    _, error = fail(ModelRefusedCall, httpx.Response(400, text=body))
+    assert f": {said}. The prompt" in str(error)
+
+
+def test_the_words_of_the_server_are_cut():
+    _, error = fail(ModelRefusedCall, httpx.Response(400, text="x" * 5000))
+    assert 0 < str(error).count("x") < 500
+
+
+def test_a_key_that_the_server_repeats_is_hidden():
+    answer = httpx.Response(401, json={"error": {"message": "Incorrect key: sk-river-123"}})
+    _, error = fail(ModelRefusedCall, answer, api_key="sk-river-123")
+    assert "Incorrect key: ***. Set SHRAG_LLM__API_KEY" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ("<p>Bearer sk-river-123</p>", "<p>Bearer ***</p>"),
+        ('{"choices": [], "id": "sk-river-123"}', '{"choices": [], "id": "***"}'),
+    ],
+)
+def test_a_key_in_a_body_that_is_no_answer_is_hidden_from_trace_and_recording(body, kept):
+    _, error = fail(ModelAnswerInvalid, httpx.Response(200, text=body), api_key="sk-river-123")
+    assert error.text == kept
