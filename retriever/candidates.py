@@ -1,12 +1,13 @@
 """Candidates of the tuned order: the hits of a pool on one scale, with their features."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from indexer.schema import StoredPassage
 from retriever.context import SearchContext
 from retriever.engines import EngineHit
-from retriever.features import Candidate, Features, features, feedback_tokens
+from retriever.features import FEEDBACK_PASSAGES, Candidate, Features, features, feedback_tokens
 from retriever.index import SearchIndex
 from retriever.keyword_choice import KeywordChoice
 from retriever.plan import QueryPlan
@@ -14,7 +15,7 @@ from retriever.pool import CandidatePool
 from retriever.queries import Or, Query, Term
 from retriever.query_names import NEAREST, QUESTION, TRANSLATION
 from retriever.question import AnalysedQuestion
-from retriever.term_statistics import term_statistics
+from retriever.term_statistics import TermStatistics, term_statistics
 
 POOL = 100  # candidates that the whole question brings to the lexical order
 OTHER_POOL = 30  # candidates that the question's words in the other language bring
@@ -41,19 +42,31 @@ async def make_candidates(
     pool: CandidatePool,
 ) -> Candidates:
     """Bring the hits of a pool on one scale, and compute their features."""
-    hits = await _on_one_scale(context, chosen, plan, pool)
-    replaced: Mapping[str, tuple[str, ...]] = {}
-    if context.request.collapse:
-        hits, replaced = await prefer_abstracts(context, hits)
-    stored = await context.passages.read(hit.passage_id for hit in hits)
+    index, found = context.index, await _on_one_scale(context, chosen, plan, pool)
+    with context.recorder.timed("stored"):
+        statistics, (hits, replaced) = await asyncio.gather(
+            _feedback_statistics(context, chosen, found), prefer_abstracts(context, found)
+        )
+        stored = await context.passages.of_hits(hits)
     with context.recorder.timed("order"):
-        index = context.index
         candidates = [make_candidate(index, stored[hit.passage_id], hit.score) for hit in hits]
-        feedback = await index.threads.run(feedback_tokens, candidates)
-        statistics = await term_statistics(index.engine, feedback, chosen.statistics)
+        feedback = feedback_tokens(candidates)
+        statistics = await term_statistics(index.engine, feedback, statistics)
         rarity = {token: statistics.idf(token) for token in feedback if statistics.frequencies[token] > 1}
         rows = await index.threads.run(features, question.tokens, chosen.concepts, candidates, rarity)
     return Candidates(tuple(hits), tuple(rows), replaced)
+
+
+async def _feedback_statistics(
+    context: SearchContext, chosen: KeywordChoice, hits: Sequence[EngineHit]
+) -> TermStatistics:
+    """Return the statistics of the tokens of the best passages, whose feedback is one of the features.
+
+    As a rule the engine sent them along with the hits, so that to read them is no request.
+    """
+    stored = await context.passages.of_hits(hits[:FEEDBACK_PASSAGES])
+    candidates = [make_candidate(context.index, passage, 0.0) for passage in stored.values()]
+    return await term_statistics(context.index.engine, feedback_tokens(candidates), chosen.statistics)
 
 
 async def _on_one_scale(
@@ -107,13 +120,15 @@ async def prefer_abstracts(
 ) -> tuple[list[EngineHit], dict[str, tuple[str, ...]]]:
     """Let a paper that was found by its title in the other language alone stand by its abstract.
 
-    Return the hits, and which passages each abstract stands for.
+    Return the hits, and which passages each abstract stands for; where passages are asked for, as they are.
     """
-    stored = await context.passages.read(hit.passage_id for hit in hits)
+    stored = await context.passages.of_hits(hits)
+    if not context.request.collapse:
+        return list(hits), {}
     without_text = {hit.doc_id for hit in hits if not stored[hit.passage_id].text}
     abstracts = {
         doc_id: passage.passage_id
-        for doc_id, passage in (await context.index.engine.papers(without_text)).items()
+        for doc_id, passage in (await context.passages.papers(without_text)).items()
         if passage.text and _is_allowed(context, passage)
     }
     best: dict[str, EngineHit] = {}

@@ -1,11 +1,11 @@
 """What the stages of one search share: the index, what is asked, the record, the passages read so far."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 from indexer.schema import StoredPassage
-from retriever.engines import Engine
+from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 from retriever.keywords import Keyword
 from retriever.recorder import SearchRecorder
@@ -15,17 +15,40 @@ from retriever.request import SearchOptions, SearchRequest
 class PassageCache:
     """The stored passages of one search, each read once."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, index: SearchIndex) -> None:
         """Begin with nothing read."""
-        self._engine = engine
-        self._read: dict[str, StoredPassage] = {}
+        self._engine = index.engine
+        self._papers_along = index.manifest.unit == "paper"
+        self._passages: dict[str, StoredPassage] = {}
+        self._papers: dict[str, StoredPassage] = {}
 
-    async def read(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
-        """Return what is stored of these passages, in their order."""
-        wanted = list(dict.fromkeys(passage_ids))
-        if missing := [passage_id for passage_id in wanted if passage_id not in self._read]:
-            self._read |= await self._engine.passages(missing)
-        return {passage_id: self._read[passage_id] for passage_id in wanted if passage_id in self._read}
+    async def of_hits(self, hits: Sequence[EngineHit]) -> dict[str, StoredPassage]:
+        """Return what is stored of hits, by passage_id in their order.
+
+        The papers of those that are not their paper's first passage are read in the same call.
+        """
+        others = [hit.doc_id for hit in hits if self._papers_along and hit.passage_id != hit.doc_id]
+        await self._read([hit.passage_id for hit in hits], others)
+        ids = dict.fromkeys(hit.passage_id for hit in hits)
+        return {passage_id: self._passages[passage_id] for passage_id in ids if passage_id in self._passages}
+
+    async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return the first passage of each paper, which carries its record."""
+        wanted = list(dict.fromkeys(doc_ids))
+        await self._read((), wanted)
+        return {doc_id: self._papers[doc_id] for doc_id in wanted if doc_id in self._papers}
+
+    async def _read(self, passage_ids: Sequence[str], doc_ids: Sequence[str]) -> None:
+        passages = [passage_id for passage_id in passage_ids if passage_id not in self._passages]
+        papers = [doc_id for doc_id in doc_ids if doc_id not in self._papers]
+        if not passages and not papers:
+            return
+        found, first = await self._engine.records(passages, papers)
+        self._passages |= found
+        self._papers |= first
+        for passage in found.values():
+            if passage.record and self._papers_along:
+                self._papers.setdefault(passage.doc_id, passage)
 
 
 @dataclass(frozen=True, slots=True)

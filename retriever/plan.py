@@ -24,10 +24,14 @@ class NamedQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """What an engine is asked for one question, in one call; `nearest` passages by vector, if any."""
+    """What an engine is asked for one question, in one call; `nearest` passages by vector, if any.
+
+    What the first `read` queries find is read whatever its rank, and may be sent along with the hits.
+    """
 
     queries: tuple[NamedQuery, ...] = ()
     nearest: int = 0
+    read: int = 0
 
     def query(self, name: str) -> Query | None:
         """Return the query of a name, None where there is none."""
@@ -36,11 +40,13 @@ class QueryPlan:
     def without(self, *names: str) -> "QueryPlan":
         """Return the plan without the queries of these names."""
         kept = tuple(named for named in self.queries if named.name not in names)
-        return QueryPlan(kept, 0 if NEAREST in names else self.nearest)
+        read = sum(named.name not in names for named in self.queries[: self.read])
+        return QueryPlan(kept, 0 if NEAREST in names else self.nearest, read)
 
     def with_query(self, named: NamedQuery) -> "QueryPlan":
         """Return the plan with a query more; one of the same name is replaced."""
-        return QueryPlan((*self.without(named.name).queries, named), self.nearest)
+        others = self.without(named.name)
+        return replace(others, queries=(*others.queries, named))
 
 
 def question_query(question: AnalysedQuestion, *, title_weight: float, count_repeats: bool = False) -> Or:

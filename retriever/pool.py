@@ -64,6 +64,7 @@ async def _search(context: SearchContext, plan: QueryPlan) -> dict[str, tuple[En
             [(named.query, named.k) for named in plan.queries],
             filters=request.filters,
             collapse=request.collapse,
+            read=plan.read,
         )
     for named, hits in zip(plan.queries, found, strict=True):
         context.recorder.queries.append(QueryTrace(named.name, describe(named.query), len(hits)))

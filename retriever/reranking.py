@@ -18,7 +18,7 @@ async def rerank(context: SearchContext, ranking: Ranking) -> Ranking:
     first, rest = ranking.hits[:depth], ranking.hits[depth:]
     from indexer.vectors.adding import text_to_encode
 
-    stored = await context.passages.read(hit.passage_id for hit, _ in first)
+    stored = await context.passages.of_hits([hit for hit, _ in first])
     texts = [text_to_encode(stored[hit.passage_id]) for hit, _ in first]
     with context.recorder.timed("rerank"):
         try:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Literal, Self, TypeVar
 
+from indexer.schema import StoredPassage
 from retriever.candidates import make_candidate, prefer_abstracts
 from retriever.confidence import AnswerabilityFeatures, answerability_features, evidence_score
 from retriever.context import PassageCache, SearchContext
@@ -141,9 +142,7 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         rerank_depth=settings.rerank_depth,
         drop_incomplete=settings.drop_incomplete,
     )
-    return SearchContext(
-        index, request, options, SearchRecorder(), PassageCache(index.engine), shown=request.k
-    )
+    return SearchContext(index, request, options, SearchRecorder(), PassageCache(index), shown=request.k)
 
 
 async def run_stages(
@@ -208,7 +207,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         "duplicates": len(hits) - len(kept),
     }
     with context.recorder.timed("order"):
-        likelihood = await _likelihood(context, stages, kept[:ANSWERABILITY_DEPTH])
+        likelihood = _likelihood(context, stages, kept[:ANSWERABILITY_DEPTH])
     with context.recorder.timed("snippets"):
         weights = _token_weights(question, stages.keywords)
         shown = await context.index.threads.run(_with_snippets, kept[:k], weights)
@@ -241,15 +240,15 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
     found_by = _computed(stages.pool).found_by()
     ranked, replaced = list(ranking.hits), dict(ranking.replaced)
     with context.recorder.timed("stored"):
+        shown, newly_replaced = await prefer_abstracts(context, [hit for hit, _ in ranked])
         if context.request.collapse:
             scores = {hit.doc_id: score for hit, score in ranked}
-            shown, newly_replaced = await prefer_abstracts(context, [hit for hit, _ in ranked])
             ranked = [(hit, scores[hit.doc_id]) for hit in shown]
             replaced |= newly_replaced
-        stored = await context.passages.read(hit.passage_id for hit, _ in ranked)
-        papers = {passage.doc_id: passage for passage in stored.values() if passage.paper is not None}
-        missing = [passage.doc_id for passage in stored.values() if passage.doc_id not in papers]
-        papers |= await context.index.engine.papers(missing)
+        stored = await context.passages.of_hits([hit for hit, _ in ranked])
+        papers = await context.passages.papers(
+            passage.doc_id for passage in stored.values() if not passage.record
+        )
     names = list(_computed(stages.pool).found)
     hits = []
     for hit, score in ranked:
@@ -258,9 +257,10 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
             for passage_id in (hit.passage_id, *replaced.get(hit.passage_id, ()))
             for name in found_by.get(passage_id, ())
         }
-        paper = papers[hit.doc_id].paper if hit.doc_id in papers else None
+        passage = stored[hit.passage_id]
+        paper = passage.paper or (papers[hit.doc_id].paper if hit.doc_id in papers else None)
         in_order = tuple(name for name in names if name in finders)
-        hits.append(Hit(0, stored[hit.passage_id], round(score, 4), in_order, paper=paper or {}))
+        hits.append(Hit(0, passage, round(score, 4), in_order, paper=paper or {}))
     return hits
 
 
@@ -272,28 +272,24 @@ def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Seque
     return sum(score >= least for score in incomplete.values())
 
 
-async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[Hit]) -> float | None:
+def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[Hit]) -> float | None:
     """Return how likely the first hits answer, as their features tell; None where the method has none."""
     if _computed(stages.ranking).features is None:
         return None
     if not evidence or stages.keywords is None:
         return 0.0
-    return evidence_score(await answerability(context, stages, [hit.passage_id for hit in evidence]))
+    return evidence_score(answerability(context, stages, [hit.passage for hit in evidence]))
 
 
-async def answerability(
-    context: SearchContext, stages: Stages, passage_ids: Sequence[str]
+def answerability(
+    context: SearchContext, stages: Stages, first: Sequence[StoredPassage]
 ) -> AnswerabilityFeatures:
     """Return what speaks for an answer among the first passages; only candidates have features."""
     rows = _computed(stages.ranking).features or {}
-    known = [passage_id for passage_id in passage_ids if passage_id in rows]
-    stored = await context.passages.read(known)
     held = [
-        (
-            rows[passage_id],
-            frozenset(make_candidate(context.index, stored[passage_id], 0.0).words()),
-        )
-        for passage_id in known
+        (rows[passage.passage_id], frozenset(make_candidate(context.index, passage, 0.0).words()))
+        for passage in first
+        if passage.passage_id in rows
     ]
     concepts = stages.keywords.concepts if stages.keywords else ()
     unseen = inverse_document_frequency(0, context.index.engine.passage_count)

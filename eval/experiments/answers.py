@@ -83,7 +83,8 @@ async def _answerability(index: SearchIndex, request: SearchRequest) -> Answerab
     context = open_ranking(index, request, RetrieverSettings())
     stages = await run_stages(context)
     hits = stages.ranking.hits if stages.ranking else ()
-    return await answerability(context, stages, [hit.passage_id for hit, _ in hits[:EVIDENCE]])
+    first = await context.passages.of_hits([hit for hit, _ in hits[:EVIDENCE]])
+    return answerability(context, stages, list(first.values()))
 
 
 def _plain(text: str) -> str:

@@ -44,11 +44,12 @@ class Engine(Protocol):
     """What every engine does; each inherits what can be told by the rest."""
 
     async def search(
-        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool
+        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id.
 
-        With `collapse` a paper stands once, by its best passage.
+        With `collapse` a paper stands once, by its best passage. The passages that the first `read` queries
+        find will be wanted next: an engine far away sends them along, and `records` knows them.
         """
         ...
 

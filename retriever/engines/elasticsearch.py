@@ -30,6 +30,7 @@ WINDOW = 10_000  # documents that one search gives at most
 # Copies of a shard may count deleted documents otherwise; the same one answers each time.
 PREFERENCE = "shrag"
 REMEMBERED_FREQUENCIES = 200_000
+REMEMBERED_PASSAGES = 2_000
 COUNTED_AT_ONCE = 1_000  # tokens whose passages one search counts
 SUGGESTED = 1_000  # near terms that the cluster is asked for
 
@@ -42,6 +43,7 @@ class ElasticsearchEngine(Engine):
         self._cluster = Cluster(settings)
         self._count = passages
         self._frequencies: dict[str, int] = {}  # a version never changes
+        self._passages: dict[str, StoredPassage] = {}  # those that a search sent along
         options = {"preference": PREFERENCE}
         if shards > 1:  # else a token is as rare as in the shard that is asked
             options["search_type"] = "dfs_query_then_fetch"
@@ -57,14 +59,14 @@ class ElasticsearchEngine(Engine):
         self._cluster.close()
 
     async def search(
-        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool
+        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
         answers: list[list[EngineHit]] = [[] for _ in queries]
         limits = {number: k + MARGIN for number, (_, k) in enumerate(queries) if k > 0}
         while limits:
             bodies = [
-                search_body(queries[number][0], filters, min(limit, WINDOW))
+                search_body(queries[number][0], filters, min(limit, WINDOW), whole=number < read)
                 for number, limit in limits.items()
             ]
             found = await self._msearch(bodies)
@@ -73,7 +75,9 @@ class ElasticsearchEngine(Engine):
                 raw = answer["hits"]["hits"]
                 if limit > WINDOW and len(raw) == WINDOW:
                     raw = await self._read_on(body, raw, limit)
-                hits = settled([_hit(one) for one in raw], limit, queries[number][1], collapse=collapse)
+                if number < read:
+                    self._keep(from_document(hit["_source"]) for hit in raw)
+                hits = settled([_hit(hit) for hit in raw], limit, queries[number][1], collapse=collapse)
                 if hits is None:
                     further[number] = limit * 4
                 else:
@@ -98,16 +102,26 @@ class ElasticsearchEngine(Engine):
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
         """Return stored passages by passage_id, and by doc_id each paper's first, in one request."""
-        wanted, asked = dict.fromkeys(passage_ids), dict.fromkeys(doc_ids)
+        wanted, asked, kept = dict.fromkeys(passage_ids), dict.fromkeys(doc_ids), self._passages
+        known = {passage_id: kept[passage_id] for passage_id in wanted if passage_id in kept}
         # A paper's first passage is called as the paper, so what is wanted anyway need not be sent twice.
         others = [doc_id for doc_id in asked if doc_id not in wanted]
-        passages_asked = [passages_body(some) for some in _windows(list(wanted))]
+        missing = [passage_id for passage_id in wanted if passage_id not in known]
+        passages_asked = [passages_body(some) for some in _windows(missing)]
         answers = await self._msearch([*passages_asked, *map(first_passages_body, _windows(others))])
         read = [[from_document(hit["_source"]) for hit in answer["hits"]["hits"]] for answer in answers]
-        passages = {one.passage_id: one for some in read[: len(passages_asked)] for one in some}
-        papers = {one.doc_id: one for some in read[len(passages_asked) :] for one in some}
+        passages = known | {
+            passage.passage_id: passage for some in read[: len(passages_asked)] for passage in some
+        }
+        papers = {passage.doc_id: passage for some in read[len(passages_asked) :] for passage in some}
         papers |= {doc_id: passages[doc_id] for doc_id in asked if doc_id in passages}
         return passages, papers
+
+    def _keep(self, passages: Iterable[StoredPassage]) -> None:
+        """Keep passages for the `records` that follow; a new dictionary, as others may read the old one."""
+        found = {passage.passage_id: passage for passage in passages}
+        room = len(self._passages) + len(found) <= REMEMBERED_PASSAGES
+        self._passages = {**self._passages, **found} if room else found
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""

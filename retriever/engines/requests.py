@@ -16,16 +16,15 @@ NOTHING: dict[str, Any] = {"match_none": {}}
 LONGEST_WORD = 127  # letters of two UTF-16 units: the cluster cuts words of a line at 255 units
 
 
-def search_body(query: Query, filters: Filters, size: int) -> dict[str, Any]:
-    """Return the body that finds `size` passages by score, then passage_id; of each only the ids."""
+def search_body(query: Query, filters: Filters, size: int, *, whole: bool = False) -> dict[str, Any]:
+    """Return the body that finds `size` passages by score, then passage_id; of each the ids, or the whole."""
     return {
         "query": filtered(query, filters),
         "size": size,
         "sort": [{"_score": "desc"}, {"passage_id": "asc"}],
         "track_total_hits": False,
-        "_source": False,
-        "stored_fields": "_none_",
         "docvalue_fields": ["doc_id"],
+        **({} if whole else {"_source": False, "stored_fields": "_none_"}),
     }
 
 

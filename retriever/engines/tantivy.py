@@ -81,9 +81,10 @@ class TantivyEngine(Engine):
         return int(self._searcher.num_docs)
 
     async def search(
-        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool
+        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
+        del read  # what is found is read for its ids, and kept
         with _as_damage():
             return await self._threads.run(self._search_all, queries, filters, collapse)
 

@@ -26,8 +26,9 @@ def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoi
     queries = [NamedQuery(QUESTION, whole, max(POOL, context.request.k))]
     if other := translated_query(question, chosen, title_weight=title_weight):
         queries.append(NamedQuery(TRANSLATION, other, OTHER_POOL))
+    read = len(queries)
     queries += progressive_queries(question, chosen, hits_per_query=options.hits_per_query)
-    return QueryPlan(tuple(queries), NEAREST_POOL if options.candidates == "both" else 0)
+    return QueryPlan(tuple(queries), NEAREST_POOL if options.candidates == "both" else 0, read)
 
 
 async def rank(

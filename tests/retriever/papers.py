@@ -167,10 +167,10 @@ class CountingEngine:
     def __getattr__(self, name):
         return getattr(self.engine, name)
 
-    async def search(self, queries, *, filters, collapse):
+    async def search(self, queries, *, filters, collapse, read=0):
         self.calls["search"] += 1
         self.searched.append(list(queries))
-        return await self.engine.search(queries, filters=filters, collapse=collapse)
+        return await self.engine.search(queries, filters=filters, collapse=collapse, read=read)
 
     async def passages(self, passage_ids):
         asked = list(passage_ids)

@@ -24,7 +24,7 @@ from retriever.ranking import Ranking
 
 async def rank(context, question, chosen, planned, pool):
     ranking = await or_.rank(context, question, chosen, planned, pool)
-    stored = await context.passages.read(hit.passage_id for hit, _ in ranking.hits)
+    stored = await context.passages.of_hits([hit for hit, _ in ranking.hits])
     lengths = [(hit, float(len(stored[hit.passage_id].title))) for hit, _ in ranking.hits]
     return Ranking(tuple(sorted(lengths, key=lambda ranked: -ranked[1])))
 
