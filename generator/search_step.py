@@ -1,8 +1,5 @@
 """A search as a step."""
 
-import time
-from dataclasses import replace
-
 from generator.steps import Step
 from indexer.logs import get_logger
 from retriever.context import SearchContext
@@ -18,14 +15,11 @@ async def search_step(parent: Step, context: SearchContext, stages: Stages | Non
     Raises:
         RetrieverError: an expression or method that cannot be used.
     """
-    request, began = context.request, time.perf_counter()
+    request = context.request
     inputs = {"question": request.question, "method": request.method, "k": context.shown}
     given = None if request.keywords is None else [keyword.text for keyword in request.keywords]
     with parent.step("search", **inputs, keywords=given) as step:
         result = await present(context, await run_stages(context, stages))
-        # The search may have been opened long before, to wait for a model's keywords.
-        spent = result.milliseconds | {"total": (time.perf_counter() - began) * 1000}
-        result = replace(result, milliseconds=spent)
         step.output = result.as_record()
     log.info("search", method=result.method, hits=len(result.hits), milliseconds=step.output["milliseconds"])
     return result

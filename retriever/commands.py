@@ -13,6 +13,7 @@ from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from retriever.hits import SearchResult
 from retriever.methods import method_names
+from retriever.query_names import NOTHING_TO_SEARCH, QUESTION, TRANSLATION
 
 LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one of each
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -138,7 +139,7 @@ def show_search(result: SearchResult) -> None:
     screen = console()
     show_trace(result)
     if not result.hits:
-        click.echo(result.notes[0] if result.notes else "no hits")
+        click.echo(NOTHING_TO_SEARCH if NOTHING_TO_SEARCH in result.notes else "no hits")
         return
     table = Table("", "score", "passage", "year", "title and text", box=None, padding=(0, 1))
     for hit in result.hits:
@@ -170,7 +171,8 @@ def show_trace(result: SearchResult) -> None:
     table = Table("query", "hits", box=None)
     for query in result.queries:
         words, titles, _ = query.query.partition(" OR title:")
-        table.add_row(f"{words} (and in titles)" if titles else words, str(query.hits))
+        shortened = titles and query.name in {QUESTION, TRANSLATION}
+        table.add_row(f"{words} (and in titles)" if shortened else query.query, str(query.hits))
     if result.queries:
         screen.print(table)
     for note in result.notes:

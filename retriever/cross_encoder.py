@@ -2,40 +2,35 @@
 
 from indexer.encoders import Reranker, open_reranker
 from indexer.settings import RerankerSettings
-from retriever.worker_threads import WorkerThreads
+from retriever.lazy_model import LazyModel
 
 
 class CrossEncoder:
-    """The cross-encoder of the settings, opened when the first question needs it."""
+    """Scores texts by how well they answer a question; one model, asked by many searches."""
 
     def __init__(self, settings: RerankerSettings | None) -> None:
         """Name it; nothing is opened yet."""
         self._settings = settings
-        self._reranker: Reranker | None = None
-        self._threads = WorkerThreads("cross-encoder", 1)
+        self._model: LazyModel[Reranker] = LazyModel("cross-encoder", self._open)
 
     @property
     def configured(self) -> bool:
         """Whether there is one."""
         return self._settings is not None and self._settings.provider != "none"
 
-    async def scores(self, question: str, texts: list[str]) -> tuple[str, list[float]]:
-        """Return the model's name and one score a text, higher for a better one.
+    async def scores(self, question: str, texts: list[str]) -> tuple[str, list[float]] | None:
+        """Return the model's name and one score a text, higher for a better one; None without a model.
 
         Raises:
-            ModelsNotInstalled, EncoderUnusable: the model cannot be opened or fails.
+            LibraryMissing, EncoderUnusable: the model cannot be opened or fails.
         """
-        return await self._threads.run(self._scores, question, texts)
+        return await self._model.run(
+            lambda model: (model.model, [float(score) for score in model.scores(question, texts)])
+        )
 
     def close(self) -> None:
         """Wait for what is under way, and let go of the model."""
-        self._threads.close()
-        if self._reranker:
-            self._reranker.close()
+        self._model.close()
 
-    def _scores(self, question: str, texts: list[str]) -> tuple[str, list[float]]:
-        if self._reranker is None and self._settings:
-            self._reranker = open_reranker(self._settings)
-        if self._reranker is None:
-            return "", [0.0] * len(texts)
-        return self._reranker.model, self._reranker.scores(question, texts).tolist()
+    def _open(self) -> Reranker | None:
+        return open_reranker(self._settings) if self._settings else None

@@ -26,6 +26,7 @@ class Account:
     method: str
     rank: int | None
     explanation: Explanation
+    reranker: str = ""  # that ordered the first hits anew
     features: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
@@ -33,7 +34,8 @@ class Account:
         """Say in one line where the passage stands."""
         if self.rank is None:
             return f"not among the first {DEPTH} by method {self.method}"
-        return f"rank {self.rank} by method {self.method}"
+        again = f", read again by {self.reranker}" if self.reranker else ""
+        return f"rank {self.rank} by method {self.method}{again}"
 
     def as_record(self) -> dict[str, Any]:
         """Return the account as JSON."""
@@ -42,6 +44,7 @@ class Account:
             "method": self.method,
             "rank": self.rank,
             "score": self.explanation.score,
+            "reranker": self.reranker,
             "terms": [asdict(term) for term in self.explanation.terms],
             "features": {
                 name: {"value": value, "weight": weight} for name, (value, weight) in self.features.items()
@@ -68,7 +71,7 @@ async def explain(
     query = main_query(stages, title_weight=settings.title_weight)
     explanation = await index.engine.explain(query, passage_id) if query else Explanation(passage_id, 0.0, ())
     features = _contributions(ranking, passage_id)
-    return Account(passage_id, stored.title, request.method, place, explanation, features)
+    return Account(passage_id, stored.title, request.method, place, explanation, ranking.reranker, features)
 
 
 def main_query(stages: Stages, *, title_weight: float) -> Query | None:
@@ -96,5 +99,5 @@ def _contributions(ranking: Ranking, passage_id: str) -> dict[str, tuple[float, 
 
 
 def _place_among_candidates(ranking: Ranking, passage_id: str) -> int:
-    ids = [hit.passage_id for hit, _ in ranking.hits]
+    ids = [hit.passage_id for hit, _ in ranking.before_reranking or ranking.hits]
     return ids.index(passage_id) + 1 if passage_id in ids else len(ids) + 1

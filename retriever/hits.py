@@ -57,19 +57,21 @@ class QueryTrace:
 
 @dataclass(frozen=True, slots=True)
 class AppliedSearch:
-    """The configuration that took effect for one search, which settings alone do not tell."""
+    """The configuration that took effect for one search; None for an option without a use in its method."""
 
     method: str
     order: str  # how the hits were ordered, in words
-    title_weight: float | None  # None where the method has no title clause
-    keywords: str  # statistics, given, or "" where the method has none
-    keyword_ranking: str
-    count_repeats: bool
-    candidates: str
+    title_weight: float | None
+    keyword_source: str | None  # statistics or given
+    keyword_count: int | None  # how many at most
+    keyword_ranking: str | None
+    hits_per_query: int | None
+    count_repeats: bool | None
+    candidates: str | None
     vectors: str  # the encoder by whose vectors the hits were ordered, too; "" where there was none
     vectors_unused: str  # why the vectors of the index had no part in the order
     reranker: str
-    rerank_depth: int
+    rerank_depth: int | None
     drop_incomplete: bool
     failures: tuple[str, ...] = ()  # of models that the search went on without
 

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from retriever.context import SearchContext
 from retriever.features import Concept
@@ -39,11 +39,13 @@ class KeywordChoice:
     translations: tuple[Translation, ...]
     concepts: tuple[Concept, ...]
     given: bool = False  # whether the keywords came with the request
+    synonym_weights: Mapping[str, float] = field(default_factory=dict)  # of the synonyms' tokens
 
     def with_keywords(self, keywords: Sequence[Keyword]) -> "KeywordChoice":
         """Return the choice with other keywords, as a person or an agent edits them."""
         kept = tuple(keywords)
-        return replace(self, keywords=kept, token_weights=token_weights(kept), given=True)
+        weights = {**self.synonym_weights, **token_weights(kept)}
+        return replace(self, keywords=kept, token_weights=weights, given=True)
 
 
 async def choose_keywords(
@@ -73,15 +75,15 @@ async def choose_keywords(
         weights = await _importance(context, rarity, statistics)
         _weigh_unknown(weights, synonyms)
         ranked = weigh(merge(weigh(own, weights), weigh(other, weights)[:MOST_TRANSLATED]), weights)
-        chosen = tuple(keyword for keyword in ranked if keyword.weight > 0)[: context.options.keywords]
+        chosen = tuple(keyword for keyword in ranked if keyword.weight > 0)[: context.options.keyword_count]
         weight_of = {token: weights[token] for keyword in chosen for token in keyword.tokens}
     else:
-        chosen = given[: context.options.keywords]
+        chosen = given[: context.options.keyword_count]
         weight_of = token_weights(chosen)
-    for token in dict.fromkeys(token for word in alike for token in word.tokens):
-        weight_of.setdefault(token, SYNONYM_WEIGHT * rarity[token])
+    beside = {token: SYNONYM_WEIGHT * rarity[token] for word in alike for token in word.tokens}
+    weight_of = {**beside, **weight_of}
     concepts = tuple(_concept(word, [*synonyms, *found], rarity) for word in own)
-    return KeywordChoice(chosen, weight_of, statistics, spelled, found, concepts, given is not None)
+    return KeywordChoice(chosen, weight_of, statistics, spelled, found, concepts, given is not None, beside)
 
 
 async def _spellings(

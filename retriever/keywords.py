@@ -7,8 +7,10 @@ alone is often read otherwise than in its sentence.
 import math
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from indexer.analysis import Analyzer, Token
 from indexer.glossary.storage import Glossary
@@ -53,8 +55,11 @@ def words_of(question: str, tokens: Sequence[Token]) -> list[Keyword]:
     """Cut a question into words with the tokens of its one analysis; words without tokens fall away."""
     question = unicodedata.normalize("NFC", question)
     words = []
+    ordered = sorted(tokens, key=itemgetter(2))
+    starts = [token[2] for token in ordered]
     for match in WORD.finditer(question):
-        inside = [token for token in tokens if match.start() <= token[2] and token[3] <= match.end()]
+        begun = ordered[bisect_left(starts, match.start()) : bisect_left(starts, match.end())]
+        inside = [token for token in begun if token[3] <= match.end()]
         if not inside:
             continue
         text = question[inside[0][2] : max(token[3] for token in inside)]

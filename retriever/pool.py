@@ -24,6 +24,7 @@ class CandidatePool:
     incomplete: Mapping[str, float] = field(
         default_factory=dict
     )  # scores of papers that the filter keeps out
+    traces: tuple[QueryTrace, ...] = ()  # what was sent, and how much it found
     vector: Stored | None = None  # the question's
     encoder_failure: IndexerError | None = None
 
@@ -49,10 +50,13 @@ async def find_candidates(context: SearchContext, plan: QueryPlan) -> CandidateP
     searched, incomplete, (vector, failure, nearest) = await asyncio.gather(
         _search(context, plan), _find_incomplete(context, plan), _find_nearest(context, plan.nearest)
     )
+    traces = [
+        QueryTrace(named.name, describe(named.query), len(searched[named.name])) for named in plan.queries
+    ]
     if vector is not None and plan.nearest:
         searched[NEAREST] = tuple(nearest)
-        context.recorder.queries.append(QueryTrace(NEAREST, NEAREST_DESCRIBED, len(nearest)))
-    return CandidatePool(searched, incomplete, vector, failure)
+        traces.append(QueryTrace(NEAREST, NEAREST_DESCRIBED, len(nearest)))
+    return CandidatePool(searched, incomplete, tuple(traces), vector, failure)
 
 
 async def _search(context: SearchContext, plan: QueryPlan) -> dict[str, tuple[EngineHit, ...]]:
@@ -66,8 +70,6 @@ async def _search(context: SearchContext, plan: QueryPlan) -> dict[str, tuple[En
             collapse=request.collapse,
             read=plan.read,
         )
-    for named, hits in zip(plan.queries, found, strict=True):
-        context.recorder.queries.append(QueryTrace(named.name, describe(named.query), len(hits)))
     return {named.name: tuple(hits) for named, hits in zip(plan.queries, found, strict=True)}
 
 
@@ -107,7 +109,7 @@ async def encode_question(context: SearchContext) -> tuple[Stored | None, Indexe
             vector = await vectors.encode(context.request.question)
         except IndexerError as error:
             failure = error
-            context.recorder.failed(f"ranked without vectors, the encoder failed: {error}")
+            context.recorder.failed("encoder", f"ranked without vectors, the encoder failed: {error}")
     if vectors.disabled_reason:
         context.recorder.note(vectors.disabled_reason)
     return vector, failure

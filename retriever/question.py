@@ -9,8 +9,6 @@ from retriever.keywords import question_tokens
 from retriever.queries import Query, Term
 from retriever.synonyms import Expansion
 
-NOTHING_TO_SEARCH = "nothing to search for: only stop words, punctuation or signs"
-
 
 @dataclass(frozen=True, slots=True)
 class AnalysedQuestion:

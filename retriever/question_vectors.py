@@ -1,17 +1,14 @@
 """The question's vector: the encoder of the settings, opened when the first question needs it."""
 
-import time
 import unicodedata
 from collections import OrderedDict
 from dataclasses import replace
 
 from indexer.encoders import Encoder, VectorFingerprint, open_encoder
 from indexer.encoders.arrays import Stored
-from indexer.errors import IndexerError
 from indexer.settings import EncoderSettings
-from retriever.worker_threads import WorkerThreads
+from retriever.lazy_model import LazyModel
 
-REST_S = 20.0  # after a failure
 REMEMBERED = 1_000  # questions, so that one asked again by another method is not encoded again
 
 
@@ -22,12 +19,8 @@ class QuestionVectors:
         """Name what the index was encoded by, and what the settings name; nothing is opened yet."""
         self._fingerprint = fingerprint
         self._settings = settings
-        self._encoder: Encoder | None = None
+        self._model: LazyModel[Encoder] = LazyModel("question-encoder", self._open)
         self._known: OrderedDict[str, Stored] = OrderedDict()
-        # The encoder is one, and its callers are many: they wait for a thread of its own.
-        self._threads = WorkerThreads("question-encoder", 1)
-        self._failure: IndexerError | None = None
-        self._tried_again_from = 0.0
         self.disabled_reason = self._why_disabled()
 
     def _why_disabled(self) -> str:
@@ -46,67 +39,51 @@ class QuestionVectors:
 
     @property
     def usable(self) -> bool:
-        """Tell whether a question may get a vector."""
+        """Whether a question may get a vector."""
         return self._fingerprint is not None and not self.disabled_reason
 
     async def encode(self, question: str) -> Stored | None:
         """Return the question's vector, rounded as the index's are; None where it has none.
 
         Raises:
-            ModelsNotInstalled, EncoderUnusable: the encoder cannot be opened or fails.
+            LibraryMissing, EncoderUnusable: the encoder cannot be opened or fails.
         """
         if not self.usable:
             return None
         composed = unicodedata.normalize("NFC", question)
-        return await self._threads.run(self._encoded, composed)
+        return await self._model.run(lambda encoder: self._encode(encoder, composed))
 
     def close(self) -> None:
         """Wait for what is under way, and let go of the encoder."""
-        self._threads.close()
-        if self._encoder:
-            self._encoder.close()
+        self._model.close()
 
-    def _encoded(self, question: str) -> Stored | None:
+    def _encode(self, encoder: Encoder, question: str) -> Stored | None:
         if question in self._known:
+            self._known.move_to_end(question)
             return self._known[question]
-        if time.monotonic() < self._tried_again_from and self._failure:
-            raise self._failure
-        try:
-            encoder = self._opened()
-        except IndexerError as error:
-            self._failed(error)
-            raise
-        if encoder is None or self._fingerprint is None:
+        if self._fingerprint is None:
             return None
-        try:
-            encoded = encoder.encode_queries([question])
-        except IndexerError as error:
-            self._failed(error)
-            raise
         from indexer.encoders.rounding import rounded
 
-        vector: Stored = rounded(encoded, self._fingerprint.storage)[0]
+        vector: Stored = rounded(encoder.encode_queries([question]), self._fingerprint.storage)[0]
         self._known[question] = vector
         if len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         return vector
 
-    def _failed(self, error: IndexerError) -> None:
-        """Let the next questions be answered at once without an encoder that has just failed."""
-        self._failure, self._tried_again_from = error, time.monotonic() + REST_S
-
-    def _opened(self) -> Encoder | None:
-        """Open the encoder once; None where it is another one than the index was encoded by."""
-        if self._encoder is None and not self.disabled_reason and self._settings and self._fingerprint:
-            self._encoder = open_encoder(self._settings)
-            if self._encoder and (changed := _differing(self._fingerprint, self._encoder.fingerprint)):
-                self.disabled_reason = (
-                    f"the index's vectors are not used: the encoder is another one ({changed}); set "
-                    "SHRAG_ENCODER__… back, or encode all passages anew"
-                )
-                self._encoder.close()
-                self._encoder = None  # not to be closed again with the index
-        return None if self.disabled_reason else self._encoder
+    def _open(self) -> Encoder | None:
+        """Open the encoder; None where it is another one than the index was encoded by."""
+        if self.disabled_reason or self._settings is None or self._fingerprint is None:
+            return None
+        encoder = open_encoder(self._settings)
+        if encoder and (changed := _differing(self._fingerprint, encoder.fingerprint)):
+            self.disabled_reason = (
+                f"the index's vectors are not used: the encoder is another one ({changed}); set "
+                "SHRAG_ENCODER__… back, or encode all passages anew"
+            )
+            encoder.close()
+            return None
+        return encoder
 
 
 def _differing(stored: VectorFingerprint, now: VectorFingerprint) -> str:

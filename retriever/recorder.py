@@ -1,22 +1,18 @@
-"""What is recorded beside a search: times, notes for a reader, failures, the queries that were sent."""
+"""What is recorded beside a search: times, notes for a reader, failures."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from retriever.hits import QueryTrace
-
 
 @dataclass(slots=True)
 class SearchRecorder:
     """The record of one search. Nothing that is computed depends on it."""
 
-    started: float = field(default_factory=time.perf_counter)
     milliseconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)  # of models; the search went on without them
-    queries: list[QueryTrace] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)  # of models; the search went on without them
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -33,8 +29,7 @@ class SearchRecorder:
         if text not in self.notes:
             self.notes.append(text)
 
-    def failed(self, text: str) -> None:
-        """Note a failure that the search went on without."""
-        if text not in self.failures:
-            self.failures.append(text)
+    def failed(self, model: str, text: str) -> None:
+        """Note the failure of a model that the search went on without."""
+        self.failures[model] = text
         self.note(text)

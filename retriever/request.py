@@ -30,7 +30,7 @@ class SearchOptions:
 
     method: str
     title_weight: float | None  # None where the method has no title clause
-    keywords: int  # how many at most
+    keyword_count: int  # how many at most
     hits_per_query: int  # papers that a progressive query brings
     keyword_ranking: KeywordRanking
     count_repeats: bool

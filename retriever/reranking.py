@@ -22,12 +22,15 @@ async def rerank(context: SearchContext, ranking: Ranking) -> Ranking:
     texts = [text_to_encode(stored[hit.passage_id]) for hit, _ in first]
     with context.recorder.timed("rerank"):
         try:
-            model, scores = await encoder.scores(context.request.question, texts)
+            scored_by = await encoder.scores(context.request.question, texts)
         except IndexerError as error:
-            context.recorder.failed(f"not re-ranked, the cross-encoder failed: {error}")
+            context.recorder.failed("reranker", f"not re-ranked, the cross-encoder failed: {error}")
             return ranking
+    if scored_by is None:
+        return ranking
+    model, scores = scored_by
     scored = [(hit, score) for (hit, _), score in zip(first, scores, strict=True)]
     ordered = sorted(scored, key=lambda ranked: (-ranked[1], ranked[0].passage_id))
     lowest = ordered[-1][1]
     behind = [(hit, lowest - place) for place, (hit, _) in enumerate(rest, 1)]
-    return replace(ranking, hits=(*ordered, *behind), reranker=model)
+    return replace(ranking, hits=(*ordered, *behind), reranker=model, before_reranking=ranking.hits)

@@ -9,7 +9,6 @@ and go on from there opens a context and runs the stages: each that is given is 
     result = await present(context, stages)
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -29,7 +28,8 @@ from retriever.methods import Method, method_named
 from retriever.plan import QueryPlan
 from retriever.pool import CandidatePool, find_candidates
 from retriever.queries import searched_tokens
-from retriever.question import NOTHING_TO_SEARCH, AnalysedQuestion, analyse_question
+from retriever.query_names import NOTHING_TO_SEARCH
+from retriever.question import AnalysedQuestion, analyse_question
 from retriever.ranking import Ranking
 from retriever.recorder import SearchRecorder
 from retriever.request import SearchOptions, SearchRequest
@@ -134,13 +134,13 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
     options = SearchOptions(
         method=request.method,
         title_weight=default_weight if request.title_weight is None else request.title_weight,
-        keywords=settings.keywords,
+        keyword_count=settings.keywords,
         hits_per_query=settings.hits_per_query,
         keyword_ranking=settings.ranking,
         count_repeats=settings.count_repeats,
         candidates=settings.candidates,
         rerank_depth=settings.rerank_depth,
-        drop_incomplete=settings.drop_incomplete,
+        drop_incomplete=request.filters.complete is True,
     )
     return SearchContext(index, request, options, SearchRecorder(), PassageCache(index), shown=request.k)
 
@@ -152,9 +152,10 @@ async def run_stages(
     stages = stages or Stages()
     method = method_named(context.request.method)
     order = [stage.name for stage in fields(Stages)]
-    for stage in order[: order.index(upto) + 1]:
-        if getattr(stages, stage) is None:
-            stages = await _STAGES[stage](context, method, stages)
+    with context.recorder.timed("total"):
+        for stage in order[: order.index(upto) + 1]:
+            if getattr(stages, stage) is None:
+                stages = await _STAGES[stage](context, method, stages)
     return stages
 
 
@@ -199,6 +200,27 @@ _STAGES = {"question": _analyse, "keywords": _choose_keywords, "plan": _plan, "p
 
 async def present(context: SearchContext, stages: Stages) -> SearchResult:
     """Make the hits that are shown: duplicates left out and counted, each with its paper and snippet."""
+    with context.recorder.timed("total"):
+        shown, filtered, likelihood = await _shown(context, stages)
+    return SearchResult(
+        question=context.request.question,
+        method=context.request.method,
+        keywords=stages.keywords.keywords if stages.keywords else (),
+        token_weights=_token_weights(_computed(stages.question), stages.keywords),
+        queries=_computed(stages.pool).traces,
+        hits=shown,
+        filtered=filtered,
+        milliseconds=dict(context.recorder.milliseconds),
+        applied=_applied(context, stages),
+        evidence_score=likelihood,
+        notes=tuple(context.recorder.notes),
+    )
+
+
+async def _shown(
+    context: SearchContext, stages: Stages
+) -> tuple[tuple[Hit, ...], dict[str, int], float | None]:
+    """Return the hits to show, how many were left out and why, and the likelihood that they answer."""
     question, k = _computed(stages.question), context.shown
     hits, incomplete = await _stored_hits(context, stages), _computed(stages.pool).incomplete
     kept = without_duplicates(hits)
@@ -211,21 +233,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
     with context.recorder.timed("snippets"):
         weights = _token_weights(question, stages.keywords)
         shown = await context.index.threads.run(_with_snippets, kept[:k], weights)
-    recorder = context.recorder
-    recorder.milliseconds["total"] = (time.perf_counter() - recorder.started) * 1000
-    return SearchResult(
-        question=context.request.question,
-        method=context.request.method,
-        keywords=stages.keywords.keywords if stages.keywords else (),
-        token_weights=weights,
-        queries=tuple(recorder.queries),
-        hits=shown,
-        filtered=filtered,
-        milliseconds=recorder.milliseconds,
-        applied=_applied(context, stages),
-        evidence_score=likelihood,
-        notes=tuple(recorder.notes),
-    )
+    return shown, filtered, likelihood
 
 
 def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:
@@ -307,29 +315,30 @@ def _token_weights(question: AnalysedQuestion, keywords: KeywordChoice | None) -
 
 def _applied(context: SearchContext, stages: Stages) -> AppliedSearch:
     """Return the configuration that took effect."""
-    options, ranking, vectors = context.options, _computed(stages.ranking), context.index.vectors
-    method = method_named(options.method)
+    options, ranking, recorder = context.options, _computed(stages.ranking), context.recorder
+    method, vectors, keywords = method_named(options.method), context.index.vectors, stages.keywords
     order = method.order_by_vectors if ranking.by_vectors else method.order
     if ranking.reranker:
         order = f"{order}; the first {options.rerank_depth} by {ranking.reranker}"
     unused = ""
     if method.order_by_vectors and not ranking.by_vectors:
-        unused = vectors.disabled_reason or next(iter(context.recorder.failures), "")
-    keywords = stages.keywords
+        unused = vectors.disabled_reason or recorder.failures.get("encoder", "")
     return AppliedSearch(
         method=options.method,
         order=order,
         title_weight=options.title_weight,
-        keywords="" if keywords is None else "given" if keywords.given else "statistics",
-        keyword_ranking=options.keyword_ranking,
-        count_repeats=options.count_repeats,
-        candidates=options.candidates,
+        keyword_source=None if keywords is None else "given" if keywords.given else "statistics",
+        keyword_count=options.keyword_count if keywords else None,
+        keyword_ranking=options.keyword_ranking if keywords and not keywords.given else None,
+        hits_per_query=options.hits_per_query if "hits_per_query" in method.uses else None,
+        count_repeats=options.count_repeats if "count_repeats" in method.uses else None,
+        candidates=options.candidates if "candidates" in method.uses else None,
         vectors=vectors.model if ranking.by_vectors else "",
         vectors_unused=unused,
         reranker=ranking.reranker,
-        rerank_depth=options.rerank_depth,
+        rerank_depth=options.rerank_depth if ranking.reranker else None,
         drop_incomplete=options.drop_incomplete,
-        failures=tuple(context.recorder.failures),
+        failures=tuple(recorder.failures.values()),
     )
 
 

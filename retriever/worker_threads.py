@@ -30,5 +30,5 @@ class WorkerThreads:
         return await asyncio.get_running_loop().run_in_executor(self._executor, call)
 
     def close(self) -> None:
-        """Wait for what is under way; what has not begun is given up."""
-        self._executor.shutdown(cancel_futures=True)
+        """Wait for what is under way."""
+        self._executor.shutdown()

@@ -1,10 +1,11 @@
 """The embedded engine: tantivy's inverted index, read in threads, no server."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import ENOENT
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import tantivy
@@ -29,14 +30,15 @@ from retriever.engines.pruning import (
 from retriever.engines.tantivy_queries import SCHEMA, any_token, compiled, filtered, with_lookups
 from retriever.errors import UnknownPassage
 from retriever.queries import Exact, Filters, Phrase, Query, Term
-from retriever.worker_threads import WorkerThreads
+from retriever.worker_threads import Arguments, Result, WorkerThreads
 
 if TYPE_CHECKING:
     from indexer.vectors.store import VectorStore
     from retriever.engines.nearest import NearestPassages
 
 REMEMBERED_IDS = 200_000
-REMEMBERED_CHARACTERS = 4_000_000  # of the texts of passages, some 30 MB with their tokens
+REMEMBERED_CHARACTERS = 10_000_000  # of passages, their tokens and records: some 30 MB
+LEAST_SIZE = 500  # characters that a passage counts for besides
 FEW = 5_000  # passages that filters let through, which are listed; of more the nearest are looked for
 LONG_TIE = 200  # hits of one score; to read what so many are called takes as long as to search again
 
@@ -71,7 +73,8 @@ class TantivyEngine(Engine):
             ) from error
         self._ids: dict[tuple[int, int], tuple[str, str]] = {}
         self._passages: dict[str, StoredPassage] = {}
-        self._characters = 0  # of the texts of these
+        self._kept = 0  # characters of these, of their tokens and records
+        self._lock = Lock()
         self._vectors = _nearest_passages(vectors) if vectors else None
         self._threads = WorkerThreads("engine")
 
@@ -85,8 +88,7 @@ class TantivyEngine(Engine):
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
         del read  # what is found is read for its ids, and kept
-        with _as_damage():
-            return await self._threads.run(self._search_all, queries, filters, collapse)
+        return await self._in_thread(self._search_all, queries, filters, collapse)
 
     async def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
@@ -96,46 +98,54 @@ class TantivyEngine(Engine):
         found = {one: known for one in wanted if (known := self._passages.get(one))}
         if len(found) == len(wanted) and not papers:  # no need for a thread
             return found, {}
-        with _as_damage():
-            return await self._threads.run(self._records, wanted, papers)
+        return await self._in_thread(self._records, wanted, papers)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
-        frequency = self._searcher.doc_freq
-        return {token: frequency("text", token) for token in tokens}
+        return await self._in_thread(self._document_frequencies, list(tokens))
 
     async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
         """Return (term, document frequency) of the text's terms that begin with the same letter."""
-        found = await self._threads.run(self._searcher.terms_with_prefix, "text", token[0], None, limit)
+        found = await self._in_thread(self._searcher.terms_with_prefix, "text", token[0], None, limit)
         return [(str(term), int(frequency)) for term, frequency in found]
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
         """Return how often the token stands in each of the first `sample` passages that hold it."""
-        return await self._threads.run(self._term_frequencies, token, sample)
+        return await self._in_thread(self._term_frequencies, token, sample)
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
         """Say what each token of a query adds to the score of one passage."""
-        with _as_damage():
-            return await self._threads.run(self._explain, query, passage_id)
+        return await self._in_thread(self._explain, query, passage_id)
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the exact cosine of a vector with that of each given passage; none where none is stored."""
         if self._vectors is None:
             return {}
-        return await self._threads.run(self._vectors.similarities, vector, passage_ids)
+        return await self._in_thread(self._vectors.similarities, vector, passage_ids)
 
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
         if self._vectors is None or k <= 0:
             return []
         allowed = None if filters == Filters() else _Satisfying(self._searcher, filters)
-        return await self._threads.run(self._vectors.nearest, vector, k, allowed)
+        return await self._in_thread(self._vectors.nearest, vector, k, allowed)
 
     def close(self) -> None:
         """Wait for what is under way, and close the vectors."""
         self._threads.close()
         if self._vectors:
             self._vectors.close()
+
+    async def _in_thread(
+        self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        """Run a function in one of the engine's threads; IndexDamaged where a file proves broken."""
+        with _as_damage():
+            return await self._threads.run(function, *args, **kwargs)
+
+    def _document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
+        frequency = self._searcher.doc_freq
+        return {token: frequency("text", token) for token in tokens}
 
     def _search_all(
         self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool
@@ -262,11 +272,14 @@ class TantivyEngine(Engine):
     def _read(self, address: tantivy.DocAddress) -> StoredPassage:
         """Read a passage, and keep it: what was found is as a rule what is asked for next."""
         passage = read_passage(self._searcher, address)
-        self._characters += len(passage.text)
-        if self._characters > REMEMBERED_CHARACTERS:
-            self._passages.clear()
-            self._characters = len(passage.text)
-        self._passages[passage.passage_id] = passage
+        size = 2 * len(passage.text) + len(passage.title) + len(passage.record) + LEAST_SIZE
+        with self._lock:
+            if passage.passage_id not in self._passages:
+                self._kept += size
+            if self._kept > REMEMBERED_CHARACTERS:
+                self._passages = {}
+                self._kept = size
+            self._passages[passage.passage_id] = passage
         return passage
 
     def _records(

@@ -46,6 +46,7 @@ class Method:
     analyse: "Analyse | None" = None  # None: the question is text
     title_weight: "Callable[[RetrieverSettings], float] | None" = None  # None: it has no title clause
     synonyms: bool = True  # whether words may stand for their synonyms
+    uses: frozenset[str] = frozenset()  # the options that have an effect on it, of those not all methods have
     reranks: bool = False  # whether a cross-encoder may read the first hits again
 
 

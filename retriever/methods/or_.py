@@ -38,4 +38,5 @@ METHOD = Method(
     rank=rank,
     order="BM25 of one OR query over the question's words",
     title_weight=lambda settings: settings.title_weight,
+    uses=frozenset({"count_repeats"}),
 )

@@ -54,5 +54,6 @@ METHOD = Method(
     order="reciprocal rank fusion of the progressive queries",
     order_by_vectors="cosine of the question's and the passages' vectors, of the progressive queries' union",
     synonyms=False,
+    uses=frozenset({"hits_per_query"}),
     reranks=True,
 )

@@ -79,7 +79,7 @@ def _behind(
     taken = {hit.passage_id for hit, _ in ordered}
     rest = [hit for hit in by_question if hit.passage_id not in taken]
     last = ordered[-1][1] if ordered else 1.0
-    top = rest[0].score if rest else 1.0
+    top = (rest[0].score if rest else 0.0) or 1.0  # a word that all passages hold scores 0
     return [(hit, last * 0.999 * hit.score / top) for hit in rest]
 
 
@@ -90,5 +90,6 @@ METHOD = Method(
     order="weighted lexical features of the progressive queries' candidates",
     order_by_vectors="weighted lexical features and cosine of the candidates of queries and vectors",
     title_weight=lambda _: TITLE_WEIGHT,
+    uses=frozenset({"hits_per_query", "candidates"}),
     reranks=True,
 )

@@ -156,13 +156,12 @@ def run_of(index, question, method="or", settings=None, **request):
 
 
 class CountingEngine:
-    """The engine it stands before, with the calls, the queries of each search, and the passages read."""
+    """The engine it stands before, with the calls, and the queries of each search."""
 
     def __init__(self, engine) -> None:
         self.engine = engine
         self.calls: Counter[str] = Counter()
         self.searched: list[list[tuple[Query, int]]] = []
-        self.read: list[str] = []
 
     def __getattr__(self, name):
         return getattr(self.engine, name)
@@ -171,11 +170,6 @@ class CountingEngine:
         self.calls["search"] += 1
         self.searched.append(list(queries))
         return await self.engine.search(queries, filters=filters, collapse=collapse, read=read)
-
-    async def passages(self, passage_ids):
-        asked = list(passage_ids)
-        self.read += asked
-        return await self.engine.passages(asked)
 
 
 class CountingAnalyzer:

@@ -128,12 +128,3 @@ def test_a_passage_that_was_never_indexed_has_the_tokens_it_would_have(tmp_path_
 
     assert tokens.text.tokens() == [("연구", 0, 0, 2), ("graph", 1, 3, 9)]
     assert tokens.title.words() == ["연구"]
-
-
-def test_a_search_reads_each_stored_passage_once(tmp_path_factory):
-    with opened(tmp_path_factory) as index:
-        counted, engine, _ = watched(index)
-        found(counted, "그래프 검색 graph retrieval", k=5)
-
-    assert engine.read
-    assert len(engine.read) == len(set(engine.read))

@@ -87,3 +87,9 @@ def test_rarity_is_never_negative_after_removals(tmp_path):
 
 def test_more_passages_hold_a_word_than_there_are_counts_as_all():
     assert inverse_document_frequency(100, 42) == inverse_document_frequency(42, 42) > 0
+
+
+def test_a_word_that_every_passage_holds_ranks_beyond_the_candidates(tmp_path):
+    papers = [{"id": f"P{n:03}", "title": "alpha", "abstract": "alpha"} for n in range(400)]
+    with index_of(tmp_path, *papers) as index:
+        assert len(ids(index, "alpha", k=250)) == 250

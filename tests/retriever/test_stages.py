@@ -80,7 +80,7 @@ def test_keywords_that_a_person_edits_make_the_queries(index):
 
     assert [query.query for query in result.queries] == ["pangolin"]
     assert {hit.passage_id for hit in result.hits} == {"TITLED", "TEXTUAL"}
-    assert result.applied.keywords == "given"
+    assert result.applied.keyword_source == "given"
 
 
 def test_a_query_that_is_dropped_is_not_sent(index):
@@ -136,3 +136,24 @@ def test_what_took_effect_is_told_and_not_what_was_set(index):
     ]
 
     assert [result.applied.title_weight for result in results] == [0.0, 0.4, None]
+
+
+def test_a_search_gone_on_with_tells_the_queries_of_its_last_plan(index):
+    context, stages = begun(index, "ranking")
+    first = asyncio.run(present(context, stages))
+    kept = dict(first.milliseconds)
+
+    second = finished(context, stages.with_plan(stages.plan.without("SQ1")))
+
+    assert len(second.queries) == len(first.queries) - 1
+    assert first.milliseconds == kept
+
+
+def test_what_settings_change_stands_in_what_took_effect(index):
+    settings = SETTINGS.model_copy(update={"keywords": 3, "hits_per_query": 2})
+
+    result = found(index, QUESTION, "paper", settings)
+
+    assert (result.applied.keyword_count, result.applied.hits_per_query) == (3, 2)
+    assert [query.name for query in result.queries] == ["SQ3", "SQ2", "SQ1"]
+    assert max(query.hits for query in result.queries) <= 2
