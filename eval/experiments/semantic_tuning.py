@@ -21,10 +21,9 @@ from typing import NamedTuple, get_args
 import click
 import numpy as np
 
-from eval.experiments.engines import PREFIX
+from eval.experiments.engines import settings_of
 from eval.experiments.options import data_option, home_option
 from eval.experiments.ranking import COLLECTIONS, Bench, questions
-from eval.experiments.vectors import settings_of
 from eval.progress import question_bar
 from indexer.ingest import Progress
 from indexer.settings import IndexerSettings
@@ -147,12 +146,11 @@ def main(home: Path, data: Path, step: int) -> None:
         click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)
     [collection] = [known for known in COLLECTIONS if known.name == COLLECTION]
-    topics, qrels = questions(data, collection, "train")
-    topics = dict(list(topics.items())[::step])
+    topics, qrels = questions(data, collection, "train", step)
     sets = {}
     with (
         question_bar() as progress,
-        Bench(home, data, progress, settings_of(home, "tantivy", PREFIX)).open(collection, "alone") as index,
+        Bench(home, data, progress, settings_of(home, "tantivy")).open(collection, "alone") as index,
     ):
         for candidates in get_args(Candidates):
             sets[candidates] = asyncio.run(collect(index, topics, qrels, candidates, progress))

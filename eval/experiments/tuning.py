@@ -139,8 +139,7 @@ def main(home: Path, data: Path, step: int, as_json: bool) -> None:
     with question_bar() as progress:
         bench = Bench(home, data, progress)
         for collection in (collection for collection in COLLECTIONS if "train" in collection.splits):
-            topics, judged = questions(data, collection, "train")
-            topics = dict(list(topics.items())[::step])
+            topics, judged = questions(data, collection, "train", step)
             for setting in ("alone", "together"):
                 qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
                 with bench.open(collection, setting) as index:
