@@ -9,7 +9,7 @@ from generator.errors import ModelTooSlow, ModelUnreachable
 from generator.llm.completion import NoCompletion
 from generator.llm.events import TooLong
 from generator.llm.limits import Limit
-from generator.llm.reading import Answered, ListenerFailed, OnGrowth, Reading
+from generator.llm.reading import ListenerFailed, OnGrowth, Reading
 from generator.llm.refusals import LOOK_INTO_THE_LOG, refusal_of, shown
 from generator.settings import LanguageModelSettings
 
@@ -63,7 +63,7 @@ class Endpoint:
             raise RuntimeError("open the language model first: async with LanguageModel(…) as model")
         return self._opened
 
-    async def complete(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Answered:
+    async def complete(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Reading:
         """Send a chat call and read its answer; whoever cancels this closes the connection.
 
         Raises:
@@ -77,7 +77,8 @@ class Endpoint:
             async with asyncio.timeout_at(reading.limit.at) as reading.timer:
                 async with self._client.stream("POST", self.url, content=content) as response:
                     reading.begun = True
-                    return await reading.read(response)
+                    await reading.read(response)
+                    return reading
         except ListenerFailed as failed:
             raise failed.error from None
         except httpx.ConnectTimeout as error:
