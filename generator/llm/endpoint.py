@@ -32,7 +32,7 @@ class Endpoint:
         self.url = f"{settings.base_url}/chat/completions"
         self.settings = settings
         self._transport = transport
-        self._opened: httpx.AsyncClient | None = None
+        self._client: httpx.AsyncClient  # from `open` on
 
     async def open(self) -> None:
         """Make the client, whose connections are kept between requests."""
@@ -41,7 +41,7 @@ class Endpoint:
         headers = {"Content-Type": "application/json"}
         if self.settings.api_key:
             headers["Authorization"] = f"Bearer {self.settings.api_key.get_secret_value()}"
-        self._opened = httpx.AsyncClient(
+        self._client = httpx.AsyncClient(
             transport=self._transport,
             headers=headers,
             timeout=httpx.Timeout(None, connect=min(CONNECT_S, self.settings.timeout_s)),
@@ -53,15 +53,7 @@ class Endpoint:
 
     async def close(self) -> None:
         """Close the client and its connections."""
-        if self._opened:
-            await self._opened.aclose()
-            self._opened = None
-
-    @property
-    def _client(self) -> "httpx.AsyncClient":
-        if self._opened is None:
-            raise RuntimeError("open the language model first: async with LanguageModel(…) as model")
-        return self._opened
+        await self._client.aclose()
 
     async def complete(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Reading:
         """Send a chat call and read its answer; whoever cancels this closes the connection.
@@ -113,9 +105,7 @@ class Endpoint:
         if response.status_code in NO_SUCH_ADDRESS:
             return None
         if not response.is_success:
-            raise refusal_of(
-                response.status_code, response.content, response.reason_phrase, url, self.settings
-            )
+            raise refusal_of(response, response.content, url, self.settings)
         try:
             return response.json()
         except ValueError:

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterable, Callable
 from contextlib import aclosing, suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from generator.errors import ModelAnswerInvalid, ModelFailed, ModelRefusedCall, ModelTooSlow
@@ -13,7 +12,6 @@ from generator.llm.events import CONTENT_TYPE, read_events, read_whole
 from generator.llm.limits import Limit, now
 from generator.llm.refusals import LOOK_INTO_THE_LOG, SERVER_ERROR, message_in, refusal_of, shown, without_key
 from generator.settings import LanguageModelSettings
-from indexer.backoff import retry_after_s
 
 if TYPE_CHECKING:
     import httpx
@@ -82,12 +80,7 @@ class Reading:
         self._run_against(self._whole)
         content = await read_whole(response.aiter_bytes())
         if not response.is_success:
-            refusal = refusal_of(
-                response.status_code, content, response.reason_phrase, self._url, self._settings
-            )
-            header = response.headers.get("Retry-After", "")
-            refusal.retry_after_s = retry_after_s(header, datetime.now(UTC))
-            raise refusal
+            raise refusal_of(response, content, self._url, self._settings)
         try:
             self.growing.add(content, whole=True)
         except NoCompletion as error:
