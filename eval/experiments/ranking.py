@@ -27,7 +27,7 @@ from eval.qrels import Qrels, read_qrels
 from eval.ranking import rank_topics
 from eval.runs import Run, read_run
 from eval.significance import Comparison, compare
-from eval.tables import aligned, shown_p
+from eval.tables import aligned
 from eval.topics import read_topics
 from indexer.errors import IndexMismatch, UnknownIndex
 from indexer.ingest import IngestRequest, Progress, build_index
@@ -254,16 +254,7 @@ def beside_recorded(qrels: Qrels, ours: Run, recorded: Run) -> dict[str, float]:
 
 def _show(tables: Tables) -> None:
     click.echo(f"{table_of(tables.ranked)}\n\n{TUNED} − {BASELINE}")
-    rows = [
-        (
-            *gain.subject.values(),
-            f"{gain.found.difference:+.4f}",
-            f"{gain.found.interval[0]:+.4f} … {gain.found.interval[1]:+.4f}",
-            shown_p(gain.found.p_value),
-            f"{gain.found.wins} / {gain.found.ties} / {gain.found.losses}",
-        )
-        for gain in tables.gains
-    ]
+    rows = [(*gain.subject.values(), *gain.found.as_cells()) for gain in tables.gains]
     header = ("collection", "setting", "measure", "gain", "95 % interval", "p", "better / same / worse")
     click.echo(aligned(header, rows, words=3))
     if tables.beside:
