@@ -8,9 +8,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -20,16 +19,16 @@ from elasticsearch.helpers import parallel_bulk
 from benchmarks.corpus import documents
 from benchmarks.figures import Figure
 from benchmarks.generated_index import ANALYZER, passage_of, tokens_of
-from benchmarks.korean import Passage, write_copies
+from benchmarks.korean import write_copies
 from benchmarks.memory import GIGABYTE, peak_bytes
+from benchmarks.plan import Plan
 from benchmarks.progressive import CLUSTER_PART as PART
 from benchmarks.timing import seconds_of
 from indexer.cluster import names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import document_id, to_document
 from indexer.cluster.loading import create_for_loading
-from indexer.requests import Progress
-from indexer.settings import ElasticsearchSettings, IndexerSettings
+from indexer.settings import ElasticsearchSettings
 from indexer.writers.elasticsearch import ElasticsearchWriter
 
 RATE_BAR, MEMORY_BAR = 0.9, 0.5
@@ -39,21 +38,22 @@ CLIENT_THREADS, CLIENT_CHUNK = 4, 500
 LOOKED_EVERY_S = 0.1
 
 
-def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]:
+def measure_loading(plan: Plan) -> list[Figure]:
     """Measure the writer beside the client's own parallel_bulk, in turn, each into an empty index."""
-    settings = IndexerSettings(home=home, engine="elasticsearch").elasticsearch
+    settings = plan.settings("elasticsearch").elasticsearch
     passages = [(passage_of(document), tokens_of(document)) for document in documents(LOADED)]
-    building = home / "loading"
+    index, building = names.index_of(settings.prefix, "loading", 1), plan.home / "loading"
     building.mkdir(parents=True, exist_ok=True)
-    ours, bare = [], []
+    actions = [
+        {
+            "_index": index,
+            "_id": document_id(passage.passage_id),
+            "_source": to_document(passage, tokens, number),
+        }
+        for number, (passage, tokens) in enumerate(passages)
+    ]
+    rates: dict[str, list[float]] = {"write": [], "bulk": []}
     with Cluster(settings) as cluster:
-        index = names.index_of(settings.prefix, "loading", 1)
-
-        def empty() -> None:
-            cluster.run(cluster.client.options(ignore_status=404).indices.delete(index=index))
-            cluster.run(create_for_loading(cluster.client, index, ANALYZER, "discard", 1))
-            for path in building.glob("committed*"):
-                path.unlink()
 
         def write() -> None:
             with ElasticsearchWriter(
@@ -69,25 +69,19 @@ def measure_loading(home: Path, rounds: int, progress: Progress) -> list[Figure]
                     writer.add(passage, tokens, sequence)
                 writer.commit()
 
-        for turn in range(rounds):
-            progress("loading", turn, rounds)
-            empty()
-            ours.append(LOADED / seconds_of(write))
-            empty()
-            actions = [
-                {
-                    "_index": index,
-                    "_id": document_id(passage.passage_id),
-                    "_source": to_document(passage, tokens, number),
-                }
-                for number, (passage, tokens) in enumerate(passages)
-            ]
-            bare.append(LOADED / seconds_of(partial(bulk, settings, actions, CLIENT_CHUNK)))
+        for turn in range(plan.rounds):
+            plan.progress("loading", turn, plan.rounds)
+            for way, load in (("write", write), ("bulk", partial(bulk, settings, actions, CLIENT_CHUNK))):
+                cluster.run(cluster.client.options(ignore_status=404).indices.delete(index=index))
+                cluster.run(create_for_loading(cluster.client, index, ANALYZER, "discard", 1))
+                for path in building.glob("committed*"):
+                    path.unlink()
+                rates[way].append(LOADED / seconds_of(load))
         cluster.run(cluster.client.indices.delete(index=index))
-    ratio = median([one / other for one, other in zip(ours, bare, strict=True)])
+    ratio = median([ours / bare for ours, bare in zip(*rates.values(), strict=True)])
     return [
-        Figure(PART, "indexing, this writer", median(ours), "documents/s"),
-        Figure(PART, "indexing, the client's parallel_bulk alone", median(bare), "documents/s"),
+        Figure(PART, "indexing, this writer", median(rates["write"]), "documents/s"),
+        Figure(PART, "indexing, the client's parallel_bulk alone", median(rates["bulk"]), "documents/s"),
         Figure(PART, "this writer by parallel_bulk", ratio, "×", RATE_BAR, higher_is_better=True),
     ]
 
@@ -105,12 +99,12 @@ def bulk(settings: ElasticsearchSettings, actions: Iterable[dict[str, Any]], chu
                 raise ValueError(f"the cluster refused a document: {item}")
 
 
-def measure_build_memory(home: Path, passages: Sequence[Passage]) -> list[Figure]:
+def measure_build_memory(plan: Plan) -> list[Figure]:
     """Measure the peak resident size of `shrag index` into the cluster, a process of its own."""
-    copies = -(-INDEXED_TO // len(passages))
-    path = write_copies(home / "cluster-korean.jsonl", passages, copies)
+    copies = -(-INDEXED_TO // len(plan.passages))
+    path = write_copies(plan.home / "cluster-korean.jsonl", plan.passages, copies)
     command = [sys.executable, "-m", "shrag", "index", str(path), "--name", "korean", "--format", "miracl"]
-    environment = os.environ | {"SHRAG_ENGINE": "elasticsearch", "SHRAG_HOME": str(home)}
+    environment = os.environ | {"SHRAG_ENGINE": "elasticsearch", "SHRAG_HOME": str(plan.home)}
     started = time.perf_counter()
     peak = 0
     with subprocess.Popen(  # noqa: S603 - own command
@@ -122,7 +116,7 @@ def measure_build_memory(home: Path, passages: Sequence[Passage]) -> list[Figure
     if build.returncode:
         raise ValueError(f"the build ended with {build.returncode}: {' '.join(command)}")
     seconds = time.perf_counter() - started
-    count = copies * len(passages)
+    count = copies * len(plan.passages)
     return [
         Figure(PART, f"{count:,} Korean passages, published", count / seconds, "passages/s"),
         Figure(PART, "peak resident size of the indexer", peak / GIGABYTE, "GB", MEMORY_BAR),

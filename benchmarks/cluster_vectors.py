@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from benchmarks.cluster_loading import bulk
 from benchmarks.corpus import SEED
 from benchmarks.figures import Figure
 from benchmarks.generated_index import ANALYZER
+from benchmarks.plan import Plan
 from benchmarks.progressive import CLUSTER_PART as PART
 from benchmarks.timing import latencies, measure_in_turn
 from indexer.cluster import names
@@ -20,18 +20,17 @@ from indexer.cluster.connection import Cluster
 from indexer.cluster.loading import merge
 from indexer.cluster.mapping import VectorField, index_body, vector_field
 from indexer.requests import Progress
-from indexer.settings import IndexerSettings
 from retriever.engines.elasticsearch import ElasticsearchEngine
 
-DIMENSIONS, COMPARED, QUESTIONS = 768, 100, 200
+VECTORS, DIMENSIONS, COMPARED, QUESTIONS = 200_000, 768, 100, 200
 SIMILARITIES_BAR = 15.0  # milliseconds
 CHUNK = 200
 VECTOR_STREAM, QUESTION_STREAM = 1_000_000_002, 1_000_000_003
 
 
-def measure_similarities(home: Path, count: int, progress: Progress) -> list[Figure]:
-    """Measure the exact similarities of 100 passages among `count` stored vectors, as the engine asks."""
-    settings = IndexerSettings(home=home, engine="elasticsearch")
+def measure_similarities(plan: Plan) -> list[Figure]:
+    """Measure the exact similarities of 100 passages among many stored vectors, as the engine asks."""
+    settings, count = plan.settings("elasticsearch"), min(VECTORS, plan.documents)
     name = f"vectors-{count}"
     with Cluster(settings.elasticsearch) as cluster:
         index = names.index_of(settings.elasticsearch.prefix, name, 1)
@@ -39,7 +38,7 @@ def measure_similarities(home: Path, count: int, progress: Progress) -> list[Fig
             body = index_body(ANALYZER, "discard", shards=1, meta={})
             body["mappings"]["properties"]["vector"] = vector_field(VectorField(DIMENSIONS))
             cluster.run(cluster.client.indices.create(index=index, **body))
-            bulk(settings.elasticsearch, _vectors(index, count, progress), CHUNK)
+            bulk(settings.elasticsearch, _vectors(index, count, plan.progress), CHUNK)
             cluster.run(merge(cluster.client, index, settle_s=0))
     with closing(ElasticsearchEngine(settings.elasticsearch, index, passages=count, shards=1)) as engine:
         times = asyncio.run(_round(engine, count))

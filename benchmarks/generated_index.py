@@ -3,10 +3,10 @@
 import json
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 from benchmarks.corpus import Document, documents
 from benchmarks.figures import Figure
+from benchmarks.plan import Plan
 from indexer.analysis.tokens import Token
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
@@ -25,15 +25,15 @@ PART = "generated index"
 ANALYZER = "english"  # where the engine analyses itself: it takes each word for one
 
 
-def measure_generated_index(home: Path, count: int, progress: Progress) -> tuple[str, list[Figure]]:
-    """Find the embedded index of `count` documents, or build it; return its name and what it took."""
-    settings = IndexerSettings(home=home, engine="tantivy")
-    name, seconds = ensure_index(settings, count, progress)
-    size = sum(file["bytes"] for file in FolderStore(home, name).manifest().files.values())
-    figures = [Figure(PART, "size on disk", size / 10**9, "GB")]
-    if seconds is not None:
-        figures.append(Figure(PART, "written and merged, one thread", count / seconds, "documents/s"))
-    return name, figures
+def measure_generated_index(plan: Plan) -> list[Figure]:
+    """Find the embedded index of the documents, or build it; return its size and what it took."""
+    name, seconds = ensure_index(plan.settings(), plan.documents, plan.progress)
+    size = sum(file["bytes"] for file in FolderStore(plan.home, name).manifest().files.values())
+    rates = [] if seconds is None else [plan.documents / seconds]
+    return [
+        Figure(PART, "size on disk", size / 10**9, "GB"),
+        *(Figure(PART, "written and merged, one thread", rate, "documents/s") for rate in rates),
+    ]
 
 
 def ensure_index(settings: IndexerSettings, count: int, progress: Progress) -> tuple[str, float | None]:

@@ -1,86 +1,132 @@
-"""Indexing a Korean corpus, from MIRACL's files to the published version.
+"""Korean texts: the analyzers, whole builds, and the start of the command.
 
-With no more cores than workers, the lattice's share of the processor time bounds what can be reached:
-reading, writing and the glossary then take their time from the analysis.
+The analyzers stand beside MeCab's bare lattice: built, its best path found, and not a word of it read. With
+no more cores than workers, the lattice's share of the processor time bounds what a build can reach: reading,
+writing and the glossary then take their time from the analysis.
 """
 
 import os
+import subprocess
+import sys
 import time
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from statistics import fmean, median
 
-from benchmarks.analysis import bare_lattice, seconds_for
+import _mecab
+
 from benchmarks.figures import Figure
-from benchmarks.korean import Passage, texts_of, write_copies
+from benchmarks.korean import texts_of, write_copies
+from benchmarks.plan import Plan
+from benchmarks.timing import seconds_of
+from indexer.analysis import make_analyzer
+from indexer.analysis.dictionary import open_tagger
 from indexer.errors import IndexMismatch, UnknownIndex
 from indexer.ingest import build_index
-from indexer.requests import IngestRequest, Progress
-from indexer.settings import IndexerSettings
+from indexer.requests import IngestRequest
 from retriever.index import open_index
 
-WORKERS = 2
-ROUNDS = 3
-BAR = 0.4
-PART = "indexing"
+ANALYSIS_BAR, INDEXING_BAR, START_BAR = 0.6, 0.4, 1.0
+BARE_ROUNDS, STARTS = 3, 10
 REPEATED_TO = 30_000
 NAME = "korean"
+QUESTION = "세계에서 가장 높은 산은 무엇인가?"
 
 
-def measure_indexing(
-    home: Path, passages: Sequence[Passage], rounds: int, progress: Progress
-) -> list[Figure]:
-    """Index the passages as they are, then repeated under other ids; leaves the former as index `korean`."""
-    settings = IndexerSettings(home=home, engine="tantivy", workers=WORKERS)
-    texts = texts_of(passages)
-    figures: list[Figure] = []
-    for name, copies in ((NAME, 1), (f"{NAME}-repeated", -(-REPEATED_TO // len(passages)))):
-        path = write_copies(home / f"{name}.jsonl", passages, copies)
-        rates, shares, busy = [], [], []
-        for _ in range(rounds):
-            before_build = _bare_seconds(texts)
-            before = _processor_seconds()
-            report = build_index(_request(name, path), settings, progress)
-            spent = (_processor_seconds() - before) / report.manifest.passages
-            elapsed, processor = map(fmean, zip(before_build, _bare_seconds(texts), strict=True))
-            rates.append(report.manifest.passages / report.seconds)
-            shares.append(rates[-1] * elapsed / WORKERS)
-            busy.append(processor / spent)
-        indexed = f"{len(passages) * copies:,} passages"
-        bar = BAR if copies > 1 else None
-        name_of_share = f"{indexed}, by {WORKERS} bare lattices"
+def measure_analysis(plan: Plan) -> list[Figure]:
+    """Measure each analyzer from its first pass over the texts on, in turn with the bare lattice."""
+    texts, parse = texts_of(plan.passages), _bare_lattice()
+    _seconds_for(parse, texts)  # brings the dictionary into memory
+    figures = []
+    for name in ("bilingual", "korean"):
+        analyze = make_analyzer(name).analyze
+        passes = range(2 * plan.rounds + 2)
+        pairs = [(_seconds_for(parse, texts), _seconds_for(analyze, texts)) for _ in passes]
+        first, *warm = [bare / full for bare, full in pairs]
+        rate, share = len(texts) / median(full for _, full in pairs[1:]), f"{name} by bare lattice"
         figures += [
-            Figure(PART, f"{indexed}, {WORKERS} workers", median(rates), "passages/s"),
-            Figure(PART, name_of_share, median(shares), "×", bar, higher_is_better=True),
-            Figure(PART, f"{indexed}, the lattice's share of processor time", median(busy), "×"),
+            Figure("analysis", name, rate, "passages/s"),
+            Figure("analysis", f"{share}, first pass", first, "×"),
+            Figure("analysis", share, median(warm), "×", ANALYSIS_BAR, higher_is_better=True),
         ]
     return figures
 
 
-def ensure_korean_index(home: Path, passages: Sequence[Passage]) -> str:
-    """Return the name of the index of the passages, built where it is missing."""
-    settings = IndexerSettings(home=home, engine="tantivy", workers=WORKERS)
+def measure_indexing(plan: Plan) -> list[Figure]:
+    """Index the passages as they are, then repeated under other ids; leaves the former as index `korean`."""
+    texts, settings = texts_of(plan.passages), plan.settings()
+    figures: list[Figure] = []
+    for name, copies in ((NAME, 1), (f"{NAME}-repeated", -(-REPEATED_TO // len(texts)))):
+        request = _request(plan, name, copies)
+        rates, shares, busy = [], [], []
+        for _ in range(plan.rounds):
+            bare_before, processor_before = _bare_seconds(texts), sum(os.times()[:4])  # children's too
+            report = build_index(request, settings, plan.progress)
+            spent = (sum(os.times()[:4]) - processor_before) / report.manifest.passages
+            elapsed, processor = map(fmean, zip(bare_before, _bare_seconds(texts), strict=True))
+            rates.append(report.manifest.passages / report.seconds)
+            shares.append(rates[-1] * elapsed / settings.workers)
+            busy.append(processor / spent)
+        passages, bar = f"{len(texts) * copies:,} passages", INDEXING_BAR if copies > 1 else None
+        by_lattices = f"{passages}, by {settings.workers} bare lattices"
+        figures += [
+            Figure("indexing", f"{passages}, {settings.workers} workers", median(rates), "passages/s"),
+            Figure("indexing", by_lattices, median(shares), "×", bar, higher_is_better=True),
+            Figure("indexing", f"{passages}, the lattice's share of processor time", median(busy), "×"),
+        ]
+    return figures
+
+
+def measure_cold_start(plan: Plan) -> list[Figure]:
+    """Start `shrag search` ten times, after one that brings the files into the system's memory."""
     try:
-        with open_index(settings, NAME):
-            return NAME
+        with open_index(plan.settings(), NAME):
+            pass
     except (UnknownIndex, IndexMismatch):
-        build_index(_request(NAME, write_copies(home / f"{NAME}.jsonl", passages, 1)), settings)
-        return NAME
+        build_index(_request(plan, NAME, 1), plan.settings())
+    environment = os.environ | {"SHRAG_HOME": str(plan.home)}
+
+    def start(*words: str) -> float:
+        command = [sys.executable, *words]
+        return seconds_of(
+            lambda: subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)  # noqa: S603
+        )
+
+    search = ("-m", "shrag", "search", QUESTION, "--name", NAME, "--json")
+    _, *seconds = [start(*search) for _ in range(1 + STARTS)]
+    bare = [start("-c", "") for _ in range(STARTS)]
+    return [
+        Figure("cold start", f"shrag search, median of {STARTS}", median(seconds), "s", START_BAR),
+        Figure("cold start", f"shrag search, slowest of {STARTS}", max(seconds), "s"),
+        Figure("cold start", "of which Python itself", median(bare), "s"),
+    ]
 
 
-def _request(name: str, path: Path) -> IngestRequest:
+def _request(plan: Plan, name: str, copies: int) -> IngestRequest:
+    path = write_copies(plan.home / f"{name}.jsonl", plan.passages, copies)
     return IngestRequest(name=name, paths=[str(path)], format="miracl", rebuild=True)
+
+
+def _bare_lattice() -> Callable[[str], object]:
+    """Return what parses a text with the analyzers' dictionary into a lattice that nobody reads."""
+    tagger = open_tagger()
+    lattice = _mecab.Lattice()
+    lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
+
+    def parse(text: str) -> None:
+        lattice.set_sentence(text)
+        tagger.parse(lattice)
+
+    return parse
 
 
 def _bare_seconds(texts: Sequence[str]) -> tuple[float, float]:
     """Return what one bare lattice takes for a text on one core: seconds that pass, and of the processor."""
-    parse = bare_lattice()
-    seconds_for(parse, texts)
+    parse = _bare_lattice()
+    _seconds_for(parse, texts)
     before = time.process_time()
-    elapsed = median(seconds_for(parse, texts) for _ in range(ROUNDS))
-    return elapsed / len(texts), (time.process_time() - before) / (ROUNDS * len(texts))
+    elapsed = median(_seconds_for(parse, texts) for _ in range(BARE_ROUNDS))
+    return elapsed / len(texts), (time.process_time() - before) / (BARE_ROUNDS * len(texts))
 
 
-def _processor_seconds() -> float:
-    """Return what this process and its ended children have computed; other programs do not count."""
-    return sum(os.times()[:4])
+def _seconds_for(work: Callable[[str], object], texts: Sequence[str]) -> float:
+    return seconds_of(lambda: [work(text) for text in texts])

@@ -5,19 +5,12 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from benchmarks.plan import Passage
 
 CORPUS = "tydi-goldp/miracl-corpus-v1.0-ko"
 SAMPLE = Path("sample/papers.jsonl")
 ENOUGH = 1_500
-
-
-class Passage(NamedTuple):
-    """A passage as MIRACL's files have it."""
-
-    docid: str
-    title: str
-    text: str
 
 
 def korean_passages(data: Path) -> list[Passage]:

@@ -1,6 +1,6 @@
 """The peak memory of a process that opens an index and answers the questions.
 
-    python -m benchmarks.memory HOME NAME QUESTIONS
+    python -m benchmarks.memory HOME NAME
 
 A process of its own, so that nothing else counts; pages of mapped files count as far as they were touched.
 """
@@ -11,31 +11,30 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
-
-import click
 
 from benchmarks.corpus import questions
 from benchmarks.figures import Figure
-from benchmarks.progressive import TOP, queries_of
+from benchmarks.generated_index import ensure_index
+from benchmarks.plan import Plan
+from benchmarks.progressive import QUESTIONS, TOP, queries_of
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.queries import Filters
 
 BAR = 1.0
-PART = "memory"
 GIGABYTE = 10**9
 
 
-def measure_memory(home: Path, name: str, count: int) -> list[Figure]:
-    """Answer `count` questions in a new process and return what it took at most."""
-    command = [sys.executable, "-m", __spec__.name, str(home), name, str(count)]
+def measure_memory(plan: Plan) -> list[Figure]:
+    """Answer the questions in a new process and return what it took at most."""
+    name, _ = ensure_index(plan.settings(), plan.documents, plan.progress)
+    command = [sys.executable, "-m", __spec__.name, str(plan.home), name]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - own module
-    found = json.loads(finished.stdout)
+    passages, hits, peak = json.loads(finished.stdout)
     return [
-        Figure(PART, "passages in the index", found["passages"]),
-        Figure(PART, "hits of SQ10 … SQ1, all questions", found["hits"]),
-        Figure(PART, "peak resident size", found["peak_bytes"] / GIGABYTE, "GB", BAR),
+        Figure("memory", "passages in the index", passages),
+        Figure("memory", "hits of SQ10 … SQ1, all questions", hits),
+        Figure("memory", "peak resident size", peak / GIGABYTE, "GB", BAR),
     ]
 
 
@@ -49,26 +48,17 @@ def peak_bytes(process: str | int = "self") -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-async def _serve(home: Path, name: str, count: int) -> dict[str, Any]:
-    """Open the index, and answer the questions with the records of their hits."""
+async def _serve(home: Path, name: str) -> tuple[int, int, int]:
+    """Answer the questions with the records of their hits; return passages, hits and peak bytes."""
     hits = 0
     with open_index(IndexerSettings(home=home, engine="tantivy"), name) as index:
-        for question in questions(count):
+        for question in questions(QUESTIONS):
             queries = [(query, TOP) for query in queries_of(question)]
             found = await index.engine.search(queries, filters=Filters(), collapse=True)
             await index.engine.passages({hit.passage_id for ranking in found for hit in ranking})
             hits += sum(map(len, found))
-        return {"passages": index.engine.passage_count, "hits": hits, "peak_bytes": peak_bytes()}
-
-
-@click.command()
-@click.argument("home", type=click.Path(path_type=Path))
-@click.argument("name")
-@click.argument("count", type=int)
-def main(home: Path, name: str, count: int) -> None:
-    """Answer COUNT generated questions from an index and print what that took as JSON."""
-    click.echo(json.dumps(asyncio.run(_serve(home, name, count))))
+        return index.engine.passage_count, hits, peak_bytes()
 
 
 if __name__ == "__main__":
-    main()
+    sys.stdout.write(json.dumps(asyncio.run(_serve(Path(sys.argv[1]), sys.argv[2]))))

@@ -10,9 +10,10 @@ import asyncio
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
+from typing import NamedTuple
 
 import click
 import httpx
@@ -38,7 +39,7 @@ OWN_TIME_BAR_MS, THROUGHPUT_BAR = 60.0, 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Load:
     """What is asked, of which index, how often."""
 
     index: SearchIndex
@@ -56,7 +57,7 @@ class Plan:
         await answer_question(self.index, self.settings.request(question), self.settings, model=model)
 
 
-async def measure_overhead(plan: Plan) -> list[Figure]:
+async def measure_overhead(load: Load) -> list[Figure]:
     """Ask one question after the other.
 
     What is left of a question's time without its chat calls, from sending to the last byte, is the
@@ -65,19 +66,19 @@ async def measure_overhead(plan: Plan) -> list[Figure]:
     """
     recording = RecordingTransport()
     own, of_model = [], []
-    async with plan.model(recording) as model:
-        await plan.ask(plan.questions[0], model)
-        for number, question in enumerate([*plan.questions] * plan.rounds):
-            plan.progress("one by one", number, len(plan.questions) * plan.rounds)
+    async with load.model(recording) as model:
+        await load.ask(load.questions[0], model)
+        for number, question in enumerate([*load.questions] * load.rounds):
+            load.progress("one by one", number, len(load.questions) * load.rounds)
             before, started = len(recording.calls), time.perf_counter()
-            await plan.ask(question, model)
+            await load.ask(question, model)
             spent = time.perf_counter() - started
             of_model.append(sum(call.seconds for call in recording.calls[before:] if call.is_chat))
             own.append(spent - of_model[-1])
-    asked = [*plan.questions[:1], *list(plan.questions) * plan.rounds]
+    asked = [*load.questions[:1], *list(load.questions) * load.rounds]
     processor = time.process_time()
-    async with plan.model(replaying_transport(recording.calls)) as model:
-        at_once = await measure_in_turn({"replayed": lambda question: plan.ask(question, model)}, asked)
+    async with load.model(replaying_transport(recording.calls)) as model:
+        at_once = await measure_in_turn({"replayed": lambda question: load.ask(question, model)}, asked)
     processor = time.process_time() - processor
     return [
         *latencies(ALONE, "own time of a question", own, OWN_TIME_BAR_MS),
@@ -87,61 +88,49 @@ async def measure_overhead(plan: Plan) -> list[Figure]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """What one way brought: calls, tokens written, seconds."""
+class Round(NamedTuple):
+    """What one way brought."""
 
     calls: int
     tokens: int
     seconds: float
 
-    @property
-    def speed(self) -> float:
-        """Tokens a second."""
-        return self.tokens / self.seconds
 
-
-async def measure_throughput(plan: Plan) -> list[Figure]:
+async def measure_throughput(load: Load) -> list[Figure]:
     """Ask all questions at once and send the prompts recorded of that, in turn; compare the medians.
 
     The bare client keeps as many requests under way as there are questions, the next one of the list as soon
     as one ends: it never waits for a search, nor for a question's keywords before its answer.
     """
-    through, bare = [], []
-    for number in range(plan.rounds + 1):
-        plan.progress("at once", number, plan.rounds + 1)
-        taken, recorded = await _through_the_pipeline(plan)
-        through.append(taken)
-        bare.append(await _sent_bare(recorded, plan))
-    warm, *through = through  # the first round warms up
-    bare = bare[1:]
-    speed, bare_speed = (median(taken.speed for taken in rounds) for rounds in (through, bare))
-    what = f"{len(plan.questions)} questions by their prompts, bare"
+    rounds: list[tuple[Round, Round]] = []
+    for number in range(load.rounds + 1):
+        load.progress("at once", number, load.rounds + 1)
+        recording = RecordingTransport()
+        async with load.model(recording) as model:
+            started = time.perf_counter()
+            await asyncio.gather(*(load.ask(question, model) for question in load.questions))
+            seconds = time.perf_counter() - started
+        calls = [call for call in recording.calls if call.is_chat]
+        through = Round(len(calls), sum(tokens_of(call.content) for call in calls), seconds)
+        rounds.append((through, await _sent_bare(calls, load)))
+    (warm, _), *measured = rounds  # the first round warms up
+    figures, speeds = [], []
+    for way, taken in zip(("pipeline", "bare"), zip(*measured, strict=True), strict=True):
+        speeds.append(median(turn.tokens / turn.seconds for turn in taken))
+        figures.append(Figure(AT_ONCE, f"{way}, median", speeds[-1], "tokens/s"))
+        figures.append(Figure(AT_ONCE, f"{way}, a round", median(turn.seconds for turn in taken), "s"))
+    what = f"{len(load.questions)} questions by their prompts, bare"
     return [
-        Figure(AT_ONCE, what, speed / bare_speed, "×", THROUGHPUT_BAR, higher_is_better=True),
-        Figure(AT_ONCE, "through the pipeline, median", speed, "tokens/s"),
-        Figure(AT_ONCE, "sent bare, median", bare_speed, "tokens/s"),
-        Figure(AT_ONCE, "seconds of a round, pipeline", median(taken.seconds for taken in through), "s"),
-        Figure(AT_ONCE, "seconds of a round, bare", median(taken.seconds for taken in bare), "s"),
+        Figure(AT_ONCE, what, speeds[0] / speeds[1], "×", THROUGHPUT_BAR, higher_is_better=True),
+        *figures,
         Figure(AT_ONCE, "calls of a round", warm.calls),
         Figure(AT_ONCE, "tokens of a round", warm.tokens),
     ]
 
 
-async def _through_the_pipeline(plan: Plan) -> tuple[Round, list[Call]]:
-    """Ask all questions at once, with one open model."""
-    recording = RecordingTransport()
-    async with plan.model(recording) as model:
-        started = time.perf_counter()
-        await asyncio.gather(*(plan.ask(question, model) for question in plan.questions))
-        seconds = time.perf_counter() - started
-    calls = recording.chats
-    return Round(len(calls), sum(call.tokens for call in calls), seconds), calls
-
-
-async def _sent_bare(calls: Sequence[Call], plan: Plan) -> Round:
+async def _sent_bare(calls: Sequence[Call], load: Load) -> Round:
     """Send recorded calls with nothing but an HTTP client, and read their answers."""
-    settings = plan.settings.generator.llm
+    settings = load.settings.generator.llm
     headers = {"Content-Type": "application/json"}
     if settings.api_key:
         headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
@@ -158,7 +147,7 @@ async def _sent_bare(calls: Sequence[Call], plan: Plan) -> Round:
         headers=headers, timeout=settings.deadline_s, limits=UNLIMITED, trust_env=False
     ) as client:
         started = time.perf_counter()
-        await asyncio.gather(*(send_the_next() for _ in plan.questions))
+        await asyncio.gather(*(send_the_next() for _ in load.questions))
         seconds = time.perf_counter() - started
     return Round(len(answers), sum(map(tokens_of, answers)), seconds)
 
@@ -166,18 +155,14 @@ async def _sent_bare(calls: Sequence[Call], plan: Plan) -> Round:
 @click.command()
 @click.option("--url", help="Where the API begins; SHRAG_LLM__BASE_URL by default.")
 @click.option("--model", help="The model's name at that server; SHRAG_LLM__MODEL by default.")
-@click.option("--corpus", type=click.Path(exists=True, path_type=Path), default=SAMPLE / "papers.jsonl")
-@click.option("--topics", type=click.Path(exists=True, path_type=Path), default=SAMPLE / "topics.jsonl")
 @click.option("--questions", type=click.IntRange(1), default=20, show_default=True, help="At once.")
 @rounds_option(5)
 @click.option("--max-tokens", type=click.IntRange(16), help="Tokens of an answer, at most.")
 @strict_option
 @json_option
-def main(  # noqa: PLR0913 - as many options
+def main(
     url: str | None,
     model: str | None,
-    corpus: Path,
-    topics: Path,
     questions: int,
     rounds: int,
     max_tokens: int | None,
@@ -187,30 +172,21 @@ def main(  # noqa: PLR0913 - as many options
 ) -> None:
     """Measure what the pipeline adds to a language model."""
     given = {"base_url": url, "model": model, "max_tokens": max_tokens}
-    settings = settings_with({name: value for name, value in given.items() if value is not None})
-    facts = machine()
-    asked = list(read_topics(topics).values())[:questions]
-    with tempfile.TemporaryDirectory(prefix="shrag-bench-") as home, question_bar() as progress:
-        indexer = IndexerSettings(home=Path(home))
-        build_index(IngestRequest(name=NAME, paths=[str(corpus)]), indexer, progress)
-        with open_index(indexer, NAME) as index:
-            plan = Plan(index, asked, settings, rounds, progress)
-            figures = [*asyncio.run(measure_overhead(plan)), *asyncio.run(measure_throughput(plan))]
-    report(figures, facts, as_json=as_json, strict=strict)
-
-
-def settings_with(changed: dict[str, object]) -> Settings:
-    """Return the settings of the environment, with those of the language model changed.
-
-    Raises:
-        click.UsageError: they name no model.
-    """
     settings = Settings.from_environment()
+    changed = {name: value for name, value in given.items() if value is not None}
     llm = LanguageModelSettings.model_validate(settings.generator.llm.model_dump() | changed)
     if not llm.configured:
         raise click.UsageError("name a server: --url http://localhost:8000/v1 --model NAME")
-    generator = settings.generator.model_copy(update={"llm": llm})
-    return Settings(settings.indexer, settings.retriever, generator)
+    settings = replace(settings, generator=settings.generator.model_copy(update={"llm": llm}))
+    facts = machine()
+    asked = list(read_topics(SAMPLE / "topics.jsonl").values())[:questions]
+    with tempfile.TemporaryDirectory(prefix="shrag-bench-") as home, question_bar() as progress:
+        indexer = IndexerSettings(home=Path(home))
+        build_index(IngestRequest(name=NAME, paths=[str(SAMPLE / "papers.jsonl")]), indexer, progress)
+        with open_index(indexer, NAME) as index:
+            load = Load(index, asked, settings, rounds, progress)
+            figures = [*asyncio.run(measure_overhead(load)), *asyncio.run(measure_throughput(load))]
+    report(figures, facts, as_json=as_json, strict=strict)
 
 
 if __name__ == "__main__":

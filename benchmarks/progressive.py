@@ -8,10 +8,9 @@ from pathlib import Path
 from benchmarks.corpus import WARM_UP_STREAM, questions
 from benchmarks.figures import Figure
 from benchmarks.generated_index import ANALYZER, ensure_index
+from benchmarks.plan import Plan
 from benchmarks.timing import Seconds, latencies_of_ways, measure_in_turn, ratio
 from indexer.analysis import make_analyzer
-from indexer.requests import Progress
-from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
@@ -23,6 +22,12 @@ TOP = 10
 QUESTIONS, CLUSTER_WARM_UP = 200, 100
 PART, CLUSTER_PART = "queries", "elasticsearch"
 TEN_BY_ONE, MSEARCH_BY_TEN, EMBEDDED_BY_MSEARCH = 3.5, 0.5, 0.6
+ONE, TEN, APART, EMBEDDED = "one OR query", "ten in one request", "ten requests", "ten on the embedded engine"
+CLUSTER_RATIOS = (  # one way by another, and the bar
+    (TEN, ONE, TEN_BY_ONE),
+    (TEN, APART, MSEARCH_BY_TEN),
+    (EMBEDDED, TEN, EMBEDDED_BY_MSEARCH),
+)
 
 Queries = Sequence[Or]
 
@@ -42,30 +47,27 @@ async def ask(engine: Engine, queries: Queries) -> None:
     await engine.search([(query, TOP) for query in queries], filters=Filters(), collapse=True)
 
 
-def measure_queries(home: Path, name: str, count: int, rounds: int, progress: Progress) -> list[Figure]:
+def measure_queries(plan: Plan) -> list[Figure]:
     """Measure SQ10 and all ten on the embedded engine, without a title clause and with one."""
-    store = FolderStore(home, name)
+    name, _ = ensure_index(plan.settings(), plan.documents, plan.progress)
+    store = FolderStore(plan.home, name)
     path = Path(store.address(store.manifest()).index)
     figures: list[Figure] = []
     for note, weight in (("", 0.0), (", with title clause", RetrieverSettings().title_weight)):
         one, ten = f"SQ10 alone{note}", f"ten together{note}"
-        asked, warm_up = (
-            [queries_of(words, weight) for words in questions(count, *stream)]
-            for stream in ((), (WARM_UP_STREAM,))
-        )
+        asked = [queries_of(words, weight) for words in questions(QUESTIONS)]
+        warm_up = [queries_of(words, weight) for words in questions(QUESTIONS, WARM_UP_STREAM)]
         taken = []
-        for number in range(rounds):
-            progress(f"rounds{note}", number, rounds)
+        for number in range(plan.rounds):
+            plan.progress(f"rounds{note}", number, plan.rounds)
             # Each way has an engine of its own, so that neither gains from what the other remembers.
-            alone, together = TantivyEngine(path), TantivyEngine(path)
-            ways = {one: partial(_ask_first, alone), ten: partial(ask, together)}
+            ways = {one: partial(_ask_first, TantivyEngine(path)), ten: partial(ask, TantivyEngine(path))}
             asyncio.run(measure_in_turn(ways, warm_up))
             taken.append(asyncio.run(measure_in_turn(ways, asked)))
+        bar = None if weight else TEN_BY_ONE
         figures += [
             *latencies_of_ways(PART, taken),
-            Figure(
-                PART, f"ten by one, p50{note}", ratio(taken, ten, one), "×", None if weight else TEN_BY_ONE
-            ),
+            Figure(PART, f"ten by one, p50{note}", ratio(taken, ten, one), "×", bar),
             Figure(PART, f"ten by one, p95{note}", ratio(taken, ten, one, 0.95), "×"),
         ]
     return figures
@@ -75,34 +77,23 @@ async def _ask_first(engine: Engine, queries: Queries) -> None:
     await ask(engine, queries[:1])
 
 
-def measure_cluster_queries(home: Path, count: int, rounds: int, progress: Progress) -> list[Figure]:
+def measure_cluster_queries(plan: Plan) -> list[Figure]:
     """Measure SQ10 alone, the ten in one request and in ten, and the ten on the embedded engine, in turn."""
-    there = IndexerSettings(home=home, engine="elasticsearch")
-    here = IndexerSettings(home=home, engine="tantivy")
-    name, seconds = ensure_index(there, count, progress)
-    ensure_index(here, count, progress)
+    there, here = plan.settings("elasticsearch"), plan.settings()
+    name, seconds = ensure_index(there, plan.documents, plan.progress)
+    ensure_index(here, plan.documents, plan.progress)
     taken: list[Seconds] = []
-    for number in range(rounds):
-        progress("rounds", number, rounds)
+    for number in range(plan.rounds):
+        plan.progress("rounds", number, plan.rounds)
         with open_index(there, name) as cluster, open_index(here, name) as embedded:
             taken.append(asyncio.run(_cluster_round(cluster.engine, embedded.engine)))
-    written = [] if seconds is None else [count / seconds]
-    ratios = (
-        ("ten in one request by one query", "ten in one request", "one OR query", TEN_BY_ONE),
-        ("ten in one request by ten requests", "ten in one request", "ten requests", MSEARCH_BY_TEN),
-        (
-            "embedded ten by ten in one request",
-            "ten on the embedded engine",
-            "ten in one request",
-            EMBEDDED_BY_MSEARCH,
-        ),
-    )
+    rates = [] if seconds is None else [plan.documents / seconds]
     return [
-        *(Figure(CLUSTER_PART, "written and merged", rate, "documents/s") for rate in written),
+        *(Figure(CLUSTER_PART, "written and merged", rate, "documents/s") for rate in rates),
         *latencies_of_ways(CLUSTER_PART, taken),
         *(
-            Figure(CLUSTER_PART, f"{label}, p50", ratio(taken, way, other), "×", bar)
-            for label, way, other, bar in ratios
+            Figure(CLUSTER_PART, f"{way} by {other}, p50", ratio(taken, way, other), "×", bar)
+            for way, other, bar in CLUSTER_RATIOS
         ),
     ]
 
@@ -120,10 +111,10 @@ async def _cluster_round(cluster: Engine, embedded: Engine) -> Seconds:
             await ask(cluster, [query])
 
     ways = {
-        "one OR query": lambda pair: ask(cluster, pair[0][:1]),
-        "ten in one request": lambda pair: ask(cluster, pair[0]),
-        "ten requests": ask_apart,
-        "ten on the embedded engine": lambda pair: ask(embedded, pair[1]),
+        ONE: lambda pair: ask(cluster, pair[0][:1]),
+        TEN: lambda pair: ask(cluster, pair[0]),
+        APART: ask_apart,
+        EMBEDDED: lambda pair: ask(embedded, pair[1]),
     }
     await measure_in_turn(ways, [both(words) for words in questions(CLUSTER_WARM_UP, WARM_UP_STREAM)])
     return await measure_in_turn(ways, [both(words) for words in questions(QUESTIONS)])

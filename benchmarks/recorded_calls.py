@@ -20,7 +20,7 @@ class Call:
     began: float
     ended: float = 0.0
     response: httpx.Response = field(default_factory=lambda: httpx.Response(0))
-    pieces: list[bytes] = field(default_factory=list)
+    content: bytes = b""
 
     @property
     def is_chat(self) -> bool:
@@ -32,14 +32,9 @@ class Call:
         """The time from sending to the last byte of the answer: the model's own, and its server's."""
         return self.ended - self.began
 
-    @property
-    def tokens(self) -> int:
-        """How many tokens the server says that it wrote: the last count in the answer, streamed or whole."""
-        return tokens_of(b"".join(self.pieces))
-
 
 def tokens_of(answer: bytes) -> int:
-    """Return the last count of written tokens in an answer."""
+    """Return how many tokens the server says that it wrote: the last count in an answer."""
     counts = COUNT.findall(answer)
     return int(counts[-1]) if counts else 0
 
@@ -50,11 +45,6 @@ class RecordingTransport(httpx.AsyncBaseTransport):
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self._network = httpx.AsyncHTTPTransport(limits=UNLIMITED, trust_env=False)
-
-    @property
-    def chats(self) -> list[Call]:
-        """The calls of the model itself."""
-        return [call for call in self.calls if call.is_chat]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request, and keep its answer while it comes."""
@@ -76,7 +66,7 @@ class _KeptStream(httpx.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for piece in self._call.response.aiter_raw():
-            self._call.pieces.append(piece)
+            self._call.content += piece
             self._call.ended = time.perf_counter()
             yield piece
 
@@ -91,11 +81,6 @@ def replaying_transport(calls: Iterable[Call]) -> httpx.MockTransport:
     async def answer(request: httpx.Request) -> httpx.Response:
         call = answers[str(request.url), await request.aread()]
         headers = call.response.headers
-        return httpx.Response(call.response.status_code, headers=headers, content=_pieces(call.pieces))
+        return httpx.Response(call.response.status_code, headers=headers, content=call.content)
 
     return httpx.MockTransport(answer)
-
-
-async def _pieces(pieces: list[bytes]) -> AsyncIterator[bytes]:
-    for piece in pieces:
-        yield piece

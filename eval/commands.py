@@ -316,18 +316,10 @@ def _by_question(scores: "Scores") -> dict[str, dict[str, float]]:
 
 
 def _show_comparison(compared: Mapping[str, "Comparison"]) -> None:
-    from eval.tables import aligned, shown_p
+    from eval.tables import aligned
 
     rows = [
-        (
-            measure,
-            f"{comparison.mean_a:.4f}",
-            f"{comparison.mean_b:.4f}",
-            f"{comparison.difference:+.4f}",
-            f"{comparison.interval[0]:+.4f} … {comparison.interval[1]:+.4f}",
-            shown_p(comparison.p_value),
-            f"{comparison.wins} / {comparison.ties} / {comparison.losses}",
-        )
+        (measure, f"{comparison.mean_a:.4f}", f"{comparison.mean_b:.4f}", *comparison.as_cells())
         for measure, comparison in compared.items()
     ]
     header = ("measure", "A", "B", "B − A", "95 % interval", "p", "better / same / worse")

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.tables import shown_p
+
 SEED = 20_071_106
 TRIALS = 100_000
 RESAMPLES = 20_000
@@ -48,6 +50,15 @@ class Comparison:
             "ties": self.ties,
             "losses": self.losses,
         }
+
+    def as_cells(self) -> tuple[str, str, str, str]:
+        """Return difference, interval, p value and wins for a table."""
+        return (
+            f"{self.difference:+.4f}",
+            f"{self.interval[0]:+.4f} … {self.interval[1]:+.4f}",
+            shown_p(self.p_value),
+            f"{self.wins} / {self.ties} / {self.losses}",
+        )
 
 
 def compare(a: Sequence[float], b: Sequence[float], *, trials: int = TRIALS, seed: int = SEED) -> Comparison:

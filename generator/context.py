@@ -109,7 +109,7 @@ async def fit(
     whole = await messages_of([len(passage.text) for passage in passages])
     if context.tokens is None and refused is None:
         return FittedPrompt(whole, (), None, context.said_by, None)
-    counter = model.counter(limit)
+    count_tokens = model.counter(limit)
     tokens, said_by = context.tokens, str(context.said_by)
     if refused is None:
         room = (tokens or 0) - model.settings.max_tokens
@@ -120,12 +120,12 @@ async def fit(
         if tokens is not None and tokens != refused.prompt.context_tokens:
             room = tokens - model.settings.max_tokens
         else:  # the size was known, and the count too low
-            room = int(RETRY_SHARE * (await counter.count(refused.prompt.messages)).tokens)
+            room = int(RETRY_SHARE * (await count_tokens(refused.prompt.messages)).tokens)
 
     levels = await asyncio.to_thread(shortened_lengths, passages)
 
     async def counted(level: int) -> Count:
-        return await counter.count(await messages_of(levels[level]))
+        return await count_tokens(await messages_of(levels[level]))
 
     low, high = refused.prompt.level + 1 if refused else 0, len(levels) - 1
     best = await counted(high)

@@ -20,8 +20,8 @@ import numpy as np
 
 from eval.experiments.options import data_option, home_option
 from eval.experiments.ranking import COLLECTIONS, Bench, Collection, questions
+from eval.experiments.rows import Row, table_of
 from eval.progress import question_bar
-from eval.tables import aligned
 from generator.extractive import MOST_SENTENCES, extractive_answer
 from generator.settings import EVIDENCE
 from indexer.ingest import Progress
@@ -108,8 +108,7 @@ def ask_all(
     step: int = 1,
 ) -> list[Asked]:
     """Ask every `step`-th question of a split."""
-    topics, judged = questions(data, collection, split)
-    topics = dict(list(topics.items())[::step])
+    topics, judged = questions(data, collection, split, step)
     folder = Path(collection.splits["dev"][0]).parents[1]
     answers = read_answers(data / folder / f"answers-{split}.jsonl")
 
@@ -198,9 +197,7 @@ def main(home: Path, data: Path, fitting: bool, step: int, as_json: bool) -> Non
     if as_json:
         click.echo(json.dumps(figures))
         return
-    names = list(figures["all"])
-    rows = [(name, *(f"{found[key]:g}" for key in names)) for name, found in figures.items()]
-    click.echo(aligned(("questions of", *names), rows, words=1))
+    click.echo(table_of([Row({"questions of": name}, found) for name, found in figures.items()]))
     if not fitting:
         click.echo(f"threshold {THRESHOLD}, at most {MOST_SENTENCES} sentences")
 

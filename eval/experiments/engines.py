@@ -9,84 +9,58 @@ own and stays, so that the experiment can be repeated without building again.
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 import click
 
 from eval.experiments.options import data_option, home_option
-from eval.experiments.ranking import COLLECTIONS, FIRST, METHODS, Bench, Collection, prefixed, questions
+from eval.experiments.ranking import (
+    COLLECTIONS,
+    FIRST,
+    METHODS,
+    Bench,
+    Collection,
+    collection_option,
+    prefixed,
+    questions,
+)
+from eval.experiments.rows import Row, table_of
 from eval.measures import evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
 from eval.qrels import Qrels
 from eval.runs import Run
-from eval.tables import aligned
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.options import json_option
 from indexer.requests import Progress
 from indexer.settings import EngineName, IndexerSettings
 
 PREFIX = "engines"
-SETTINGS = ("alone", "together")
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 MEASURES = ("nDCG@10", "Success@5", "Success@15")
-SHOWN = MEASURES[:2]
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide:
-    """What one method made of one collection's questions on both engines."""
-
-    collection: str
-    setting: str
-    method: str
-    questions: int
-    embedded: Mapping[str, float]
-    elasticsearch: Mapping[str, float]
-    overlap: float
-    rank_biased_overlap: float
-
-    @property
-    def means(self) -> tuple[Mapping[str, float], Mapping[str, float]]:
-        """The mean scores on both engines, the embedded one first."""
-        return self.embedded, self.elasticsearch
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the row of the table."""
-        names = ("collection", "setting", "method", "questions", "embedded", "elasticsearch")
-        return {name: getattr(self, name) for name in names} | {
-            f"overlap@{FIRST}": self.overlap,
-            "rank_biased_overlap": self.rank_biased_overlap,
-        }
+def settings_of(home: Path, engine: EngineName, prefix: str = PREFIX) -> IndexerSettings:
+    """Return the settings of an experiment's indexes in one engine; the rest is as the environment says."""
+    given = IndexerSettings()
+    cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
+    return given.model_copy(update={"home": home / engine, "engine": engine, "elasticsearch": cluster})
 
 
 def benches(home: Path, data: Path, progress: Progress, prefix: str = PREFIX) -> dict[EngineName, Bench]:
-    """Return a bench for each engine; of the settings only the cluster's address counts."""
-    given = IndexerSettings()
-    cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
-    places: dict[EngineName, Path] = {"tantivy": home / "embedded", "elasticsearch": home / "cluster"}
-    return {
-        engine: Bench(
-            place,
-            data,
-            progress,
-            given.model_copy(update={"home": place, "engine": engine, "elasticsearch": cluster}),
-        )
-        for engine, place in places.items()
-    }
+    """Return a bench for each engine."""
+    return {engine: Bench(home, data, progress, settings_of(home, engine, prefix)) for engine in ENGINES}
 
 
 def run_experiment(
     engines: Mapping[EngineName, Bench],
     data: Path,
     collections: Sequence[Collection],
-    *,
-    settings: Sequence[str] = SETTINGS,
-    methods: Sequence[str] = METHODS,
-) -> list[SideBySide]:
-    """Rank every collection's dev questions by every method on both engines."""
-    found: list[SideBySide] = []
+    settings: Sequence[str] = ("alone", "together"),
+) -> list[Row]:
+    """Rank every collection's dev questions by every method on both engines, a row each."""
+    rows: list[Row] = []
     for collection in collections:
         topics, judged = questions(data, collection, "dev")
         for setting in settings:
@@ -95,58 +69,34 @@ def run_experiment(
                 engines["tantivy"].open(collection, setting) as embedded,
                 engines["elasticsearch"].open(collection, setting) as cluster,
             ):
-                for method in methods:
+                for method in METHODS:
                     ours = engines["tantivy"].rank(embedded, topics, method)
                     theirs = engines["elasticsearch"].rank(cluster, topics, method)
-                    found.append(side_by_side(collection.name, setting, method, qrels, ours, theirs))
-    return found
+                    subject = {"collection": collection.name, "setting": setting, "method": method}
+                    rows += side_by_side(subject, qrels, ours, theirs)
+    return rows
 
 
-def side_by_side(
-    collection: str, setting: str, method: str, qrels: Qrels, embedded: Run, elasticsearch: Run
-) -> SideBySide:
-    """Measure two runs of the same questions, and how alike they are."""
-    return SideBySide(
-        collection=collection,
-        setting=setting,
-        method=method,
-        questions=len(embedded),
-        embedded=evaluate(qrels, embedded, MEASURES).means,
-        elasticsearch=evaluate(qrels, elasticsearch, MEASURES).means,
-        overlap=mean_overlap(embedded, elasticsearch, FIRST),
-        rank_biased_overlap=mean_rank_biased_overlap(embedded, elasticsearch),
-    )
-
-
-def _show(found: Sequence[SideBySide]) -> None:
-    rows = [
-        (
-            compared.collection,
-            compared.setting,
-            compared.method,
-            str(compared.questions),
-            *(f"{means[measure]:.4f}" for measure in SHOWN for means in compared.means),
-            f"{compared.overlap:.4f}",
-            f"{compared.rank_biased_overlap:.4f}",
+def side_by_side(subject: Mapping[str, str], qrels: Qrels, embedded: Run, elasticsearch: Run) -> list[Row]:
+    """Measure two runs of the same questions, a row an engine; the cluster's says how alike they are."""
+    alike = {
+        f"overlap@{FIRST}": mean_overlap(embedded, elasticsearch, FIRST),
+        "rank_biased_overlap": mean_rank_biased_overlap(embedded, elasticsearch),
+    }
+    return [
+        Row(
+            {**subject, "engine": engine},
+            {"questions": len(run), **evaluate(qrels, run, MEASURES).means, **more},
         )
-        for compared in found
+        for engine, run, more in (("tantivy", embedded, {}), ("elasticsearch", elasticsearch, alike))
     ]
-    measured = (name for measure in SHOWN for name in (measure, "Elasticsearch"))
-    header = ("collection", "index", "method", "questions", *measured, f"first {FIRST} in common", "RBO")
-    click.echo(aligned(header, rows, words=3))
 
 
 @click.command()
 @home_option
 @data_option
 @click.option("--prefix", default=PREFIX, show_default=True, help="Of the indexes in the cluster.")
-@click.option(
-    "--collection",
-    "names",
-    multiple=True,
-    type=click.Choice([collection.name for collection in COLLECTIONS]),
-    help="Only this; may be given again.",
-)
+@collection_option
 @json_option
 def main(home: Path, data: Path, prefix: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections on the embedded engine and on a cluster, alone and in one index."""
@@ -158,9 +108,9 @@ def main(home: Path, data: Path, prefix: str, names: tuple[str, ...], as_json: b
         click.echo(str(error), err=True)
         sys.exit(1)
     if as_json:
-        click.echo(json.dumps({"ranked": [compared.as_record() for compared in found]}, ensure_ascii=False))
+        click.echo(json.dumps({"ranked": [row.as_record() for row in found]}, ensure_ascii=False))
         return
-    _show(found)
+    click.echo(table_of(found))
 
 
 if __name__ == "__main__":

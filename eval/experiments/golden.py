@@ -26,6 +26,7 @@ from eval.experiments.answers import ask_all, report
 from eval.experiments.engines import MEASURES, benches
 from eval.experiments.options import DATA, home_option
 from eval.experiments.ranking import COLLECTIONS, METHODS, Bench, Collection, questions
+from eval.experiments.rows import Row
 from eval.experiments.sample import (
     SAMPLE,
     ask_questions,
@@ -55,19 +56,6 @@ EVERY = 4  # the step of the subset whose answers the tests ask for
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a table: what was measured, by name, and the figures that came out."""
-
-    subject: Mapping[str, str]
-    figures: Mapping[str, float]
-
-    def as_line(self) -> str:
-        """Return the line of the file, figures rounded to four places."""
-        figures = {name: round(value, 4) for name, value in self.figures.items()}
-        return json.dumps({**self.subject, **figures}, ensure_ascii=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Drift:
     """A figure that is not the recorded one; None where it is not recorded, or was not measured."""
 
@@ -91,25 +79,27 @@ def read_rows(path: Path) -> list[Row]:
     ]
 
 
+def line_of(row: Row) -> str:
+    """Return the line of the file, figures rounded to four places."""
+    figures = {name: round(value, 4) for name, value in row.figures.items()}
+    return json.dumps({**row.subject, **figures}, ensure_ascii=False)
+
+
 def find_drift(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Drift]:
     """Compare each measured row with the recorded one of the same subject."""
     by_subject = {tuple(row.subject.items()): row.figures for row in recorded}
-    return [
-        Drift(row.subject, figure, old.get(figure), row.figures.get(figure))
-        for row in measured
-        for old in (by_subject.get(tuple(row.subject.items()), {}),)
-        for figure in {**old, **row.figures}
-        if not _is_near(old.get(figure), row.figures.get(figure))
-    ]
+    found = []
+    for row in measured:
+        old = by_subject.get(tuple(row.subject.items()), {})
+        pairs = ((name, old.get(name), row.figures.get(name)) for name in {**old, **row.figures})
+        found += [Drift(row.subject, *pair) for pair in pairs if not _is_near(*pair[1:])]
+    return found
 
 
 def _is_near(recorded: float | None, measured: float | None) -> bool:
-    # A recorded figure is rounded to four places.
-    return (
-        recorded is not None
-        and measured is not None
-        and abs(recorded - round(measured, 4)) < TOLERANCE + 1e-9
-    )
+    if recorded is None or measured is None:
+        return False
+    return abs(recorded - round(measured, 4)) < TOLERANCE + 1e-9  # recorded figures have four places
 
 
 def renewed(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Row]:
@@ -130,18 +120,14 @@ def ranking_rows(bench: Bench, data: Path, engine: EngineName, collection: Colle
     """Rank the collection's dev questions by every method."""
     topics, qrels = questions(data, collection, "dev")
     with bench.open(collection, "alone") as index:
-        return [
-            ranking_row(
-                collection.name,
-                engine,
-                method,
-                evaluate(qrels, bench.rank(index, topics, method), MEASURES).means,
-            )
-            for method in METHODS
-        ]
+        runs = {method: bench.rank(index, topics, method) for method in METHODS}
+    return [
+        ranking_row(collection.name, engine, method, evaluate(qrels, run, MEASURES).means)
+        for method, run in runs.items()
+    ]
 
 
-def ranking_row(collection: str, engine: EngineName, method: str, means: Mapping[str, float]) -> Row:
+def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, float]) -> Row:
     """Make the row of a method's mean scores."""
     return Row({"table": "ranking", "collection": collection, "engine": engine, "method": method}, means)
 
@@ -151,21 +137,13 @@ def answer_rows(
 ) -> list[Row]:
     """Ask every so many of the dev questions twice; where all are asked, add the row of the subset."""
     asked = ask_all(bench, data, collection, "dev", progress, answer=True, step=every)
-    steps = (1, EVERY) if every == 1 else (every,)
+    parts = {"all": asked, f"every {EVERY}": asked[::EVERY]} if every == 1 else {f"every {every}": asked}
     return [
         Row(
-            {
-                "table": "answers",
-                "collection": collection.name,
-                "questions": f"every {step}" if step > 1 else "all",
-            },
-            {
-                "asked": len(part),
-                **{name: value for name, value in report(part).items() if name != "questions"},
-            },
+            {"table": "answers", "collection": collection.name, "questions": name},
+            {"asked" if figure == "questions" else figure: value for figure, value in report(part).items()},
         )
-        for step in steps
-        for part in (asked[:: step if every == 1 else 1],)
+        for name, part in parts.items()
     ]
 
 
@@ -198,22 +176,12 @@ def measure(
 
 def drift_table(drift: Sequence[Drift]) -> str:
     """Lay out what differs for a person."""
-
-    def shown(figure: float | None) -> str:
-        return "–" if figure is None else f"{figure:.4f}"
-
-    rows = [
-        (
-            " ".join(found.subject.values()),
-            found.figure,
-            shown(found.recorded),
-            shown(found.measured),
-            ""
-            if found.recorded is None or found.measured is None
-            else f"{found.measured - found.recorded:+.4f}",
-        )
-        for found in drift
-    ]
+    rows = []
+    for found in drift:
+        both = (found.recorded, found.measured)
+        shown = ["–" if figure is None else f"{figure:.4f}" for figure in both]
+        apart = "" if None in both else f"{(found.measured or 0) - (found.recorded or 0):+.4f}"
+        rows.append((" ".join(found.subject.values()), found.figure, *shown, apart))
     return aligned(("measured", "figure", "recorded", "now", "difference"), rows, words=2)
 
 
@@ -243,7 +211,7 @@ def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) 
         click.echo(drift_table(drift))
     click.echo(f"{len(measured)} rows measured, {len(drift)} figures differ from the recorded ones")
     if renew:
-        lines = [row.as_line() + "\n" for row in renewed(recorded, measured)]
+        lines = [line_of(row) + "\n" for row in renewed(recorded, measured)]
         replace_file(scores, "".join(lines).encode("utf-8"))
         click.echo(f"recorded in {scores}")
     elif drift:

@@ -14,19 +14,20 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from eval.experiments.options import data_option, home_option
-from eval.measures import Scores, evaluate
+from eval.experiments.rows import Row, table_of
+from eval.measures import evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from eval.ranking import rank_topics
 from eval.runs import Run, read_run
 from eval.significance import Comparison, compare
-from eval.tables import aligned, shown_p
+from eval.tables import aligned
 from eval.topics import read_topics
 from indexer.errors import IndexMismatch, UnknownIndex
 from indexer.ingest import IngestRequest, Progress, build_index
@@ -96,45 +97,28 @@ COLLECTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """What one method made of one collection's questions in one index."""
-
-    collection: str
-    setting: str
-    method: str
-    questions: int
-    scores: Scores
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the row of the table."""
-        names = ("collection", "setting", "method", "questions")
-        return {name: getattr(self, name) for name in names} | self.scores.means
+collection_option = click.option(
+    "--collection",
+    "names",
+    multiple=True,
+    type=click.Choice([collection.name for collection in COLLECTIONS]),
+    help="Only this; may be given again.",
+)
 
 
-@dataclass(frozen=True, slots=True)
-class BesideRecorded:
-    """The `or` run beside the recorded one of the same title weight."""
+class Gain(NamedTuple):
+    """How the tuned method compares with the baseline in one measure."""
 
-    collection: str
-    setting: str
-    title_weight: float
-    ours: float
-    recorded: float
-    overlap: float
-    rank_biased_overlap: float
+    subject: Mapping[str, str]  # collection, setting, measure
+    found: Comparison
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the row of the table."""
-        return {
-            "collection": self.collection,
-            "setting": self.setting,
-            "title_weight": self.title_weight,
-            MEASURES[0]: self.ours,
-            f"recorded {MEASURES[0]}": self.recorded,
-            f"overlap@{FIRST}": self.overlap,
-            "rank_biased_overlap": self.rank_biased_overlap,
-        }
+
+class Tables(NamedTuple):
+    """Every method's scores, what the tuned one gains, and the baseline beside recorded runs."""
+
+    ranked: list[Row]
+    gains: list[Gain]
+    beside: list[Row]
 
 
 class Bench:
@@ -216,103 +200,65 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
             yield from map(json.loads, lines)
 
 
-def questions(data: Path, collection: Collection, split: str) -> tuple[dict[str, str], Qrels]:
-    """Read topics and judgements; of the training questions those that do not stand in dev."""
+def questions(data: Path, collection: Collection, split: str, step: int = 1) -> tuple[dict[str, str], Qrels]:
+    """Read every `step`-th topic and the judgements; of the training questions those that are not in dev."""
     topics_path, qrels_path = collection.splits[split]
     topics, qrels = read_topics(data / topics_path), read_qrels(data / qrels_path)
     if split != "dev":
         topics = unseen(topics, read_topics(data / collection.splits["dev"][0]))
         qrels = {query_id: grades for query_id, grades in qrels.items() if query_id in topics}
-    return topics, qrels
+    return dict(list(topics.items())[::step]), qrels
 
 
 def run_experiment(
     bench: Bench, data: Path, golden: Path, collections: Sequence[Collection], split: str
-) -> tuple[list[Ranked], list[BesideRecorded]]:
+) -> Tables:
     """Rank every collection by every method, alone and together; lay `or` beside what is recorded."""
-    ranked: list[Ranked] = []
-    beside: list[BesideRecorded] = []
+    tables = Tables([], [], [])
     for collection in collections:
         topics, judged = questions(data, collection, split)
         for setting, weight in RECORDED_TITLE_WEIGHT.items():
+            subject = {"collection": collection.name, "setting": setting}
             qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
+            recorded_path = golden / collection.recorded[setting]
             with bench.open(collection, setting) as index:
-                for method in METHODS:
-                    scores = evaluate(qrels, bench.rank(index, topics, method), MEASURES)
-                    ranked.append(Ranked(collection.name, setting, method, len(topics), scores))
-                recorded_path = golden / collection.recorded[setting]
+                scores = {
+                    method: evaluate(qrels, bench.rank(index, topics, method), MEASURES) for method in METHODS
+                }
                 if split == "dev" and recorded_path.exists():
                     ours, recorded = bench.rank(index, topics, BASELINE, weight), read_run(recorded_path)
-                    beside.append(
-                        BesideRecorded(
-                            collection=collection.name,
-                            setting=setting,
-                            title_weight=weight,
-                            ours=evaluate(qrels, ours, MEASURES[0]).means[MEASURES[0]],
-                            recorded=evaluate(qrels, recorded, MEASURES[0]).means[MEASURES[0]],
-                            overlap=mean_overlap(ours, recorded, FIRST),
-                            rank_biased_overlap=mean_rank_biased_overlap(ours, recorded),
-                        )
-                    )
-    return ranked, beside
+                    figures = {"title_weight": weight, **beside_recorded(qrels, ours, recorded)}
+                    tables.beside.append(Row(subject, figures))
+            tables.ranked.extend(
+                Row(subject | {"method": method}, {"questions": len(topics), **scored.means})
+                for method, scored in scores.items()
+            )
+            tables.gains.extend(
+                Gain(subject | {"measure": measure}, compare(list(base.values()), list(tuned.values())))
+                for measure, base in scores[BASELINE].per_query.items()
+                for tuned in (scores[TUNED].per_query[measure],)
+            )
+    return tables
 
 
-def gains(ranked: Sequence[Ranked]) -> list[tuple[Ranked, str, Comparison]]:
-    """Compare the tuned method with the baseline, by collection, setting and measure."""
-    by_key = {(row.collection, row.setting, row.method): row for row in ranked}
-    return [
-        (row, measure, compare(list(base.scores.per_query[measure].values()), list(values.values())))
-        for row in ranked
-        if row.method == TUNED
-        for base in (by_key[row.collection, row.setting, BASELINE],)
-        for measure, values in row.scores.per_query.items()
-    ]
+def beside_recorded(qrels: Qrels, ours: Run, recorded: Run) -> dict[str, float]:
+    """Compare a run with the recorded one of the same title weight."""
+    measure = MEASURES[0]
+    return {
+        measure: evaluate(qrels, ours, measure).means[measure],
+        f"recorded {measure}": evaluate(qrels, recorded, measure).means[measure],
+        f"overlap@{FIRST}": mean_overlap(ours, recorded, FIRST),
+        "rank_biased_overlap": mean_rank_biased_overlap(ours, recorded),
+    }
 
 
-def _show(ranked: Sequence[Ranked], beside: Sequence[BesideRecorded]) -> None:
-    rows = [
-        (
-            row.collection,
-            row.setting,
-            row.method,
-            str(row.questions),
-            *(f"{mean:.4f}" for mean in row.scores.means.values()),
-        )
-        for row in ranked
-    ]
-    click.echo(aligned(("collection", "index", "method", "questions", *MEASURES), rows, words=3))
-    click.echo(f"\n{TUNED} − {BASELINE}")
-    rows = [
-        (
-            tuned.collection,
-            tuned.setting,
-            measure,
-            f"{found.difference:+.4f}",
-            f"{found.interval[0]:+.4f} … {found.interval[1]:+.4f}",
-            shown_p(found.p_value),
-            f"{found.wins} / {found.ties} / {found.losses}",
-        )
-        for tuned, measure, found in gains(ranked)
-    ]
-    header = ("collection", "index", "measure", "gain", "95 % interval", "p", "better / same / worse")
+def _show(tables: Tables) -> None:
+    click.echo(f"{table_of(tables.ranked)}\n\n{TUNED} − {BASELINE}")
+    rows = [(*gain.subject.values(), *gain.found.as_cells()) for gain in tables.gains]
+    header = ("collection", "setting", "measure", "gain", "95 % interval", "p", "better / same / worse")
     click.echo(aligned(header, rows, words=3))
-    if not beside:
-        return
-    click.echo(f"\n{BASELINE} beside the recorded runs")
-    rows = [
-        (
-            compared.collection,
-            compared.setting,
-            f"{compared.title_weight:g}",
-            f"{compared.ours:.4f}",
-            f"{compared.recorded:.4f}",
-            f"{compared.overlap:.4f}",
-            f"{compared.rank_biased_overlap:.4f}",
-        )
-        for compared in beside
-    ]
-    header = ("collection", "index", "title", MEASURES[0], "recorded", f"first {FIRST} in common", "RBO")
-    click.echo(aligned(header, rows, words=2))
+    if tables.beside:
+        click.echo(f"\n{BASELINE} beside the recorded runs\n{table_of(tables.beside)}")
 
 
 @click.command()
@@ -327,13 +273,7 @@ def _show(ranked: Sequence[Ranked], beside: Sequence[BesideRecorded]) -> None:
     show_default=True,
     help="dev (scifact: test), or train without the questions that stand in dev.",
 )
-@click.option(
-    "--collection",
-    "names",
-    multiple=True,
-    type=click.Choice([collection.name for collection in COLLECTIONS]),
-    help="Only this; may be given again.",
-)
+@collection_option
 @json_option
 def main(home: Path, data: Path, golden: Path, split: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections by every method, alone and in one index, and test what is gained."""
@@ -343,18 +283,14 @@ def main(home: Path, data: Path, golden: Path, split: str, names: tuple[str, ...
         if split in collection.splits and (not names or collection.name in names)
     ]
     with question_bar() as progress:
-        ranked, beside = run_experiment(Bench(home, data, progress), data, golden, collections, split)
+        tables = run_experiment(Bench(home, data, progress), data, golden, collections, split)
     if not as_json:
-        _show(ranked, beside)
+        _show(tables)
         return
-    tests = [
-        {"collection": tuned.collection, "setting": tuned.setting, "measure": measure} | found.as_record()
-        for tuned, measure, found in gains(ranked)
-    ]
     record = {
-        "ranked": [row.as_record() for row in ranked],
-        "gains": tests,
-        "recorded": [compared.as_record() for compared in beside],
+        "ranked": [row.as_record() for row in tables.ranked],
+        "gains": [{**gain.subject, **gain.found.as_record()} for gain in tables.gains],
+        "recorded": [row.as_record() for row in tables.beside],
     }
     click.echo(json.dumps(record, ensure_ascii=False))
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import click
 
+from eval.experiments.rows import Row, table_of
 from eval.qrels import Qrels, read_qrels
-from eval.tables import aligned
 from generator.citations import check_sentence
 from generator.extractive import extractive_answer
 from generator.settings import EVIDENCE
@@ -126,9 +126,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _table(first: str, figures: dict[str, dict[str, float]]) -> str:
-    header = (first, *next(iter(figures.values())))
-    rows = [(name, *(f"{value:g}" for value in found.values())) for name, found in figures.items()]
-    return aligned(header, rows, words=1)
+    return table_of([Row({first: name}, found) for name, found in figures.items()])
 
 
 @click.command()

@@ -21,18 +21,14 @@ from typing import NamedTuple, get_args
 import click
 import numpy as np
 
-from eval.experiments.engines import PREFIX
+from eval.experiments.engines import settings_of
 from eval.experiments.options import data_option, home_option
 from eval.experiments.ranking import COLLECTIONS, Bench, questions
-from eval.experiments.vectors import settings_of
+from eval.experiments.tuning import Tables, collect
 from eval.progress import question_bar
-from indexer.ingest import Progress
 from indexer.settings import IndexerSettings
 from retriever.feature_ranking import BASE_WEIGHT, SEMANTIC_WEIGHTS
 from retriever.features import FEATURES
-from retriever.index import SearchIndex
-from retriever.ranking import Ranking
-from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import Candidates, RetrieverSettings
 
 COLLECTION = "tydi-en"
@@ -50,8 +46,8 @@ STEPS: Mapping[str, Sequence[float]] = {
 }
 
 
-class Tables(NamedTuple):
-    """The candidates of all questions, padded to the longest list."""
+class Judged(NamedTuple):
+    """The candidates of all questions, ready to be ordered by weights."""
 
     values: np.ndarray  # questions, candidates, features; the base as a share of the best one's
     cosines: np.ndarray  # questions, candidates: stretched over 0 to 1
@@ -59,46 +55,24 @@ class Tables(NamedTuple):
     ideal: np.ndarray  # questions: the highest DCG@10 there could be
 
 
-async def collect(
-    index: SearchIndex,
-    topics: Mapping[str, str],
-    qrels: Mapping[str, Mapping[str, int]],
-    candidates: Candidates,
-    progress: Progress,
-) -> Tables:
-    """Compute features and cosines of the candidates of each question, in the order of their score."""
-    settings = RetrieverSettings().model_copy(update={"candidates": candidates})
-    found = []
-    for done, question in enumerate(topics.values()):
-        progress("questions", done, len(topics))
-        context = open_ranking(index, SearchRequest(question, collapse=False), settings)
-        ranking = (await run_stages(context)).ranking or Ranking()
-        rows = ranking.features or {}
-        found.append([(passage_id, row, ranking.cosines.get(passage_id)) for passage_id, row in rows.items()])
-    longest = max(map(len, found))
-    values = np.zeros((len(found), longest, len(FEATURES)))
-    cosines = np.zeros((len(found), longest))
-    grades = np.full((len(found), longest), -np.inf)
-    for place, (query_id, table) in enumerate(zip(topics, found, strict=True)):
-        if not table:
-            continue
-        held = len(table)
-        values[place, :held] = [row.values() for _, row, _ in table]
-        values[place, :held, 0] /= values[place, :held, 0].max() or 1.0
-        known = np.array([np.nan if cosine is None else cosine for *_, cosine in table])
-        low, high = np.nanmin(known), np.nanmax(known)
-        cosines[place, :held] = np.nan_to_num((known - low) / ((high - low) or 1.0))
-        judged = qrels.get(query_id, {})
-        grades[place, :held] = [judged.get(passage_id, 0) for passage_id, *_ in table]
-    ideal = np.array([_gain(sorted(qrels.get(query_id, {}).values(), reverse=True)) for query_id in topics])
-    return Tables(values, cosines, grades, ideal)
+def judged(tables: Tables, qrels: Sequence[Mapping[str, int]]) -> Judged:
+    """Scale the features and cosines of candidates as the ranking does; `qrels` is of each question."""
+    values = tables.features.copy()
+    best = values[:, :, 0].max(axis=1, keepdims=True)
+    values[:, :, 0] /= np.where(best > 0, best, 1.0)
+    low, high = (
+        reduce(tables.cosines, axis=1, keepdims=True, initial=start, where=np.isfinite(tables.cosines))
+        for reduce, start in ((np.min, np.inf), (np.max, -np.inf))
+    )
+    cosines = np.nan_to_num((tables.cosines - low) / np.where(high > low, high - low, 1.0))
+    ideal = []
+    for grades in qrels:
+        best_first = sorted(grades.values(), reverse=True)[:FIRST]
+        ideal.append(sum(grade / log2(rank + 1) for rank, grade in enumerate(best_first, 1)))
+    return Judged(values, cosines, tables.grades, np.array(ideal))
 
 
-def _gain(grades: Sequence[int]) -> float:
-    return sum(grade / log2(rank + 1) for rank, grade in enumerate(grades[:FIRST], 1))
-
-
-def ndcg(tables: Tables, weights: Mapping[str, float]) -> np.ndarray:
+def ndcg(tables: Judged, weights: Mapping[str, float]) -> np.ndarray:
     """Return each question's nDCG@10 in the order by the weights and the cosine; judged questions only."""
     scores = tables.values @ np.array([weights.get(name, 0.0) for name in FEATURES]) + tables.cosines
     scores = np.where(np.isfinite(tables.grades), scores, -np.inf)
@@ -109,7 +83,7 @@ def ndcg(tables: Tables, weights: Mapping[str, float]) -> np.ndarray:
     return np.asarray(gains[asked] / tables.ideal[asked])
 
 
-def improve(sets: Sequence[Tables], weights: Mapping[str, float]) -> tuple[float, dict[str, float]]:
+def improve(sets: Sequence[Judged], weights: Mapping[str, float]) -> tuple[float, dict[str, float]]:
     """Change one weight after the other as long as that helps; return the mean and the weights."""
     best = dict(weights)
     reached = _mean(sets, best)
@@ -124,7 +98,7 @@ def improve(sets: Sequence[Tables], weights: Mapping[str, float]) -> tuple[float
             return reached, {name: weight for name, weight in best.items() if weight}
 
 
-def rely_on_the_engine(sets: Sequence[Tables], weights: Mapping[str, float]) -> dict[str, float]:
+def rely_on_the_engine(sets: Sequence[Judged], weights: Mapping[str, float]) -> dict[str, float]:
     """Raise the weight of the engine's score as far as less than one standard error of the mean is lost."""
     best = np.mean([ndcg(tables, weights) for tables in sets], axis=0)
     least = best.mean() - best.std(ddof=1) / np.sqrt(len(best))
@@ -133,7 +107,7 @@ def rely_on_the_engine(sets: Sequence[Tables], weights: Mapping[str, float]) -> 
     return {**weights, "base": max(kept)}
 
 
-def _mean(sets: Sequence[Tables], weights: Mapping[str, float]) -> float:
+def _mean(sets: Sequence[Judged], weights: Mapping[str, float]) -> float:
     return float(np.mean([ndcg(tables, weights).mean() for tables in sets]))
 
 
@@ -147,15 +121,16 @@ def main(home: Path, data: Path, step: int) -> None:
         click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)
     [collection] = [known for known in COLLECTIONS if known.name == COLLECTION]
-    topics, qrels = questions(data, collection, "train")
-    topics = dict(list(topics.items())[::step])
+    topics, qrels = questions(data, collection, "train", step)
     sets = {}
     with (
         question_bar() as progress,
-        Bench(home, data, progress, settings_of(home, "tantivy", PREFIX)).open(collection, "alone") as index,
+        Bench(home, data, progress, settings_of(home, "tantivy")).open(collection, "alone") as index,
     ):
         for candidates in get_args(Candidates):
-            sets[candidates] = asyncio.run(collect(index, topics, qrels, candidates, progress))
+            settings = RetrieverSettings().model_copy(update={"candidates": candidates})
+            tables = asyncio.run(collect(index, topics, qrels, settings, progress))
+            sets[candidates] = judged(tables, [qrels.get(query_id, {}) for query_id in topics])
     in_use = {"base": BASE_WEIGHT, **SEMANTIC_WEIGHTS}
     _, found = improve(list(sets.values()), {"base": STEPS["base"][0]})
     chosen = rely_on_the_engine(list(sets.values()), found)

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
@@ -114,12 +114,8 @@ class Agreement:
     ) -> None:
         start = min(token.start for token in (*recorded, *ours))
         end = max(token.end for token in (*recorded, *ours))
-        before, inside, after = (
-            text[max(0, start - CONTEXT) : start],
-            text[start:end],
-            text[end : end + CONTEXT],
-        )
-        context = f"{before}⟦{inside}⟧{after}".replace("\n", " ")
+        before, after = text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
+        context = f"{before}⟦{text[start:end]}⟧{after}".replace("\n", " ")
         sides = (tuple(token.shown for token in side) for side in (recorded, ours))
         self.differences.append(Difference(source, context, *sides))
 
@@ -206,10 +202,10 @@ def main(golden: Path, listed: bool, as_json: bool) -> None:
         sys.exit(2)
     agreements = [compare_with_recorded(path) for path in files]
     if as_json:
-        rows = [
-            agreement.as_record() | ({"differences": _as_lists(agreement.differences)} if listed else {})
-            for agreement in agreements
-        ]
+        rows = [agreement.as_record() for agreement in agreements]
+        if listed:
+            for row, agreement in zip(rows, agreements, strict=True):
+                row["differences"] = [asdict(difference) for difference in agreement.differences]
         click.echo(json.dumps({"analyzers": rows}, ensure_ascii=False))
         return
     if listed:
@@ -218,18 +214,6 @@ def main(golden: Path, listed: bool, as_json: bool) -> None:
             for difference in agreement.differences:
                 click.echo(str(difference))
     _show(agreements)
-
-
-def _as_lists(differences: Sequence[Difference]) -> list[dict[str, Any]]:
-    return [
-        {
-            "source": difference.source,
-            "context": difference.context,
-            "recorded": list(difference.recorded),
-            "ours": list(difference.ours),
-        }
-        for difference in differences
-    ]
 
 
 if __name__ == "__main__":

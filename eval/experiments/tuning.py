@@ -23,9 +23,11 @@ from eval.experiments.ranking import COLLECTIONS, Bench, prefixed, questions
 from eval.progress import question_bar
 from eval.tables import aligned
 from indexer.options import json_option
+from indexer.requests import Progress
 from retriever.feature_ranking import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS
 from retriever.features import FEATURES
 from retriever.index import SearchIndex
+from retriever.ranking import Ranking
 from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 
@@ -52,36 +54,38 @@ class Tables(NamedTuple):
     """The candidates of all questions of one collection in one index, padded to the longest list."""
 
     features: np.ndarray  # questions, candidates, features
-    relevant: np.ndarray  # questions, candidates
-    absent: np.ndarray  # 0 for a candidate, minus infinity for padding
+    grades: np.ndarray  # questions, candidates; minus infinity for padding
+    cosines: np.ndarray  # questions, candidates; not a number where there is none
+
+    @property
+    def absent(self) -> np.ndarray:
+        """Return 0 for a candidate, minus infinity for padding."""
+        return np.where(np.isfinite(self.grades), 0.0, -np.inf)
 
 
 async def collect(
-    index: SearchIndex, topics: Mapping[str, str], qrels: Mapping[str, Mapping[str, int]]
+    index: SearchIndex,
+    topics: Mapping[str, str],
+    qrels: Mapping[str, Mapping[str, int]],
+    settings: RetrieverSettings,
+    progress: Progress,
 ) -> Tables:
-    """Compute the features of the candidates of each question, in the order of their score."""
+    """Compute features and cosines of the candidates of each question, in the order of their score."""
     found = []
-    for query_id, question in topics.items():
-        context = open_ranking(index, SearchRequest(question, collapse=False), RetrieverSettings())
-        ranking = (await run_stages(context)).ranking
-        candidates = (ranking and ranking.features) or {}
-        grades = qrels.get(query_id, {})
-        found.append(
-            (
-                [row.values() for row in candidates.values()],
-                [grades.get(passage_id, 0) for passage_id in candidates],
-            )
-        )
-    longest = max(len(rows) for rows, _ in found)
+    for done, question in enumerate(topics.values()):
+        progress("questions", done, len(topics))
+        context = open_ranking(index, SearchRequest(question, collapse=False), settings)
+        found.append((await run_stages(context)).ranking or Ranking())
+    longest = max(len(ranking.features or ()) for ranking in found)
     features = np.zeros((len(found), longest, len(FEATURES)))
-    relevant = np.zeros((len(found), longest), dtype=bool)
-    absent = np.full((len(found), longest), -np.inf)
-    for place, (rows, grades_) in enumerate(found):
-        if rows:
-            features[place, : len(rows)] = rows
-            relevant[place, : len(rows)] = np.array(grades_) > 0
-            absent[place, : len(rows)] = 0
-    return Tables(features, relevant, absent)
+    grades, cosines = np.full(features.shape[:2], -np.inf), np.full(features.shape[:2], np.nan)
+    for place, (query_id, ranking) in enumerate(zip(topics, found, strict=True)):
+        judged = qrels.get(query_id, {})
+        for rank, (passage_id, row) in enumerate((ranking.features or {}).items()):
+            features[place, rank] = row.values()
+            grades[place, rank] = judged.get(passage_id, 0)
+            cosines[place, rank] = ranking.cosines.get(passage_id, np.nan)
+    return Tables(features, grades, cosines)
 
 
 def best_ranks(
@@ -94,7 +98,7 @@ def best_ranks(
         top = np.where(np.isfinite(below), below, -np.inf).max() + 1
         ranks = _ranks(np.where(ranks < HEAD, top + HEAD - ranks, below))
     worst = ranks.shape[1] + 1
-    return np.asarray(np.where(tables.relevant, ranks, worst).min(axis=1))
+    return np.asarray(np.where(tables.grades > 0, ranks, worst).min(axis=1))
 
 
 def _ranks(scores: np.ndarray) -> np.ndarray:
@@ -139,12 +143,11 @@ def main(home: Path, data: Path, step: int, as_json: bool) -> None:
     with question_bar() as progress:
         bench = Bench(home, data, progress)
         for collection in (collection for collection in COLLECTIONS if "train" in collection.splits):
-            topics, judged = questions(data, collection, "train")
-            topics = dict(list(topics.items())[::step])
+            topics, judged = questions(data, collection, "train", step)
             for setting in ("alone", "together"):
                 qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
                 with bench.open(collection, setting) as index:
-                    sets.append(asyncio.run(collect(index, topics, qrels)))
+                    sets.append(asyncio.run(collect(index, topics, qrels, RetrieverSettings(), progress)))
     heads, tails = search_grid(sets)
     used = {
         "Success@5 of the weights in use": success(sets, 5, HEAD_WEIGHTS),
@@ -153,15 +156,14 @@ def main(home: Path, data: Path, step: int, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"heads": heads[:SHOWN], "tails": tails[:SHOWN]} | used))
         return
-    rows = [("head", f"{value:.4f}", _written(weights)) for value, weights in heads[:SHOWN]]
-    rows += [("tail", f"{value:.4f}", _written(weights)) for value, weights in tails[:SHOWN]]
+    rows = [
+        (part, f"{value:.4f}", ", ".join(f"{name} {weight:g}" for name, weight in weights.items() if weight))
+        for part, scored in (("head", heads), ("tail", tails))
+        for value, weights in scored[:SHOWN]
+    ]
     click.echo(aligned(("", "Success@5 / @15", "weights"), rows, words=1))
     for name, value in used.items():
         click.echo(f"{name} {value:.4f}")
-
-
-def _written(weights: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {weight:g}" for name, weight in weights.items() if weight)
 
 
 if __name__ == "__main__":

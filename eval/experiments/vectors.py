@@ -13,20 +13,18 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
 
 import click
 
-from eval.experiments.engines import PREFIX
+from eval.experiments.engines import ENGINES, settings_of
 from eval.experiments.options import data_option, home_option
-from eval.experiments.ranking import COLLECTIONS, DEPTH, Bench, Collection, questions
-from eval.measures import Scores, evaluate
+from eval.experiments.ranking import COLLECTIONS, DEPTH, Bench, Collection, collection_option, questions
+from eval.experiments.rows import Row, table_of
+from eval.measures import evaluate
 from eval.progress import question_bar
 from eval.ranking import rank_topics
 from eval.runs import Run
-from eval.tables import aligned
 from indexer.errors import IndexerError
 from indexer.ingest import Progress
 from indexer.options import json_option
@@ -39,7 +37,6 @@ from retriever.settings import Candidates, RetrieverSettings
 
 MEASURES = ("nDCG@10", "Success@5", "R@100")
 ENGLISH = ("scifact", "tydi-en")
-ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 ROWS: Mapping[str, tuple[str, Candidates]] = {
     "BM25": ("or", "both"),
     "the paper: progressive union by cosine": ("paper", "both"),
@@ -48,29 +45,6 @@ ROWS: Mapping[str, tuple[str, Candidates]] = {
     "BM25's hundred and the nearest hundred": ("shrag", "both"),
     "nearest alone": ("dense", "both"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What one way made of one collection's questions on one engine."""
-
-    collection: str
-    engine: EngineName
-    candidates: str
-    questions: int
-    scores: Scores
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the row of the table."""
-        names = ("collection", "engine", "candidates", "questions")
-        return {name: getattr(self, name) for name in names} | self.scores.means
-
-
-def settings_of(home: Path, engine: EngineName, prefix: str) -> IndexerSettings:
-    """Return the settings of an experiment's indexes in one engine; the rest is as the environment says."""
-    given = IndexerSettings()
-    cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
-    return given.model_copy(update={"home": home / engine, "engine": engine, "elasticsearch": cluster})
 
 
 def share_vectors(embedded: IndexerSettings, cluster: IndexerSettings, name: str) -> None:
@@ -95,10 +69,9 @@ def run_experiment(
     collections: Sequence[Collection],
     engines: Sequence[EngineName],
     progress: Progress,
-    prefix: str = PREFIX,
 ) -> Iterator[Row]:
     """Yield the rows of the table."""
-    places = {engine: settings_of(home, engine, prefix) for engine in ENGINES}
+    places = {engine: settings_of(home, engine) for engine in ENGINES}
     for collection in collections:
         topics, qrels = questions(data, collection, "dev")
         for engine in engines:
@@ -106,22 +79,16 @@ def run_experiment(
                 share_vectors(places[ENGINES[0]], places[engine], collection.name)
             with Bench(home, data, progress, places[engine]).open(collection, "alone") as index:
                 for way in ROWS:
-                    scores = evaluate(qrels, rank(index, topics, way, progress), MEASURES)
-                    yield Row(collection.name, engine, way, len(topics), scores)
+                    means = evaluate(qrels, rank(index, topics, way, progress), MEASURES).means
+                    subject = {"collection": collection.name, "engine": engine, "candidates": way}
+                    yield Row(subject, {"questions": len(topics), **means})
 
 
 @click.command()
 @home_option
 @data_option
 @click.option("--engine", type=click.Choice([*ENGINES, "both"]), default="tantivy", show_default=True)
-@click.option(
-    "--collection",
-    "names",
-    multiple=True,
-    default=ENGLISH,
-    show_default=True,
-    type=click.Choice([collection.name for collection in COLLECTIONS]),
-)
+@collection_option
 @json_option
 def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections with the vectors of the settings' encoder."""
@@ -129,7 +96,7 @@ def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: b
         click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)
     engines = [name for name in ENGINES if engine in {name, "both"}]
-    collections = [collection for collection in COLLECTIONS if collection.name in names]
+    collections = [collection for collection in COLLECTIONS if collection.name in (names or ENGLISH)]
     try:
         with question_bar() as progress:
             rows = list(run_experiment(home, data, collections, engines, progress))
@@ -139,17 +106,7 @@ def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: b
     if as_json:
         click.echo(json.dumps({"rows": [row.as_record() for row in rows]}, ensure_ascii=False))
         return
-    cells = [
-        (
-            row.collection,
-            row.engine,
-            row.candidates,
-            str(row.questions),
-            *(f"{mean:.4f}" for mean in row.scores.means.values()),
-        )
-        for row in rows
-    ]
-    click.echo(aligned(("collection", "engine", "candidates", "questions", *MEASURES), cells, words=3))
+    click.echo(table_of(rows))
 
 
 if __name__ == "__main__":

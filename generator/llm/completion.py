@@ -1,7 +1,8 @@
 """What a server answers to a chat call, whole or as a stream of pieces, made one value."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ValidationError
 
@@ -42,21 +43,6 @@ class ChatCompletion(BaseModel):
     error: Any = None
 
 
-class Completion(BaseModel, frozen=True):
-    """One call answered: the text, and what the server says about it."""
-
-    text: str
-    model: str
-    finish_reason: str
-    usage: Usage = Usage()
-    refusal: str = ""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of the answer, 0 where the server does not count them."""
-        return self.usage.completion_tokens or 0
-
-
 class NoCompletion(ValueError):
     """The words are no chat completion."""
 
@@ -73,15 +59,20 @@ class ServerError(ValueError):
 
 
 @dataclass(slots=True)
-class GrowingCompletion:
-    """An answer that comes in pieces, or in one."""
+class Completion:
+    """One call answered: the text, and what the server says about it. It comes whole, or grows by pieces."""
 
-    model: str
     text: str = ""
-    pieces: int = 0  # that held any of the answer or of the thought before it: about its tokens
+    model: str = ""
     finish_reason: str = ""
-    refusal: str = ""
     usage: Usage = field(default_factory=Usage)
+    refusal: str = ""
+    pieces: int = 0  # that held any of the answer or of the thought before it: about its tokens
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the answer, 0 where the server does not count them."""
+        return self.usage.completion_tokens or 0
 
     def add(self, content: str | bytes, *, whole: bool = False) -> bool:
         """Add the next piece, or the whole answer; tell whether it brought anything of the answer.
@@ -101,23 +92,21 @@ class GrowingCompletion:
         choice = read.choices[0] if read.choices else Choice()  # the last piece brings only the counts
         if whole and choice.message is None:
             raise NoCompletion("it holds no message")
-        said = choice.message if whole else choice.delta
+        said = (choice.message if whole else choice.delta) or ChatMessage()
         self.finish_reason = choice.finish_reason or self.finish_reason
-        if said is None:
-            return choice.finish_reason is not None
         self.text += said.content or ""
         self.refusal += said.refusal or ""
         brought = any((said.content, said.refusal, said.reasoning, said.reasoning_content))
         self.pieces += brought
         return brought or choice.finish_reason is not None
 
-    @property
-    def completion(self) -> Completion:
-        """The answer as it stands now."""
-        return Completion(
-            text=self.text,
-            model=self.model,
-            finish_reason=self.finish_reason,
-            usage=self.usage,
-            refusal=self.refusal,
-        )
+    def as_record(self) -> dict[str, Any]:
+        """Return what is kept of it in a file of recorded calls."""
+        kept = {"text": self.text, "model": self.model, "finish_reason": self.finish_reason}
+        return kept | {"usage": self.usage.model_dump()}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return what was kept."""
+        usage = Usage.model_validate(record["usage"])
+        return cls(record["text"], record["model"], record["finish_reason"], usage)

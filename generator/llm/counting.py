@@ -1,18 +1,19 @@
 """How many tokens a prompt has: by the server's tokenizer, by a local one, or at most, by its bytes."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from generator.errors import ModelFailed, TokenizerUnusable
+from generator.errors import TokenizerUnusable
 from generator.llm.chat import Message
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 CountedBy: TypeAlias = Literal["server", "tokenizer", "bytes"]
+
+CountTokens: TypeAlias = Callable[[Sequence[Message]], Awaitable["Count"]]
 
 # What a chat template adds to the texts: marks of the turns, and a system prompt of its own.
 TEMPLATE_TOKENS = 256
@@ -32,34 +33,8 @@ def at_most(messages: Sequence[Message]) -> Count:
     return Count(size + TEMPLATE_TOKENS, "bytes")
 
 
-class TokenCounter:
-    """Counts one prompt in several lengths, the same way each time."""
-
-    def __init__(
-        self,
-        ask_server: Callable[[Sequence[Message]], Awaitable[int | None]] | None,
-        tokenizer: "Tokenizer | None",
-    ) -> None:
-        """Count by `ask_server` (None where it cannot), else by a local tokenizer, else by bytes."""
-        self._ask_server = ask_server
-        self._tokenizer = tokenizer
-
-    async def count(self, messages: Sequence[Message]) -> Count:
-        """Count the tokens of a prompt."""
-        if self._ask_server:
-            try:
-                tokens = await self._ask_server(messages)
-            except ModelFailed:
-                tokens = None
-            if tokens is not None:
-                return Count(tokens, "server")
-            self._ask_server = None
-        if self._tokenizer:
-            return await asyncio.to_thread(_count_locally, self._tokenizer, messages)
-        return at_most(messages)
-
-
-def _count_locally(tokenizer: "Tokenizer", messages: Sequence[Message]) -> Count:
+def count_locally(tokenizer: "Tokenizer", messages: Sequence[Message]) -> Count:
+    """Count by a local tokenizer, and add what a chat template does."""
     texts = [message["content"].encode("utf-8", "replace").decode() for message in messages]
     encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
     return Count(sum(len(text.ids) for text in encoded) + TEMPLATE_TOKENS, "tokenizer")

@@ -9,7 +9,7 @@ from generator.errors import ModelTooSlow, ModelUnreachable
 from generator.llm.completion import NoCompletion
 from generator.llm.events import TooLong
 from generator.llm.limits import Limit
-from generator.llm.reading import Answered, ListenerFailed, OnGrowth, Reading
+from generator.llm.reading import ListenerFailed, OnGrowth, Reading
 from generator.llm.refusals import LOOK_INTO_THE_LOG, refusal_of, shown
 from generator.settings import LanguageModelSettings
 
@@ -32,7 +32,7 @@ class Endpoint:
         self.url = f"{settings.base_url}/chat/completions"
         self.settings = settings
         self._transport = transport
-        self._opened: httpx.AsyncClient | None = None
+        self._client: httpx.AsyncClient  # from `open` on
 
     async def open(self) -> None:
         """Make the client, whose connections are kept between requests."""
@@ -41,7 +41,7 @@ class Endpoint:
         headers = {"Content-Type": "application/json"}
         if self.settings.api_key:
             headers["Authorization"] = f"Bearer {self.settings.api_key.get_secret_value()}"
-        self._opened = httpx.AsyncClient(
+        self._client = httpx.AsyncClient(
             transport=self._transport,
             headers=headers,
             timeout=httpx.Timeout(None, connect=min(CONNECT_S, self.settings.timeout_s)),
@@ -53,17 +53,9 @@ class Endpoint:
 
     async def close(self) -> None:
         """Close the client and its connections."""
-        if self._opened:
-            await self._opened.aclose()
-            self._opened = None
+        await self._client.aclose()
 
-    @property
-    def _client(self) -> "httpx.AsyncClient":
-        if self._opened is None:
-            raise RuntimeError("open the language model first: async with LanguageModel(…) as model")
-        return self._opened
-
-    async def complete(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Answered:
+    async def complete(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Reading:
         """Send a chat call and read its answer; whoever cancels this closes the connection.
 
         Raises:
@@ -77,7 +69,8 @@ class Endpoint:
             async with asyncio.timeout_at(reading.limit.at) as reading.timer:
                 async with self._client.stream("POST", self.url, content=content) as response:
                     reading.begun = True
-                    return await reading.read(response)
+                    await reading.read(response)
+                    return reading
         except ListenerFailed as failed:
             raise failed.error from None
         except httpx.ConnectTimeout as error:
@@ -112,9 +105,7 @@ class Endpoint:
         if response.status_code in NO_SUCH_ADDRESS:
             return None
         if not response.is_success:
-            raise refusal_of(
-                response.status_code, response.content, response.reason_phrase, url, self.settings
-            )
+            raise refusal_of(response, response.content, url, self.settings)
         try:
             return response.json()
         except ValueError:

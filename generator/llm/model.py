@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelNotConfigured
 from generator.llm.chat import Message, chat_request, repair_messages
 from generator.llm.completion import Completion
-from generator.llm.counting import TokenCounter
+from generator.llm.counting import CountTokens
 from generator.llm.endpoint import json_bytes
 from generator.llm.limits import Limit, limit_of, now
 from generator.llm.recording import Call, Outcome, Recording
@@ -131,7 +131,7 @@ class LanguageModel:
         """Return how many tokens prompt and answer may have together, where the server or a setting says."""
         return await self._server.context(self._opened, limit)
 
-    def counter(self, limit: Limit) -> TokenCounter:
+    def counter(self, limit: Limit) -> CountTokens:
         """Return what counts the tokens of a prompt, by the model's own tokenizer where it is at hand."""
         return self._server.counter(self._opened, limit)
 
@@ -203,11 +203,11 @@ class LanguageModel:
         async def ask() -> Outcome:
             sent = await self._sender.send(json_bytes(body), question.limit, question.show)
             delivered.append(sent)
-            return sent.completion.model_dump(exclude={"refusal"}) | {"attempts": sent.attempts}
+            return sent.completion.as_record() | {"attempts": sent.attempts}
 
         outcome, from_file = await self._opened.outcome(call, ask, question.is_answered)
         if from_file:
-            delivered = [Delivered(Completion.model_validate(outcome), outcome["attempts"], from_cache=True)]
+            delivered = [Delivered(Completion.from_record(outcome), outcome["attempts"], from_cache=True)]
         [answer] = delivered
         if answer.first_token_s is None:  # it came in one piece
             question.show(answer.completion.text, answer.completion.tokens)

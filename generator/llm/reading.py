@@ -4,17 +4,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from generator.errors import ModelAnswerInvalid, ModelFailed, ModelRefusedCall, ModelTooSlow
-from generator.llm.completion import DONE, Completion, GrowingCompletion, NoCompletion, ServerError
+from generator.llm.completion import DONE, Completion, NoCompletion, ServerError
 from generator.llm.events import CONTENT_TYPE, read_events, read_whole
 from generator.llm.limits import Limit, now
 from generator.llm.refusals import LOOK_INTO_THE_LOG, SERVER_ERROR, message_in, refusal_of, shown, without_key
 from generator.settings import LanguageModelSettings
-from indexer.backoff import retry_after_s
 
 if TYPE_CHECKING:
     import httpx
@@ -23,14 +20,6 @@ DRAIN_S = 0.5  # for what comes behind the end of a stream, so that its connecti
 NEARLY_ALL = 0.9  # of a stage's time; what is asked with less may be late without the server's fault
 
 OnGrowth: TypeAlias = Callable[[str, int], None]  # what has come of an answer, and in how many pieces
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What came, and how many seconds after sending the first of it did, where it came as a stream."""
-
-    completion: Completion
-    first_token_s: float | None = None
 
 
 class ListenerFailed(Exception):
@@ -57,13 +46,13 @@ class Reading:
         if self._settings.stream:
             self.limit = self._whole.or_sooner(self._settings.first_token_s, "first_token_s")
         self._started = now()
-        self._first_token_s: float | None = None
+        self.first_token_s: float | None = None  # from sending, where the answer came as a stream
         self.timer: asyncio.Timeout | None = None
         self.begun = False
-        self.growing = GrowingCompletion(self._settings.model or "")
+        self.growing = Completion(model=self._settings.model or "")
 
-    async def read(self, response: "httpx.Response") -> Answered:
-        """Read a response to its end, whole or as a stream."""
+    async def read(self, response: "httpx.Response") -> None:
+        """Read a response to its end, whole or as a stream, into `growing`."""
         content_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         streamed = response.is_success and content_type == CONTENT_TYPE
         try:
@@ -78,7 +67,7 @@ class Reading:
                 f"{self._settings.model} at {self._url} answered with an error: {said}. {LOOK_INTO_THE_LOG}",
                 status=status,
             ) from None
-        completion = self.growing.completion
+        completion = self.growing
         if completion.refusal or completion.finish_reason == "content_filter":
             why = shown(completion.refusal or "its content filter stopped the answer", self._settings)
             raise ModelRefusedCall(
@@ -86,18 +75,12 @@ class Reading:
                 "another model.",
                 status=200,
             )
-        return Answered(completion, self._first_token_s)
 
     async def _read_whole(self, response: "httpx.Response") -> None:
         self._run_against(self._whole)
         content = await read_whole(response.aiter_bytes())
         if not response.is_success:
-            refusal = refusal_of(
-                response.status_code, content, response.reason_phrase, self._url, self._settings
-            )
-            header = response.headers.get("Retry-After", "")
-            refusal.retry_after_s = retry_after_s(header, datetime.now(UTC))
-            raise refusal
+            raise refusal_of(response, content, self._url, self._settings)
         try:
             self.growing.add(content, whole=True)
         except NoCompletion as error:
@@ -118,8 +101,8 @@ class Reading:
         raise NoCompletion(f"the stream ended without {DONE}")
 
     def _grew(self) -> None:
-        if self._first_token_s is None:
-            self._first_token_s = now() - self._started
+        if self.first_token_s is None:
+            self.first_token_s = now() - self._started
         self._run_against(self._whole.or_sooner(self._settings.between_tokens_s, "between_tokens_s"))
         if self._on_growth:
             try:

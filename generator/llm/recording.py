@@ -108,9 +108,24 @@ class Recording:
             kept = await self._kept(self._store, call)
             if kept is not None:
                 return _given_back(kept, self._address), True
-            if self._settings.mode == "use":
-                return await self._ask_and_share(self._store, call, ask, worth_keeping)
-            return await self._ask_and_record(self._store, call, ask), False
+            try:
+                outcome = await ask()
+            except ModelFailed as error:
+                if self._settings.mode == "record":
+                    await self._record(self._store, call, _record_of(error, self._address))
+                raise
+            if self._settings.mode == "record":
+                await self._record(self._store, call, outcome)
+            elif worth_keeping(outcome):
+                text = _as_json(outcome)
+                there = await asyncio.to_thread(self._store.put_first, call.key, call.as_json, text)
+                if there != text:  # another process kept an answer meanwhile: it holds here too
+                    return json.loads(there), True
+            return outcome, False
+
+    async def _record(self, store: CallStore, call: Call, outcome: Outcome) -> None:
+        await asyncio.to_thread(store.put, call.key, call.as_json, _as_json(outcome))
+        self._asked.add(call.key)
 
     async def _kept(self, store: CallStore, call: Call) -> Outcome | None:
         mode = self._settings.mode
@@ -128,40 +143,14 @@ class Recording:
             raise CacheUnusable(f"{self._settings.file} is damaged: {error}. {MOVE_AWAY}") from None
         return None if mode == "use" and kept and "error" in kept else kept
 
-    async def _ask_and_record(
-        self, store: CallStore, call: Call, ask: Callable[[], Awaitable[Outcome]]
-    ) -> Outcome:
-        """Ask, and keep the answer or the failure."""
-        failure: ModelFailed | None = None
-        try:
-            outcome = await ask()
-        except ModelFailed as error:
-            failure, outcome = error, _record_of(error, self._address)
-        await asyncio.to_thread(store.put, call.key, call.as_json, json.dumps(outcome, sort_keys=True))
-        self._asked.add(call.key)
-        if failure:
-            raise failure
-        return outcome
-
-    async def _ask_and_share(
-        self,
-        store: CallStore,
-        call: Call,
-        ask: Callable[[], Awaitable[Outcome]],
-        worth_keeping: Callable[[Outcome], bool],
-    ) -> tuple[Outcome, bool]:
-        """Ask; the answer that another process kept meanwhile holds here too."""
-        outcome = await ask()
-        if not worth_keeping(outcome):
-            return outcome, False
-        text = json.dumps(outcome, sort_keys=True)
-        kept = await asyncio.to_thread(store.put_first, call.key, call.as_json, text)
-        return (outcome, False) if kept == text else (json.loads(kept), True)
-
     def close(self) -> None:
         """Close the file."""
         if self._store:
             self._store.close()
+
+
+def _as_json(outcome: Outcome) -> str:
+    return json.dumps(outcome, sort_keys=True)
 
 
 def _record_of(error: ModelFailed, address: str) -> Outcome:

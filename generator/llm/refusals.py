@@ -3,9 +3,15 @@
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from generator.errors import ContextExceeded, ModelRefusedCall
 from generator.settings import LanguageModelSettings
+from indexer.backoff import retry_after_s
+
+if TYPE_CHECKING:
+    import httpx
 
 SHOWN_CHARACTERS = 300  # of what a server says
 SERVER_ERROR = 500
@@ -37,11 +43,20 @@ CONTEXT_SIZE = re.compile(
 
 
 def refusal_of(
-    status: int, content: bytes, reason: str, url: str, settings: LanguageModelSettings
+    response: "httpx.Response", content: bytes, url: str, settings: LanguageModelSettings
 ) -> ModelRefusedCall:
-    """Return the error for an answer whose status is none of success; `reason` where it has no content."""
+    """Return the error for an answer whose status is none of success, with the pause that it asks for."""
+    refusal = _described(response, content, url, settings)
+    refusal.retry_after_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
+    return refusal
+
+
+def _described(
+    response: "httpx.Response", content: bytes, url: str, settings: LanguageModelSettings
+) -> ModelRefusedCall:
+    status = response.status_code
     body = content.decode("utf-8", "replace")
-    said = shown(message_in(body) or reason, settings)
+    said = shown(message_in(body) or response.reason_phrase, settings)
     if status in MAY_BE_TOO_LONG and CONTEXT_WORDS.search(body):
         size = CONTEXT_SIZE.search(body)
         return ContextExceeded(

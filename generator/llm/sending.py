@@ -13,7 +13,7 @@ from generator.llm.circuit import Circuit
 from generator.llm.completion import Completion
 from generator.llm.endpoint import Endpoint
 from generator.llm.limits import Limit, now
-from generator.llm.reading import Answered, OnGrowth
+from generator.llm.reading import OnGrowth, Reading
 from generator.llm.refusals import SERVER_ERROR
 from generator.settings import LanguageModelSettings
 from indexer.backoff import TRANSIENT_STATUSES, growing_pauses
@@ -79,16 +79,16 @@ class Sender:
             try:
                 async with self._place(limit):
                     queued_s += now() - asked
-                    answered = await self._ask(content, limit, on_growth)
+                    read = await self._ask(content, limit, on_growth)
             except ModelFailed as failure:
                 failure.attempts = attempts
                 if attempts > self._settings.retries or not is_transient(failure) or self.circuit.is_open:
                     raise
                 await _pause(failure, next(pauses), limit)
             else:
-                return Delivered(answered.completion, attempts, queued_s, answered.first_token_s)
+                return Delivered(read.growing, attempts, queued_s, read.first_token_s)
 
-    async def _ask(self, content: bytes, limit: Limit, on_growth: OnGrowth | None) -> Answered:
+    async def _ask(self, content: bytes, limit: Limit, on_growth: OnGrowth | None) -> Reading:
         if not limit.left:
             raise ModelTooSlow(
                 f"nothing of {limit} was left to ask {self.endpoint.url} in. Raise "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from generator.errors import ModelFailed
 from generator.llm.chat import Message, template_kwargs
-from generator.llm.counting import TokenCounter, load_tokenizer
+from generator.llm.counting import Count, CountTokens, at_most, count_locally, load_tokenizer
 from generator.llm.endpoint import Endpoint
 from generator.llm.limits import Limit, now
 from generator.llm.recording import Call, Outcome, Recording
@@ -69,16 +69,29 @@ class Server:
                 self._context = NOBODY if tokens is None else Context(tokens, "server")
             return self._context
 
-    def counter(self, recording: Recording, limit: Limit) -> TokenCounter:
-        """Return what counts the tokens of one prompt in several lengths."""
+    def counter(self, recording: Recording, limit: Limit) -> CountTokens:
+        """Return what counts the tokens of one prompt in several lengths, the same way each time.
 
-        async def count(messages: Sequence[Message]) -> int | None:
-            call = self._call("tokenize", self._to_tokenize(messages))
-            outcome, _ = await recording.outcome(call, lambda: self._tokens(call.request, limit))
-            counted: int | None = outcome["count"]
-            return counted
+        By the server's tokenizer, else by a local one, else by the bytes.
+        """
+        asks_server = self._settings.dialect == "vllm"
 
-        return TokenCounter(count if self._settings.dialect == "vllm" else None, self._tokenizer)
+        async def count(messages: Sequence[Message]) -> Count:
+            nonlocal asks_server
+            if asks_server:
+                call = self._call("tokenize", self._to_tokenize(messages))
+                try:
+                    outcome, _ = await recording.outcome(call, lambda: self._tokens(call.request, limit))
+                except ModelFailed:
+                    outcome = {"count": None}
+                if outcome["count"] is not None:
+                    return Count(outcome["count"], "server")
+                asks_server = False
+            if self._tokenizer:
+                return await asyncio.to_thread(count_locally, self._tokenizer, messages)
+            return at_most(messages)
+
+        return count
 
     def _call(self, kind: str, request: Mapping[str, Any]) -> Call:
         return Call(kind, "context", self._settings.model, self._settings.revision, None, request)

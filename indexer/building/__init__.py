@@ -14,20 +14,9 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from indexer.analysis.pool import WorkerEnded
-from indexer.building.passages import (
-    analyse_passages,
-    resume_point,
-    skip_written,
-    write_passages,
-)
+from indexer.building.passages import analyse_passages, resume_point, skip_written, write_passages
 from indexer.building.plan import BuildPlan, begin, resume
-from indexer.building.records import (
-    Tally,
-    prepare_passages,
-    read_records,
-    reading_stages,
-    replaced_by_later,
-)
+from indexer.building.records import Tally, prepare_passages, read_records, replaced_by_later
 from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.dead_letters import DeadLetterFile
 from indexer.errors import EmptyCorpus, IndexNotWritten, Remedy, StrictRefusal
@@ -108,8 +97,13 @@ def _build(
         # What is written now is looked at on its way; what was there before is read again at the end.
         chain = plan.request.analyzer, plan.request.decompound, plan.dictionary
         summary = None if plan.base or point.written else CorpusSummary(*chain)
-        stages = reading_stages(progress, point.written, tally)
-        with closing(read_records(plan, tally, refuse, stages)) as papers:  # an error would leave files open
+
+        def show_bytes(done: int, total: int) -> None:
+            progress("reading" if len(tally.ids) < point.written else "indexing", done, total)
+
+        with closing(
+            read_records(plan, tally, refuse, show_bytes)
+        ) as papers:  # an error would leave files open
             records = prepare_passages(papers, plan, tally)
             if not skip_written(records, point):
                 return StartOver(frozenset())  # the corpus is another one, though its files look the same

@@ -49,7 +49,7 @@ def analyse_passages(
 ) -> Generator[Prepared, None, None]:
     """Yield the passages of records with their tokens and the terms that their brackets mention."""
     yield from analyse_in_order(
-        _numbered(records),
+        ((record.number, passage) for record in records for passage in record.passages),
         lambda item: texts_of(item[1]),
         passage_mentions,
         analyzer=plan.request.analyzer,
@@ -57,10 +57,6 @@ def analyse_passages(
         workers=workers,
         dictionary=plan.dictionary,
     )
-
-
-def _numbered(records: Iterable[Record]) -> Iterator[Numbered]:
-    return ((record.number, passage) for record in records for passage in record.passages)
 
 
 def write_passages(

@@ -12,7 +12,6 @@ from indexer.building.plan import BuildPlan
 from indexer.chunking import cut_text
 from indexer.papers import Paper
 from indexer.readers import DeadLetter
-from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.stored import stored_passages
 
@@ -73,11 +72,6 @@ def _bounded(paper: Paper) -> Paper:
         if shortened:
             cut[name] = text
     return paper.model_copy(update=cut) if cut else paper
-
-
-def reading_stages(progress: Progress, written: int, tally: Tally) -> Callable[[int, int], None]:
-    """Return what shows progress in bytes: `reading` up to the records already written, then `indexing`."""
-    return lambda done, total: progress("reading" if len(tally.ids) < written else "indexing", done, total)
 
 
 def replaced_by_later(hashes: "array[int]") -> list[int]:

@@ -22,35 +22,31 @@ from indexer.requests import Progress, no_progress
 
 POLL_S = 0.5
 # What the server says of a repository or a snapshot, and what becomes of it; `{reason}` is in its own words.
-REFUSALS: tuple[tuple[str, type[IndexerError], str], ...] = (
-    (
-        "snapshot_name_already_in_use|already exists|snapshot with the same name",
+REFUSALS: dict[str, tuple[type[IndexerError], str]] = {
+    "snapshot_name_already_in_use|already exists|snapshot with the same name": (
         InvalidCall,
         "the name {name!r} is taken; give the snapshot another, or none",
     ),
-    ("invalid_snapshot_name", InvalidCall, "{name!r} cannot be a snapshot's name: {reason}"),
-    (
-        "concurrent_snapshot",
+    "invalid_snapshot_name": (InvalidCall, "{name!r} cannot be a snapshot's name: {reason}"),
+    "concurrent_snapshot": (
         IndexBusy,
         "another backup or restore is under way ({reason}); wait until it has ended",
     ),
-    (
-        r"path\.repo",
+    r"path\.repo": (
         EngineRefused,
         (
             "the servers may not write there ({reason}); set path.repo in all nodes' elasticsearch.yml to a "
             "folder that all of them mount and restart them, or give a --location within it"
         ),
     ),
-    (
-        "repository|access_denied",
+    "repository|access_denied": (
         EngineRefused,
         (
             "the repository {repository} cannot be used ({reason}); its folder must be mounted on every node "
             "and be writable for the servers' user (in the containers: 1000, group 0)"
         ),
     ),
-)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +96,8 @@ def backup(
         time.sleep(POLL_S)
     if found["state"] != "SUCCESS":
         cluster.run(api.delete(repository=repository, snapshot=name))
-        why = found.get("reason") or next(
-            (failure.get("reason") for failure in found.get("failures", ())), ""
-        )
+        reasons = (found.get("reason"), *(failure.get("reason") for failure in found.get("failures", ())))
+        why = next(filter(None, reasons), "")
         raise IndexNotWritten(
             f"the snapshot {name!r} is {found['state'].lower()} and is deleted again ({why}); see "
             "GET /_cluster/health for missing shards, and the disk of the repository, then take it again"
@@ -112,23 +107,18 @@ def backup(
 
 def list_snapshots(cluster: Cluster, prefix: str, *, location: str = "") -> list[Snapshot]:
     """Return the snapshots, the oldest first."""
-    repository = _repository(prefix)
+    repository, api = _repository(prefix), cluster.client.snapshot
     with _explained(repository):
         _register(cluster, prefix, location)
-        answer = cluster.run(
-            cluster.client.snapshot.get(repository=repository, snapshot="*", sort="start_time")
-        )
+        answer = cluster.run(api.get(repository=repository, snapshot="*", sort="start_time"))
     return [_snapshot(found) for found in answer["snapshots"]]
 
 
 def present(cluster: Cluster, prefix: str) -> list[str]:
     """Return what a restore replaces: the indices of the prefix that are there."""
-    answer = cluster.run(
-        cluster.client.indices.get_settings(
-            index=_patterns(prefix), name="index.uuid", expand_wildcards="all", allow_no_indices=True
-        )
-    )
-    return sorted(answer.body)
+    all_there: dict[str, Any] = {"expand_wildcards": "all", "allow_no_indices": True}
+    api = cluster.client.indices
+    return sorted(cluster.run(api.get_settings(index=_patterns(prefix), name="index.uuid", **all_there)).body)
 
 
 def find_snapshot(cluster: Cluster, prefix: str, name: str, *, location: str = "") -> Snapshot:
@@ -168,7 +158,7 @@ def restore(
         IndexBusy: somebody writes to one of them.
         IndexNotWritten: a shard could not be restored; the same call may be made again.
     """
-    found = find_snapshot(cluster, prefix, name, location=location)
+    found, repository = find_snapshot(cluster, prefix, name, location=location), _repository(prefix)
     there = present(cluster, prefix)
     if there and not replace:
         raise InvalidCall(
@@ -178,34 +168,23 @@ def restore(
     _refuse_while_written(cluster, prefix)
     for index in there:  # each its own request: many names make too long an address
         cluster.run(cluster.client.indices.delete(index=index, ignore_unavailable=True))
-    body = {
-        "indices": ",".join(_of_prefix(prefix, found.indices)),
-        "include_global_state": False,
-        "include_aliases": True,
-        "partial": False,
-    }
-    with _explained(_repository(prefix), name):
-        cluster.run(
-            cluster.client.snapshot.restore(
-                repository=_repository(prefix), snapshot=name, wait_for_completion=False, body=body
-            )
-        )
+    body = {"indices": ",".join(_of_prefix(prefix, found.indices)), "include_aliases": True}
+    body |= {"include_global_state": False, "partial": False}
+    api = cluster.client.snapshot
+    with _explained(repository, name):
+        cluster.run(api.restore(repository=repository, snapshot=name, wait_for_completion=False, body=body))
     _wait_until_restored(cluster, prefix, progress)
     return found
 
 
 def _refuse_while_written(cluster: Cluster, prefix: str) -> None:
     """Raise IndexBusy where somebody writes to an index of the prefix."""
-    index, now = leases(prefix), int(time.time())
-    cluster.run(cluster.client.indices.refresh(index=index, ignore_unavailable=True))
+    now = int(time.time())
+    where: dict[str, Any] = {"index": leases(prefix), "ignore_unavailable": True}
+    query = {"range": {"until": {"gt": now}}}
+    cluster.run(cluster.client.indices.refresh(**where))
     held = cluster.run(
-        cluster.client.search(
-            index=index,
-            query={"range": {"until": {"gt": now}}},
-            size=1,
-            ignore_unavailable=True,
-            allow_partial_search_results=False,
-        )
+        cluster.client.search(query=query, size=1, allow_partial_search_results=False, **where)
     )
     for hit in held["hits"]["hits"]:
         holder, until = hit["_source"]["holder"].rpartition("-")[0], hit["_source"]["until"]
@@ -217,28 +196,24 @@ def _refuse_while_written(cluster: Cluster, prefix: str) -> None:
 
 def _wait_until_restored(cluster: Cluster, prefix: str, progress: Progress) -> None:
     """Wait for all primary shards, as long as they move; copies of them may follow."""
-    last_move, before = time.monotonic(), -1
+    last_move, before, api = time.monotonic(), -1, cluster.client.cluster
     while True:
-        health = cluster.run(
-            cluster.client.cluster.health(index=_patterns(prefix), level="indices", expand_wildcards="all")
-        )
-        indices = health["indices"]
-        total = sum(index["number_of_shards"] for index in indices.values())
-        done = sum(index["active_primary_shards"] for index in indices.values())
+        health = cluster.run(api.health(index=_patterns(prefix), level="indices", expand_wildcards="all"))
+        shards = {
+            name: (index["active_primary_shards"], index["number_of_shards"])
+            for name, index in health["indices"].items()
+        }
+        done, total = (sum(counts) for counts in zip((0, 0), *shards.values(), strict=True))
         progress("restoring", done, total)
         if done == total:
             return
         if done != before or health["initializing_shards"]:
             last_move, before = time.monotonic(), done
         elif time.monotonic() - last_move > cluster.settings.patience_s:
-            missing = [
-                name
-                for name, index in indices.items()
-                if index["active_primary_shards"] < index["number_of_shards"]
-            ]
+            missing = ", ".join(name for name, (active, wanted) in shards.items() if active < wanted)
             raise IndexNotWritten(
-                f"not restored: {', '.join(missing)} ({_why_unassigned(cluster)}); mend that and give the "
-                "same command again"
+                f"not restored: {missing} ({_why_unassigned(cluster)}); mend that and give the same "
+                "command again"
             )
         time.sleep(POLL_S)
 
@@ -275,7 +250,7 @@ def _explained(repository: str, name: str = "") -> Iterator[None]:
             raise
         kind, reason = reason_of(cause)
         said = f"{kind} {reason} {cause.message}"
-        for words, refusal, text in REFUSALS:
+        for words, (refusal, text) in REFUSALS.items():
             if re.search(words, said):
                 raise refusal(text.format(name=name, reason=reason, repository=repository)) from cause
         raise

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 from indexer.analysis import Decompound, UserDictionary
+from indexer.durable import describing_write_errors
+from indexer.errors import IndexDamaged, InvalidCall, Remedy, UnknownIndex
 from indexer.manifest import Manifest
 from indexer.papers import Unit
 from indexer.schema import StoredPassage
@@ -56,64 +58,85 @@ class IndexStore(Protocol):
     engine: EngineName
     capabilities: Capabilities
     local: BuildFolder  # what lies on this machine
+    place: str  # where its indexes are, for a message
 
     def __enter__(self) -> Self:
         """Return the store."""
-        ...
+        return self
 
     def __exit__(self, *_: object) -> None:
         """Close connections."""
-        ...
+        return
 
     def current(self) -> int | None:
         """Return the number of the version that answers, None before the first."""
-        ...
 
     def require_current(self) -> int:
         """Return the number of the version that answers; UnknownIndex before the first."""
-        ...
+        version = self.current()
+        if version is None:
+            raise UnknownIndex(f"no index {self.name!r} {self.place}", remedy=Remedy.CREATE, index=self.name)
+        return version
 
     def versions(self) -> list[int]:
         """List the published versions in order."""
-        ...
 
     def next_version(self) -> int:
         """Return the number after the highest ever published here."""
-        ...
 
     def manifest(self) -> Manifest:
         """Read the manifest of the version that answers.
+
+        A version may be cleared away between the look at its number and the look at its manifest; then
+        another answers, whose manifest is read.
 
         Raises:
             UnknownIndex: nothing was published.
             IndexDamaged: it cannot be read.
             IndexMismatch: it is of an older or newer format.
         """
-        ...
+        while True:
+            version = self.require_current()
+            try:
+                return self.manifest_of(version)
+            except IndexDamaged:
+                if self.current() == version:
+                    raise
 
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version; raises as `manifest`."""
-        ...
 
     def address(self, manifest: Manifest) -> Address:
         """Return where the engine finds a version."""
-        ...
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
         """Yield every passage of a version in corpus order; IndexDamaged where a file is broken."""
-        ...
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return the file of a version's glossary; FileNotFoundError where it is missing."""
-        ...
 
     def dictionary(self, manifest: Manifest) -> UserDictionary | None:
-        """Return the user's dictionary of a version; IndexDamaged where it is missing or another."""
-        ...
+        """Return the user's dictionary of a version; IndexDamaged where it cannot be read or is another."""
+        if not manifest.dictionary:
+            return None
+        try:
+            dictionary = self.read_dictionary(manifest.version)
+            reason = "it is not the one that the index was built with"
+        except InvalidCall as error:
+            dictionary, reason = None, str(error)
+        if dictionary is None or dictionary.hash != manifest.dictionary:
+            raise IndexDamaged(
+                f"the dictionary of index {self.name!r}, version {manifest.version} cannot be used: {reason}",
+                remedy=Remedy.REBUILD_WITH_DICTIONARY,
+                index=self.name,
+            )
+        return dictionary
+
+    def read_dictionary(self, version: int) -> UserDictionary:
+        """Read the user's dictionary of a version that has one; InvalidCall where its lines are wrong."""
 
     def vectors(self, manifest: Manifest) -> "VectorStore | None":
         """Open the vectors of a version; None where it has none, or the engine holds them."""
-        ...
 
     def check_files(self, manifest: Manifest) -> None:
         """Compare what lies there with the manifest at a small cost: by sizes.
@@ -122,11 +145,9 @@ class IndexStore(Protocol):
             FileNotFoundError: a file is missing.
             IndexDamaged: a file is of another size.
         """
-        ...
 
     def verify_files(self, version: int) -> list[str]:
         """Compare every byte of a version with its manifest; return what differs, a line each."""
-        ...
 
     def writing(self) -> AbstractContextManager[None]:
         """Hold the index for writing, and mend what a killed process left half done.
@@ -134,11 +155,9 @@ class IndexStore(Protocol):
         Raises:
             IndexBusy: another process holds it.
         """
-        ...
 
     def can_resume(self) -> bool:
         """Tell whether what an unfinished build wrote is still there."""
-        ...
 
     def start_building(
         self,
@@ -148,29 +167,36 @@ class IndexStore(Protocol):
         dictionary: UserDictionary | None = None,
     ) -> None:
         """Begin a build anew: from the passages of a version, or from empty with an analysis."""
-        ...
 
     def writer(
         self, unit: Unit, base: Manifest | None, refuse: "Callable[[DeadLetter], None]" = ignore_refusal
     ) -> "Writer":
         """Open the build for writing; `refuse` is called with passages that the engine will not take."""
-        ...
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         """Make the finished build a version that answers, and clear away all but the last `keep`.
 
         Versions that were rolled back from are cleared away too. Return the manifest with its files' sums.
         """
-        ...
 
     def discard_building(self) -> None:
         """Remove the unfinished build, and the index with it where nothing was ever published."""
-        ...
 
     def rollback(self) -> int:
         """Go back to the version before the one that answers; return its number."""
-        ...
+        self.require_current()
+        with self.writing(), describing_write_errors(self.name):
+            current = self.require_current()
+            earlier = [version for version in self.versions() if version < current]
+            if not earlier:
+                raise InvalidCall(
+                    f"index {self.name!r} has no version before {current} to go back to", index=self.name
+                )
+            self.point_to(earlier[-1])
+        return earlier[-1]
+
+    def point_to(self, version: int) -> None:
+        """Let a version answer from now on."""
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""
-        ...

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from errno import ENOENT
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from elasticsearch import BadRequestError, NotFoundError
 
@@ -32,7 +32,6 @@ from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, ignore_refusal
 from indexer.store.build_folder import GLOSSARY, NAME, BuildFolder
-from indexer.store.versions import checked_dictionary, require_version, version_before
 from indexer.sums import sum_file
 from indexer.writers import Writer
 from indexer.writers.elasticsearch import ElasticsearchWriter
@@ -40,7 +39,7 @@ from indexer.writers.elasticsearch import ElasticsearchWriter
 Result = TypeVar("Result")
 
 
-class ElasticsearchStore:
+class ElasticsearchStore(IndexStore):
     """An index in a cluster, see `indexer.store.IndexStore`; closing it closes the connection."""
 
     engine: EngineName = "elasticsearch"
@@ -54,11 +53,12 @@ class ElasticsearchStore:
         self._cluster = Cluster(settings.elasticsearch)
         self._client = self._cluster.client
         self._lease: Lease | None = None
+        self.place = (
+            f"with the prefix {self._settings.prefix!r} at {self._settings.url}, or none that this user or "
+            "key may see"
+        )
         self._alias = names.alias_of(self._settings.prefix, name)
         self._glossaries = names.glossaries(self._settings.prefix)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close the connection."""
@@ -75,14 +75,6 @@ class ElasticsearchStore:
         indexes = [index for index in found if index.startswith(f"{self._alias}@")]
         return names.version_of(indexes[0]) if indexes else None
 
-    def require_current(self) -> int:
-        """Return the number of the version that answers; UnknownIndex before the first."""
-        where = (
-            f"with the prefix {self._settings.prefix!r} at {self._settings.url}, or none that this user or "
-            "key may see"
-        )
-        return require_version(self.name, self.current(), where)
-
     def versions(self) -> list[int]:
         """List the published versions in order."""
         return sorted(names.version_of(index) for index, meta in self._metas().items() if "manifest" in meta)
@@ -90,16 +82,6 @@ class ElasticsearchStore:
     def next_version(self) -> int:
         """Return the number after the highest ever published here."""
         return max([0, self.current() or 0, *self.versions()]) + 1
-
-    def manifest(self) -> Manifest:
-        """Read the manifest of the version that answers, or of a newer one, if it is cleared away."""
-        while True:
-            version = self.require_current()
-            try:
-                return self.manifest_of(version)
-            except IndexDamaged:
-                if self.current() == version:
-                    raise
 
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version."""
@@ -177,17 +159,12 @@ class ElasticsearchStore:
     def vectors(self, manifest: Manifest) -> None:
         """Return None: the cluster holds the vectors, and a version that starts from another has its."""
 
-    def dictionary(self, manifest: Manifest) -> UserDictionary | None:
-        """Return the rules that the cluster itself goes by."""
-
-        def read() -> UserDictionary:
-            tokenizer = self._settings_of(manifest.version)["analysis"]["tokenizer"]["nori"]
-            rules = tokenizer.get("user_dictionary_rules", [])
-            rules = [rules] if isinstance(rules, str) else rules
-            origin = f"the settings of {self.index_of(manifest.version)}"
-            return parse_user_dictionary("\n".join(rules).encode(), origin)
-
-        return checked_dictionary(manifest, read)
+    def read_dictionary(self, version: int) -> UserDictionary:
+        """Read the rules that the cluster itself goes by; InvalidCall where they are wrong."""
+        rules = self._settings_of(version)["analysis"]["tokenizer"]["nori"].get("user_dictionary_rules", [])
+        lines = [rules] if isinstance(rules, str) else rules
+        origin = f"the settings of {self.index_of(version)}"
+        return parse_user_dictionary("\n".join(lines).encode(), origin)
 
     def check_files(self, manifest: Manifest) -> None:
         """Nothing: the servers check their files, and a glossary's sum is compared when it is fetched."""
@@ -223,13 +200,10 @@ class ElasticsearchStore:
             with held_lease(self._cluster, leases, self._alias, self.name, self.local.path) as lease:
                 self._lease = lease
                 try:
-                    self._finish_clearing()
+                    self.local.finish_clearing(self.current, self.versions, self._clear_away)
                     yield
                 finally:
                     self._lease = None
-
-    def _finish_clearing(self) -> None:
-        self.local.finish_clearing(self.current, self.versions, self._clear_away)
 
     async def _create(self, index: str, body: dict[str, Any]) -> None:
         if not await self._client.indices.exists(index=index):
@@ -303,12 +277,13 @@ class ElasticsearchStore:
         self._patiently(lambda: self._client.indices.put_settings(index=index, settings=settings))
         self._patiently(lambda: self._client.indices.put_mapping(index=index, meta=meta))
         self.local.plan_clearing(manifest.version, before, keep)
-        self._point_to(manifest.version)
+        self.point_to(manifest.version)
         shutil.rmtree(self.local.building, ignore_errors=True)
-        self._finish_clearing()
+        self.local.finish_clearing(self.current, self.versions, self._clear_away)
         return published
 
-    def _point_to(self, version: int) -> None:
+    def point_to(self, version: int) -> None:
+        """Let a version answer from now on."""
         self._move_alias({"add": {"index": self.index_of(version), "alias": self._alias}})
 
     def _move_alias(self, *added: dict[str, Any]) -> None:
@@ -333,14 +308,6 @@ class ElasticsearchStore:
         self._require_lease()
         self._delete_index(self.index_of(self.next_version()))
         self.local.discard(with_index=self.current() is None and not self.versions())
-
-    def rollback(self) -> int:
-        """Go back to the version before the one that answers; return its number."""
-        self.require_current()
-        with self.writing(), describing_write_errors(self.name):
-            version = version_before(self.name, self.require_current(), self.versions())
-            self._point_to(version)
-        return version
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""

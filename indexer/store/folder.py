@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import tantivy
 
@@ -32,7 +32,6 @@ from indexer.schema import StoredPassage, tantivy_schema
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, ignore_refusal
 from indexer.store.build_folder import DICTIONARY, GLOSSARY, NAME, NOT_PUBLISHED, PLAN, VECTORS, BuildFolder
-from indexer.store.versions import checked_dictionary, require_version, version_before
 from indexer.stored import read_stored
 from indexer.sums import FileSum, changed_files, check_sizes, sum_files, sums_by_inode
 
@@ -45,7 +44,7 @@ TANTIVY = "tantivy"  # the folder of a version's index
 REBUILD_OR_ROLL_BACK = (Remedy.REBUILD, Remedy.ROLL_BACK)
 
 
-class FolderStore:
+class FolderStore(IndexStore):
     """An index whose versions are folders of this machine; see `indexer.store.IndexStore`."""
 
     engine: EngineName = "tantivy"
@@ -55,14 +54,9 @@ class FolderStore:
         """Name the folder; nothing is made or read yet. InvalidCall for a name that is no plain word."""
         self.name = name
         self.local = BuildFolder.of(home, name)
+        self.place = f"in {home}"
         self._pointer = self.local.path / "CURRENT"
         self._writer_memory_mb = writer_memory_mb
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
     def current(self) -> int | None:
         """Return the number of the version that answers, None before the first."""
@@ -74,10 +68,6 @@ class FolderStore:
             raise IndexDamaged(
                 f"{self._pointer} holds no version number", remedy=Remedy.REBUILD, index=self.name
             ) from error
-
-    def require_current(self) -> int:
-        """Return the number of the version that answers; UnknownIndex before the first."""
-        return require_version(self.name, self.current(), f"in {self.local.path.parent}")
 
     def versions(self) -> list[int]:
         """List the published versions in order."""
@@ -100,20 +90,6 @@ class FolderStore:
     def version_path(self, version: int) -> Path:
         """Return the folder of a version."""
         return self.local.version_path(version)
-
-    def manifest(self) -> Manifest:
-        """Read the manifest of the version that answers.
-
-        A version may be cleared away between the look at the pointer and the look at the folder; then the
-        pointer has moved, and the new one is read.
-        """
-        while True:
-            version = self.require_current()
-            try:
-                return self.manifest_of(version)
-            except IndexDamaged:
-                if self.current() == version:
-                    raise
 
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version."""
@@ -155,10 +131,10 @@ class FolderStore:
 
         return VectorStore(folder)
 
-    def dictionary(self, manifest: Manifest) -> UserDictionary | None:
-        """Return the user's dictionary that a version was analysed with."""
-        path = self.version_path(manifest.version) / DICTIONARY
-        return checked_dictionary(manifest, lambda: parse_user_dictionary(path.read_bytes(), str(path)))
+    def read_dictionary(self, version: int) -> UserDictionary:
+        """Read the user's dictionary of a version; InvalidCall where its lines are wrong."""
+        path = self.version_path(version) / DICTIONARY
+        return parse_user_dictionary(path.read_bytes(), str(path))
 
     def check_files(self, manifest: Manifest) -> None:
         """Compare the sizes of a version's files with its manifest."""
@@ -245,7 +221,7 @@ class FolderStore:
         sync(self.local.versions)
         sync(self.local.path)
         self.local.plan_clearing(manifest.version, before, keep)
-        self._point_to(manifest.version)
+        self.point_to(manifest.version)
         (target / PLAN).unlink(missing_ok=True)
         self.local.finish_clearing(self.current, self.versions, self._clear_away)
         return published
@@ -270,16 +246,9 @@ class FolderStore:
         """Remove the unfinished build, and the folder with it where nothing was ever published."""
         self.local.discard(with_index=self.current() is None and not self._numbered())
 
-    def _point_to(self, version: int) -> None:
+    def point_to(self, version: int) -> None:
+        """Let a version answer from now on."""
         write_durably(self._pointer, f"{version}\n")
-
-    def rollback(self) -> int:
-        """Go back to the version before the one that answers; return its number."""
-        self.require_current()
-        with self.writing(), describing_write_errors(self.name):
-            version = version_before(self.name, self.require_current(), self.versions())
-            self._point_to(version)
-        return version
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""

@@ -3,14 +3,12 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
-from stack.errors import BundleIncomplete
+from stack.bundle.tools import run_tool
 
 IMAGE_LINE = re.compile(r"^\s*image:\s*(?P<name>[^\s#]+)", re.MULTILINE)
 BUILT_HERE = "shrag-"  # in no registry: docker compose build makes it
-LAST_LINES = 3
 # A call that fails where the tool does not work: docker's client is often there without its engine.
 PROBES = {
     "docker": ["version", "--format", "{{.Server.Version}}"],
@@ -38,9 +36,8 @@ def find_tool() -> str | None:
     return None
 
 
-def why_not_here(image: str) -> str:
-    """Tell why an image cannot be saved on this machine, or nothing."""
-    tool = find_tool()
+def why_not_here(tool: str | None, image: str) -> str:
+    """Tell why an image cannot be saved on this machine by the tool that there is, or nothing."""
     if tool is None:
         return f"none of {', '.join(PROBES)} works on this machine; install one, or save the image on another"
     if image.startswith(BUILT_HERE) and Path(tool).name == "skopeo":
@@ -48,52 +45,41 @@ def why_not_here(image: str) -> str:
     return ""
 
 
-def collect_image(image: str, target: Path) -> dict[str, str]:
+def collect_image(tool: str, image: str, target: Path) -> dict[str, str]:
     """Save an image, and return what the manifest says of it; one that is there with its digest is left.
 
     Raises:
-        BundleIncomplete: no tool works, or it fails.
+        BundleIncomplete: the tool fails.
     """
-    tool = find_tool()
-    if tool is None:
-        raise BundleIncomplete(f"image {image}: {why_not_here(image)}")
     file = target / file_name(image)
     digest_file = file.with_suffix(".digest")  # written when the image is whole
     if not digest_file.is_file():
         target.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)
-        save = _by_skopeo if Path(tool).name == "skopeo" else _by_engine
+        save = _save_by_skopeo if Path(tool).name == "skopeo" else _save_by_engine
         digest_file.write_text(save(tool, image, file) + "\n", "utf-8")
-    return {
-        "name": image,
-        "digest": digest_file.read_text("utf-8").strip(),
-        "file": f"{target.name}/{file.name}",
-    }
+    digest = digest_file.read_text("utf-8").strip()
+    return {"name": image, "digest": digest, "file": f"{target.name}/{file.name}"}
 
 
-def _by_engine(tool: str, image: str, file: Path) -> str:
+def _save_by_engine(tool: str, image: str, file: Path) -> str:
     """Save with docker or podman; an image that is built here has its own id for a digest."""
-    built_here = image.startswith(BUILT_HERE)
+    built_here, purpose = image.startswith(BUILT_HERE), f"image {image}"
     if not built_here:
-        _run(image, [tool, "pull", "--quiet", image])
+        run_tool([tool, "pull", "--quiet", image], purpose)
     wanted = "{{.Id}}" if built_here else "{{index .RepoDigests 0}}"
-    digest = _run(image, [tool, "image", "inspect", "--format", wanted, image]).strip()
-    _run(image, [tool, "save", "--output", str(file), image])
+    digest = run_tool([tool, "image", "inspect", "--format", wanted, image], purpose).decode().strip()
+    run_tool([tool, "save", "--output", str(file), image], purpose)
     return digest.rpartition("@")[2]
 
 
-def _by_skopeo(tool: str, image: str, file: Path) -> str:
+def _save_by_skopeo(tool: str, image: str, file: Path) -> str:
     """Copy from the registry, without an engine."""
+    purpose = f"image {image}"
     full = image if "." in image.partition("/")[0] else f"docker.io/{image}"
-    digest = _run(image, [tool, "inspect", "--format", "{{.Digest}}", f"docker://{full}"]).strip()
+    inspect = [tool, "inspect", "--format", "{{.Digest}}", f"docker://{full}"]
+    digest = run_tool(inspect, purpose).decode().strip()
     name = full.partition("@")[0].rpartition(":")[0] or full
-    _run(image, [tool, "copy", "--quiet", f"docker://{name}@{digest}", f"docker-archive:{file}:{image}"])
+    archive = f"docker-archive:{file}:{image}"
+    run_tool([tool, "copy", "--quiet", f"docker://{name}@{digest}", archive], purpose)
     return digest
-
-
-def _run(image: str, command: Sequence[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - a found tool
-    if done.returncode != 0:
-        said = " ".join(done.stderr.splitlines()[-LAST_LINES:]).strip()
-        raise BundleIncomplete(f"image {image}: {' '.join(command[:2])}: {said or done.returncode}")
-    return done.stdout

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
 from indexer.durable import write_durably
-from stack.bundle.images import collect_image, why_not_here
+from stack.bundle.images import collect_image, find_tool, why_not_here
 from stack.bundle.manifest import (
     IMAGES,
     MODELS,
@@ -25,8 +24,8 @@ from stack.bundle.manifest import (
 )
 from stack.bundle.models import OTHER_FORMS, ModelSource, collect_model, resolve_model
 from stack.bundle.source import CHECKOUT, collect_source, has_changes
-from stack.bundle.wheels import LOCKS, collect_wheels, python_version
-from stack.errors import BundleBusy, BundleCallError, BundleIncomplete
+from stack.bundle.wheels import LOCKS, PYTHON, collect_wheels
+from stack.errors import BundleBusy, BundleCallError
 
 ALWAYS_LEFT_OUT = (
     LeftOut("indexes", "copy SHRAG_HOME, or index there"),
@@ -48,14 +47,11 @@ class BundleRequest:
     images: tuple[str, ...] = ()
     checkout: Path = CHECKOUT
 
-    def plan(self) -> dict[str, Any]:
-        """Return all that decides what is in the bundle but the source, which is always written anew."""
-        return {
-            "extra": self.extra,
-            "platforms": list(self.platforms),
-            "models": [[model.name, model.revision, str(model.folder or "")] for model in self.models],
-            "images": list(self.images),
-        }
+    def plan(self) -> str:
+        """Return as JSON what decides what is in the bundle but the source, which is always written anew."""
+        models = [[model.name, model.revision, str(model.folder or "")] for model in self.models]
+        plan = {"extra": self.extra, "platforms": self.platforms, "models": models, "images": self.images}
+        return json.dumps(plan, ensure_ascii=False)
 
 
 def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest:
@@ -93,14 +89,12 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
 def _begin(request: BundleRequest, partial: Path) -> None:
     """Begin a bundle, or go on with what is there if it was begun with the same options."""
     partial.mkdir(exist_ok=True)
-    plan = partial / PLAN
-    wanted = json.dumps(request.plan(), ensure_ascii=False)
+    plan, wanted = partial / PLAN, request.plan()
     if not any(partial.iterdir()):
         write_durably(plan, wanted)
     if not plan.is_file():
         raise BundleCallError(f"{partial} is no bundle that was begun; move it away, or name another folder")
-    begun = plan.read_text("utf-8")
-    if begun != wanted:
+    if (begun := plan.read_text("utf-8")) != wanted:
         raise BundleCallError(
             f"{partial} was begun with other options ({begun}; now {wanted}); give the same again, with the "
             "commit of a model whose branch has moved, or delete it"
@@ -114,20 +108,20 @@ def _collect(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:
     commit = collect_source(partial / SOURCE, request.checkout)
     lock = LOCKS[request.extra]
     tell(f"wheels of {lock}")
-    complaint = collect_wheels(partial / SOURCE / "requirements" / lock, partial / WHEELS, request.platforms)
-    if complaint:
-        raise BundleIncomplete(f"wheels of {lock}: {complaint}; mend that, and the same command goes on")
+    collect_wheels(partial / SOURCE / "requirements" / lock, partial / WHEELS, request.platforms)
     models = []
     for model in request.models:
         tell(f"model {model.name}")
         models.append(collect_model(model, partial / MODELS / model.name))
     images, left_out = [], [*ALWAYS_LEFT_OUT]
+    tool = find_tool() if request.images else None
     for image in request.images:
         tell(f"image {image}")
-        if reason := why_not_here(image):
-            left_out.append(LeftOut(f"image {image}", reason, asked_for=True))
+        reason = why_not_here(tool, image)
+        if tool and not reason:
+            images.append(collect_image(tool, image, partial / IMAGES))
         else:
-            images.append(collect_image(image, partial / IMAGES))
+            left_out.append(LeftOut(f"image {image}", reason, asked_for=True))
     if has_changes(request.checkout):
         left_out.append(LeftOut("changes that are not committed", "the source is the commit's"))
     tell("hashes")
@@ -135,7 +129,7 @@ def _collect(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         shrag=version("shrag"),
         commit=commit,
-        python=python_version(),
+        python=PYTHON,
         platforms=request.platforms,
         lock=lock,
         models=tuple(models),

@@ -57,7 +57,13 @@ def collect_model(source: ModelSource, target: Path) -> dict[str, str]:
         BundleIncomplete: the hub does not give it, or it is not whole.
     """
     if source.folder:
-        _copy_folder(source.folder, target)
+        shutil.rmtree(target, ignore_errors=True)
+        try:  # `.git` and `.env`, which may hold keys, stay here
+            shutil.copytree(source.folder, target, ignore=shutil.ignore_patterns(".*"))
+        except OSError as error:  # shutil.Error is one too
+            raise BundleIncomplete(
+                f"model {source.name}: {source.folder} cannot be copied: {error}"
+            ) from error
     else:
         with _asking_the_hub(source) as hub:
             # What is there with the right hash is not fetched again.
@@ -68,15 +74,6 @@ def collect_model(source: ModelSource, target: Path) -> dict[str, str]:
     if faults := list(model_faults(target)):
         raise BundleIncomplete(f"model {source.name}: {'; '.join(faults)}")
     return {"name": source.name, "revision": source.revision, "source": "folder" if source.folder else "hub"}
-
-
-def _copy_folder(folder: Path, target: Path) -> None:
-    """Copy a folder anew but for what is hidden: `.git` and `.env` may hold keys."""
-    shutil.rmtree(target, ignore_errors=True)
-    try:
-        shutil.copytree(folder, target, ignore=shutil.ignore_patterns(".*"))
-    except OSError as error:  # shutil.Error is one too
-        raise BundleIncomplete(f"model {target.name}: {folder} cannot be copied: {error}") from error
 
 
 def resolve_model(source: ModelSource) -> ModelSource:
@@ -115,20 +112,19 @@ def model_faults(folder: Path) -> Iterator[str]:
     if not isinstance(_read(folder / CONFIG), dict):
         yield f"{CONFIG} is missing, or no JSON object"
         return
-    if not any((folder / name).is_file() for name in TOKENIZERS):
+    there = {path.name for path in folder.iterdir() if path.is_file()}
+    if not there.intersection(TOKENIZERS):
         yield f"there is no tokenizer ({', '.join(TOKENIZERS)})"
-    indexes = [f"{name}.index.json" for name in WEIGHTS if (folder / f"{name}.index.json").is_file()]
-    if indexes:
-        written = _read(folder / indexes[0])
-        shards = written.get("weight_map") if isinstance(written, dict) else None
-        if not isinstance(shards, dict):
-            yield f"{indexes[0]} names no weights"
+    index = next((name for name in (f"{weights}.index.json" for weights in WEIGHTS) if name in there), None)
+    if index:
+        written = _read(folder / index)
+        parts = written.get("weight_map") if isinstance(written, dict) else None
+        if not isinstance(parts, dict):
+            yield f"{index} names no weights"
             return
-        named = sorted(set(map(str, shards.values())))
-        yield from (
-            f"{indexes[0]} names {name}, which is missing" for name in named if not (folder / name).is_file()
-        )
-    elif not any((folder / name).is_file() for name in WEIGHTS):
+        missing = (name for name in sorted(map(str, set(parts.values()))) if not (folder / name).is_file())
+        yield from (f"{index} names {name}, which is missing" for name in missing)
+    elif not there.intersection(WEIGHTS):
         yield f"there are no weights ({', '.join(WEIGHTS)}, or an index of their parts)"
     for module in _read(folder / MODULES) or ():
         path = module.get("path", "")

@@ -2,10 +2,10 @@
 
 import io
 import shutil
-import subprocess
 import tarfile
 from pathlib import Path
 
+from stack.bundle.tools import run_tool
 from stack.errors import BundleCallError
 
 CHECKOUT = Path(__file__).parents[2]
@@ -37,7 +37,4 @@ def _git(checkout: Path, *words: str) -> bytes:
         raise BundleCallError(
             f"{checkout} is no git clone, or git is not installed: run shrag bundle in a clone"
         )
-    done = subprocess.run([git, "-C", str(checkout), *words], capture_output=True, check=False)  # noqa: S603
-    if done.returncode != 0:
-        raise BundleCallError(f"git {words[0]} in {checkout}: {done.stderr.decode(errors='replace').strip()}")
-    return done.stdout
+    return run_tool([git, "-C", str(checkout), *words], f"git {words[0]} in {checkout}")

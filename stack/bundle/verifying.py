@@ -18,8 +18,8 @@ from stack.bundle.manifest import (
     sums_of,
 )
 from stack.bundle.models import model_faults
-from stack.bundle.wheels import LOCKS, python_version, why_not_installable
-from stack.errors import BundleDamaged
+from stack.bundle.wheels import LOCKS, PYTHON, check_installable
+from stack.errors import BundleDamaged, BundleIncomplete
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,13 @@ def file_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
-    if manifest.python != python_version():
-        yield f"wheels: they are for Python {manifest.python}, and this is {python_version()}"
+    if manifest.python != PYTHON:
+        yield f"wheels: they are for Python {manifest.python}, and this is {PYTHON}"
         return
-    complaint = why_not_installable(folder / SOURCE / "requirements" / manifest.lock, folder / WHEELS)
-    if complaint:
-        yield f"wheels: {complaint}"
+    try:
+        check_installable(folder / SOURCE / "requirements" / manifest.lock, folder / WHEELS)
+    except BundleIncomplete as error:
+        yield str(error)
 
 
 def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:

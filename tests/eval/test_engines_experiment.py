@@ -9,17 +9,19 @@ def test_two_runs_are_measured_side_by_side():
     embedded = {"q1": [("a", 2.0), ("b", 1.0)], "q2": [("c", 1.0)]}
     cluster = {"q1": [("b", 2.0), ("a", 1.0)], "q2": [("d", 1.0)]}
 
-    found = side_by_side("tydi-ko", "alone", "or", qrels, embedded, cluster)
+    subject = {"collection": "tydi-ko", "setting": "alone", "method": "or"}
+    ours, theirs = side_by_side(subject, qrels, embedded, cluster)
 
-    assert (found.collection, found.setting, found.method, found.questions) == ("tydi-ko", "alone", "or", 2)
-    assert found.embedded == {"nDCG@10": pytest.approx(0.5), "Success@5": 0.5, "Success@15": 0.5}
-    assert found.elasticsearch == {
-        "nDCG@10": pytest.approx((0.6309297536 + 1) / 2),
-        "Success@5": 1.0,
-        "Success@15": 1.0,
+    assert ours.subject == subject | {"engine": "tantivy"}
+    assert ours.figures == {
+        "questions": 2,
+        "nDCG@10": pytest.approx(0.5),
+        "Success@5": 0.5,
+        "Success@15": 0.5,
     }
-    assert found.overlap == 0.5
-    assert found.as_record()["overlap@10"] == 0.5
+    assert theirs.figures["nDCG@10"] == pytest.approx((0.6309297536 + 1) / 2)
+    assert theirs.figures["Success@15"] == 1.0
+    assert theirs.as_record()["overlap@10"] == 0.5
 
 
 def test_a_missing_data_folder_is_told(tmp_path):

@@ -10,7 +10,6 @@ from eval.experiments.golden import (
     EVERY,
     RECORDED,
     SAMPLE_COLLECTION,
-    Row,
     answer_rows,
     drift_table,
     find_drift,
@@ -21,6 +20,7 @@ from eval.experiments.golden import (
     sample_rows,
 )
 from eval.experiments.ranking import COLLECTIONS, Bench
+from eval.experiments.rows import Row
 from indexer.requests import no_progress
 from tests.conftest import SHARED
 

@@ -118,7 +118,7 @@ def test_a_process_killed_after_the_pointer_was_moved_has_published(store):
     with store.writing():
         version = prepare(store)
         store.local.building.rename(store.version_path(version))
-        store._point_to(version)  # and here the process was killed
+        store.point_to(version)  # and here the process was killed
 
     assert (store.current(), store.versions()) == (2, [1, 2])
     assert publish(store) == 3

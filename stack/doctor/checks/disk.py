@@ -31,12 +31,17 @@ def weights_folder(encoder: EncoderSettings) -> Path:
 
 
 def _space(subject: str, folder: Path, variable: str) -> Finding:
-    parents = (folder, *folder.absolute().parents)
-    there = next(parent for parent in parents if os.path.exists(parent))  # noqa: PTH110
-    free = shutil.disk_usage(there).free
+    free = shutil.disk_usage(nearest_folder(folder)).free
     status = space_status(free)
     mend = "" if status == "ok" else f"make room, or set {variable} to another disk"
     return Finding(subject, status, f"{free / 1e9:,.1f} GB free", configured=str(folder), mend=mend)
+
+
+def nearest_folder(path: Path) -> Path:
+    """Return a path, or of the folders above it the first that is there."""
+    # Unlike Path.exists it raises nothing where a folder may not be looked into.
+    parents = (path, *path.absolute().parents)
+    return next((folder for folder in parents if os.path.exists(folder)), Path("/"))  # noqa: PTH110
 
 
 def space_status(free: int) -> Status:

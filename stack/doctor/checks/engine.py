@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
 from indexer.settings import EngineName, IndexerSettings
+from stack.doctor.checks.disk import nearest_folder
 from stack.doctor.findings import Examined, Finding, Status
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def check_engine(examined: Examined) -> Iterator[Finding]:
 def _embedded(settings: IndexerSettings) -> Iterator[Finding]:
     yield Finding("version", "ok", f"tantivy {version('tantivy')}", configured="tantivy")
     home = settings.home
-    there = _nearest_folder(home)
+    there = nearest_folder(home)
     reason = _why_not_writable(there)
     if reason:
         yield Finding(
@@ -45,12 +46,6 @@ def _embedded(settings: IndexerSettings) -> Iterator[Finding]:
     else:
         found = "can be written" if there == home else f"not there yet; {there} can be written"
         yield Finding("home", "ok", found, configured=str(home))
-
-
-def _nearest_folder(path: Path) -> Path:
-    # Unlike Path.exists it raises nothing where a folder may not be looked into.
-    parents = (path, *path.absolute().parents)
-    return next((folder for folder in parents if os.path.exists(folder)), Path("/"))  # noqa: PTH110
 
 
 def _why_not_writable(folder: Path) -> str:

@@ -397,7 +397,7 @@ def show(now, done, total):
 
 if stage == "pointing":
     from indexer.store.elasticsearch import ElasticsearchStore
-    ElasticsearchStore._point_to = lambda self, version: show("pointing", 0, 0)
+    ElasticsearchStore.point_to = lambda self, version: show("pointing", 0, 0)
 build_index(IngestRequest("papers", [path]), IndexerSettings(), show)
 """
 

@@ -1,0 +1,32 @@
+"""The tables of experiments: what was measured, by name, and the figures that came out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.tables import aligned
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: what was measured, by name, and the figures that came out."""
+
+    subject: Mapping[str, str]
+    figures: Mapping[str, float]
+
+    def as_record(self) -> dict[str, str | float]:
+        """Return the row as JSON."""
+        return {**self.subject, **self.figures}
+
+
+def table_of(rows: Sequence[Row]) -> str:
+    """Lay out rows of the same subjects: counts as they are, other figures to four places."""
+    names = list(dict.fromkeys(name for row in rows for name in row.figures))
+    header = [*(rows[0].subject if rows else ()), *names]
+    cells = [[*row.subject.values(), *(_shown(row.figures.get(name)) for name in names)] for row in rows]
+    return aligned(header, cells, words=len(header) - len(names))
+
+
+def _shown(figure: float | None) -> str:
+    if figure is None:
+        return ""
+    return f"{figure:,}" if isinstance(figure, int) else f"{figure:.4f}"
