@@ -10,7 +10,7 @@ from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from tests.indexer.corpora import edit_manifest
-from tests.retriever.papers import NAME, built, found, ids, opened, watched
+from tests.retriever.papers import NAME, built, ids, opened
 
 
 @pytest.fixture
@@ -112,15 +112,6 @@ def test_a_broken_glossary_is_damage(home):
         ids(index, "환각")
 
 
-def test_a_search_analyses_the_question_alone(tmp_path_factory):
-    question = "그래프 검색 graph retrieval"
-    with opened(tmp_path_factory) as index:
-        counted, _, analyzer = watched(index)
-        assert found(counted, question).hits
-
-    assert analyzer.texts == [question]
-
-
 def test_a_passage_that_was_never_indexed_has_the_tokens_it_would_have(tmp_path_factory):
     passage = StoredPassage("ONE", "ONE", "\u110b\u1167\u11ab\u1100\u116e", "graphs", "ko", "abstract")
     with opened(tmp_path_factory) as index:
@@ -128,12 +119,3 @@ def test_a_passage_that_was_never_indexed_has_the_tokens_it_would_have(tmp_path_
 
     assert tokens.text.tokens() == [("연구", 0, 0, 2), ("graph", 1, 3, 9)]
     assert tokens.title.words() == ["연구"]
-
-
-def test_a_search_reads_each_stored_passage_once(tmp_path_factory):
-    with opened(tmp_path_factory) as index:
-        counted, engine, _ = watched(index)
-        found(counted, "그래프 검색 graph retrieval", k=5)
-
-    assert engine.read
-    assert len(engine.read) == len(set(engine.read))

@@ -6,12 +6,10 @@ import shutil
 
 import pytest
 
-from indexer.errors import EngineUnreachable, IndexBusy, IndexDamaged, IndexMismatch
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import EncoderSettings, IndexerSettings
 from stack.doctor.checks.disk import check_disk, space_status
 from stack.doctor.checks.engine import check_engine
-from stack.doctor.checks.index import check_index
 from stack.doctor.checks.libraries import check_libraries, pinned_versions
 from stack.doctor.findings import Examined, Finding
 from stack.doctor.schema_probe import judge_probe
@@ -63,20 +61,6 @@ def test_an_index_of_another_analysis_is_wrong(sample_home, tmp_path):
 def test_an_index_that_is_not_there_is_wrong_when_it_is_named(tmp_path):
     code, found = doctor(tmp_path, "--name", "papers")
     assert (code, found["index", "papers"]["status"]) == (1, "wrong")
-
-
-@pytest.mark.parametrize(
-    ("error", "rebuilt"),
-    [(IndexMismatch, True), (IndexDamaged, True), (EngineUnreachable, False), (IndexBusy, False)],
-)
-def test_rebuilding_is_advised_where_the_index_is_the_fault_only(tmp_path, monkeypatch, error, rebuilt):
-    def fails(*_):
-        raise error("why")
-
-    monkeypatch.setattr("stack.doctor.checks.index.open_index", fails)
-    found = next(check_index(Examined(settings_of(tmp_path), "papers")))
-    assert (found.status, found.found) == ("wrong", f"{error.__name__}: why")
-    assert (found.mend == "shrag index PATH --name papers --rebuild") is rebuilt
 
 
 def test_a_folder_that_may_not_be_looked_into_is_a_finding(tmp_path, monkeypatch):
