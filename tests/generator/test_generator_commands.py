@@ -132,7 +132,7 @@ def test_search_never_calls_the_model(sample_home):
 @pytest.mark.parametrize(
     ("environment", "complaint"),
     [
-        ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must be like http://HOST:PORT"),
+        ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must begin with http"),
         ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
         ({"llm__extra_body": "{top_k"}, 'SHRAG_LLM__EXTRA_BODY: must hold a JSON object, like {"top_k": 20}'),
         ({"cache__mode": "on"}, "SHRAG_CACHE__MODE: Input should be 'off', 'use', 'record' or 'replay'"),

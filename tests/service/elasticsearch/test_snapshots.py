@@ -197,7 +197,7 @@ def test_nothing_to_back_up_is_told(cluster: Cluster, prefix: str):
     ],
 )
 def test_a_backup_that_cannot_be_made_is_told(
-    cluster: Cluster, prefix: str, options: dict[str, str], error: type[Exception], told: str
+    cluster: Cluster, prefix: str, options: dict[str, Any], error: type[Exception], told: str
 ):
     publish(cluster, prefix, "papers", 1, ["one"])
     snapshots.backup(cluster, prefix, "once")
