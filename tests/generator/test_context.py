@@ -132,12 +132,6 @@ def test_one_token_too_many_costs_one_sentence_and_it_is_told(sample):
     assert done.prompt.as_record()["shortened"] == [{"passage_id": "LONG", "characters": 52, "of": 76}]
 
 
-def test_as_little_as_needed_is_cut(sample):
-    room = words_of_whole(sample) - 6  # the third sentence has five words, the second as many
-    script, _ = written(sample, beside={"models": models(room + 64), "tokenize": tokenize}, max_tokens=64)
-    assert passages_sent(script) == ["The first river is long.", "Rivers are wet. Lakes too."]
-
-
 def test_a_prompt_that_fits_nowhere_is_one_clear_error(sample):
     with pytest.raises(ContextTooSmall) as caught:
         written(sample, beside={"models": models(300), "tokenize": tokenize}, max_tokens=256)

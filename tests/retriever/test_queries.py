@@ -11,26 +11,12 @@ from retriever.queries import (
     Range,
     Term,
     describe,
-    or_query,
     searched_tokens,
 )
 
 GRAPH = Term("그래프", ("그래프",))
 SEARCH = Term("searching", ("search",))
 NONLINEAR = Term("비선형", ("비", "선형"))
-
-
-def test_a_title_clause_repeats_each_term_with_its_share_of_the_weight():
-    twice = Term("그래프", ("그래프",), weight=2.0)
-
-    assert or_query([twice, SEARCH], title_weight=0.25) == Or(
-        (
-            twice,
-            SEARCH,
-            Term("그래프", ("그래프",), "title", 0.5),
-            Term("searching", ("search",), "title", 0.25),
-        )
-    )
 
 
 @pytest.mark.parametrize(

@@ -48,15 +48,6 @@ def test_the_rows_come_back_in_the_order_given():
     assert model.batches == [["dddd"], ["ccc"], ["bb"], ["a"]]
 
 
-def test_texts_are_read_no_further_than_a_window_ahead():
-    source = iter(["x" * n for n in range(1, 100)])
-
-    blocks = Lengths().queue(batch_tokens=100, window=5).run(source)
-    next(blocks)
-
-    assert len(list(source)) == 99 - 10
-
-
 def test_a_batch_without_room_is_halved_until_it_fits():
     model = Lengths(room=6)
 
