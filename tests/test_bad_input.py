@@ -316,40 +316,6 @@ def test_a_setting_and_arguments_that_cannot_be_used_are_no_tracebacks(call, ind
     assert "Input should be a valid integer" in told
 
 
-def test_debug_shows_where_an_error_was_raised(tmp_path):
-    run = subprocess.run(
-        command("--debug", "search", "methane", "--name", "x"),
-        env=environment_of(tmp_path),
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-
-    assert run.returncode == 1
-    assert "Traceback" in run.stderr
-
-
-def test_a_reader_that_stops_reading_is_no_traceback(tmp_path):
-    lines = tmp_path / "lines.jsonl"
-    lines.write_text('{"text": "methane"}\n' * 20_000)
-    with (
-        lines.open() as given,
-        subprocess.Popen(
-            command("analyze"),
-            stdin=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment_of(tmp_path),
-        ) as process,
-    ):
-        assert process.stdout
-        assert process.stderr
-        process.stdout.close()
-        assert process.stderr.read() == b""
-
-    assert process.returncode == 1
-
-
 def limited(size):
     """Return what bounds the files that a process writes, in a process of its own."""
     import resource

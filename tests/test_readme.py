@@ -47,28 +47,6 @@ PYTHON, LINES = examples(README)
 CALLS = calls(LINES)
 
 
-def test_calls_are_found_fenced_and_indented():
-    readme = """
-    .venv/bin/shrag index papers.jsonl --name papers   # a comment
-
-```console
-$ SHRAG_HOME=/tmp/x shrag search 'a b' \\
-    --name papers | head
-some output of shrag
-```
-
-```python
-print("shrag ask")
-```
-"""
-    python, lines = examples(readme)
-    assert python == ['print("shrag ask")\n']
-    assert calls(lines) == [
-        ["index", "papers.jsonl", "--name", "papers"],
-        ["search", "a b", "--name", "papers"],
-    ]
-
-
 def test_there_is_something_to_try():
     assert PYTHON
     assert {"index", "search", "ask"} <= {call[0] for call in CALLS}

@@ -147,13 +147,6 @@ def test_a_home_that_is_a_file_is_one_line(tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_an_argument_that_is_no_utf_8_is_one_line(tmp_path):
-    call = [argument.encode() for argument in command("search", "--name", "papers")] + [b"\xff\xfe"]
-    done = subprocess.run(call, env=environment_of(tmp_path), capture_output=True, check=False, timeout=60)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-
-
 @pytest.mark.parametrize("options", [["--json"], []], ids=["json", "table"])
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path, options):
     records = [{"id": f"P{n}", "title": f"river {n}", "abstract": "A river flows. " * 20} for n in range(60)]

@@ -16,7 +16,6 @@ from eval.experiments.golden import (
     main,
     ranking_rows,
     read_rows,
-    renewed,
     sample_rows,
 )
 from eval.experiments.ranking import COLLECTIONS, Bench
@@ -66,26 +65,6 @@ def test_a_figure_that_moves_by_more_than_the_tolerance_has_drifted():
     assert find_drift(recorded, [row("or", ndcg=0.8005, success=0.8995)]) == []
     (drift,) = find_drift(recorded, [row("or", ndcg=0.8006, success=0.9)])
     assert (drift.figure, drift.recorded, drift.measured) == ("ndcg", 0.8, 0.8006)
-
-
-def test_what_is_not_recorded_or_not_measured_has_drifted():
-    drift = find_drift([row("or", ndcg=0.8)], [row("or", map=0.5), row("paper", ndcg=0.7)])
-
-    assert [(found.figure, found.recorded, found.measured) for found in drift] == [
-        ("ndcg", 0.8, None),
-        ("map", None, 0.5),
-        ("ndcg", None, 0.7),
-    ]
-
-
-def test_renewing_keeps_the_rows_that_were_not_measured():
-    recorded = [row("or", ndcg=0.8), row("paper", ndcg=0.7)]
-
-    assert renewed(recorded, [row("paper", ndcg=0.75), row("shrag", ndcg=0.9)]) == [
-        row("or", ndcg=0.8),
-        row("paper", ndcg=0.75),
-        row("shrag", ndcg=0.9),
-    ]
 
 
 def test_the_command_tells_drift_by_its_exit_code_until_it_is_recorded(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval.experiments.tokens import compare_with_recorded, recorded_files
+from eval.experiments.tokens import compare_with_recorded
 
 NAMES = [
     *(f"{analyzer}-{mode}" for analyzer in ("bilingual", "korean") for mode in ("discard", "mixed", "none")),
@@ -17,9 +17,3 @@ def test_tokens_are_those_of_elasticsearch(shared_golden, name):
     assert found.f1 >= (0.999 if name == "english" else 0.998)
     assert found.share(found.same_offsets) >= 0.999
     assert found.share(found.same_increments) >= 0.999
-
-
-def test_every_recorded_file_is_compared(shared_golden):
-    names = [path.name for path in recorded_files(shared_golden)]
-
-    assert names == sorted(f"analysis-{name}.jsonl.gz" for name in NAMES)

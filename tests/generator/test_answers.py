@@ -94,12 +94,6 @@ def test_an_answer_that_abstains_says_so_in_the_question_s_language():
     assert english["introduction"] == "The passages found do not answer this question."
 
 
-def test_a_question_in_neither_language_is_answered_in_english():
-    assert no_answer("other", "extractive").as_text() == (
-        "No answer found\n\nIntroduction\nThe passages found do not answer this question."
-    )
-
-
 def test_what_comes_close_stands_behind_the_statement_that_there_is_no_answer():
     close = Sentence("Ketamine was tried.", "introduction", ("M1",), "supported")
     answer = no_answer("en", "tiny-writer", [close])

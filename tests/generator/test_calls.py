@@ -2,11 +2,8 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 
 import httpx
-import pytest
 
 from generator.llm import LanguageModel, chat_request
 from tests.generator.language_model import (
@@ -125,14 +122,3 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch):
     with served(answers_with(RIVER)) as server:
         reply = asyncio.run(call(settings(base_url=server.base_url)))
     assert reply.value.length == 510
-
-
-def test_importing_the_client_does_not_import_httpx():
-    code = "import sys, generator.llm, generator.keywords; sys.exit('httpx' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_a_model_that_is_not_opened_says_how():
-    model = LanguageModel(settings())
-    with pytest.raises(RuntimeError, match="async with"):
-        asyncio.run(model.complete_json(MESSAGES, River, name="river"))

@@ -44,17 +44,6 @@ def fails(one, error=DOWN):
         raise error
 
 
-def test_it_opens_with_the_last_of_so_many_failures_in_a_row():
-    _, one = circuit(failures=3)
-    fails(one)
-    fails(one)
-    assert not one.is_open
-    fails(one)
-    assert one.is_open
-    with pytest.raises(CircuitOpen, match=r"tried again in 30 s.* Last: cannot reach it"), one.passage():
-        pytest.fail("passed")
-
-
 def test_an_answer_between_failures_begins_the_count_anew():
     _, one = circuit(failures=2)
     fails(one)
@@ -78,17 +67,6 @@ def test_only_what_speaks_of_the_server_opens_it(error, opened):
     _, one = circuit(failures=1)
     fails(one, error)
     assert one.is_open is opened
-
-
-def test_after_its_time_one_may_try_and_an_answer_closes_it():
-    clock, one = circuit(failures=1, open_s=30.0)
-    fails(one)
-    clock.seconds += 29.9
-    assert one.is_open
-    clock.seconds += 0.1
-    with one.passage(), pytest.raises(CircuitOpen, match="one request is trying it now"):
-        one.check()
-    one.check()
 
 
 def test_a_try_that_fails_opens_it_for_as_long_again():

@@ -8,7 +8,7 @@ import pytest
 
 from generator.context import passage_texts, shortened_lengths
 from generator.errors import ContextTooSmall, ModelRefusedCall, TokenizerUnusable
-from generator.llm import LanguageModel, at_most
+from generator.llm import LanguageModel
 from generator.model_answer import answer_from_model
 from generator.settings import CacheSettings
 from tests.generator.language_model import Scripted, says, settings
@@ -87,19 +87,6 @@ def test_the_longest_passage_loses_its_last_sentence_first():
     ]
 
 
-def test_of_passages_of_one_length_the_first_is_shortened_first():
-    passages = [passage("A", "One. Two."), passage("B", "One. Two.")]
-    assert shortened_lengths(passages) == [(9, 9), (4, 9), (4, 4)]
-
-
-def test_a_passage_of_one_sentence_or_none_is_left_as_it_is():
-    assert shortened_lengths([passage("A", "One sentence only"), passage("B", "")]) == [(17, 0)]
-
-
-def test_an_estimate_by_bytes_counts_every_byte_and_the_template():
-    assert at_most([{"role": "user", "content": "강 river"}]).tokens == 3 + 6 + 256
-
-
 # Within the context
 
 
@@ -143,12 +130,6 @@ def test_one_token_too_many_costs_one_sentence_and_it_is_told(sample):
         "LONG to 52 of 76 characters"
     )
     assert done.prompt.as_record()["shortened"] == [{"passage_id": "LONG", "characters": 52, "of": 76}]
-
-
-def test_as_little_as_needed_is_cut(sample):
-    room = words_of_whole(sample) - 6  # the third sentence has five words, the second as many
-    script, _ = written(sample, beside={"models": models(room + 64), "tokenize": tokenize}, max_tokens=64)
-    assert passages_sent(script) == ["The first river is long.", "Rivers are wet. Lakes too."]
 
 
 def test_a_prompt_that_fits_nowhere_is_one_clear_error(sample):

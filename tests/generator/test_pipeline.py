@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from generator.pipeline import AskRequest, Settings, answer_question, ask, find, run
-from generator.trace import Trace, differences
+from generator.pipeline import AskRequest, Settings, answer_question, ask, find
+from generator.trace import Trace
 from retriever.errors import BadQuestion
 from retriever.filters import make_filters
 from tests.generator.language_model import Scripted, says, settings
@@ -16,7 +16,6 @@ from tests.generator.sample_index import (
     ENGLISH,
     KOREAN,
     NAME,
-    SEARCH_KEYS,
     UNANSWERABLE_KOREAN,
     ask_model,
     settings_of,
@@ -78,13 +77,6 @@ def test_the_evidence_is_the_five_best_papers(sample):
     assert [hit.rank for hit in asked.evidence] == [1, 2, 3, 4, 5]
     assert len({hit.doc_id for hit in asked.evidence}) == 5
     assert asked.evidence == asked.result.hits
-
-
-def test_the_record_is_that_of_search_with_answer_and_evidence(sample):
-    record = without_model(sample, KOREAN).as_record()
-    assert list(record) == [*SEARCH_KEYS, "answer", "evidence"]
-    assert record["evidence"] == record["hits"]
-    assert json.loads(json.dumps(record)) == record
 
 
 def test_a_question_that_the_sample_cannot_answer_is_turned_away_in_its_language(sample):
@@ -289,19 +281,6 @@ def test_a_trace_comes_back_from_its_file_unchanged(sample, tmp_path):
     assert Trace.load(tmp_path / "trace.json") == asked.trace
 
 
-def test_the_same_question_twice_differs_in_nothing_but_times(sample):
-    once = without_model(sample, ENGLISH).trace
-    again = without_model(sample, ENGLISH).trace
-    assert once.record["started"] != again.record["started"]
-    assert differences(once, again) == []
-
-
-def test_another_answer_shows_as_a_difference(sample):
-    _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
-    _, other = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER | {"title": "다른 제목"}))
-    assert 'answer.title: "회복탄력성과 이직" | "다른 제목"' in differences(asked.trace, other.trace)
-
-
 # For scripts and notebooks
 
 
@@ -337,13 +316,3 @@ def test_an_error_inside_a_running_loop_arrives_as_it_is(sample_home):
 
     with pytest.raises(BadQuestion, match="empty"):
         asyncio.run(cell())
-
-
-def test_run_returns_what_the_coroutine_returns():
-    async def three():
-        return 3
-
-    async def cell():
-        return run(three())
-
-    assert (run(three()), asyncio.run(cell())) == (3, 3)

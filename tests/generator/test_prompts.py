@@ -13,10 +13,6 @@ def prompt(text):
     return Prompt("sample", "en", 1, text)
 
 
-def test_the_prompts_there_are():
-    assert prompt_files() == ["answer.en", "answer.ko", "keywords.en", "keywords.ko", "repair.en"]
-
-
 @pytest.mark.parametrize("name", prompt_files())
 def test_every_prompt_has_a_version_and_ends_with_its_values(name):
     stem, language = name.split(".")
@@ -35,10 +31,6 @@ def test_the_beginning_is_the_same_for_every_question(language):
     fixed = loaded.text.removesuffix("$question")
     assert first == f"{fixed}<question>\na\n</question>"
     assert second == f"{fixed}<question>\nb\n</question>"
-
-
-def test_a_question_in_neither_language_gets_the_english_prompt():
-    assert load_prompt("keywords", "other") == load_prompt("keywords", "en")
 
 
 def test_an_unknown_prompt_names_those_there_are():

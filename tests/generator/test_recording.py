@@ -68,11 +68,6 @@ def ask(mode, file, *answers, times=1, prompt_version=1, messages=MESSAGES, on_t
 # Modes
 
 
-def test_off_opens_no_file(file):
-    ask("off", file, says(RIVER))
-    assert not file.exists()
-
-
 def test_what_was_recorded_is_replayed_without_a_request(file):
     _, [recorded] = ask("record", file, says(RIVER))
     script, [replayed] = ask("replay", file)
@@ -350,19 +345,6 @@ def test_a_question_recorded_once_is_answered_again_without_the_model(sample_hom
     assert one["answer"]["written_by"] == "tiny-writer-7b"
     assert without_times(one) == without_times(two)
     assert differences(Trace.load(tmp_path / "one.json"), Trace.load(tmp_path / "two.json")) == []
-
-
-def test_a_replay_of_another_question_is_one_line_and_exit_1(sample_home, file):
-    with served(answers_with(KEYWORDS), answers_with(ANSWER)) as model:
-        shrag("ask", KOREAN, "--name", NAME, home=sample_home, **cached("record", file, model.base_url))
-    done = shrag(
-        "ask", "이직 의도란 무엇인가?", "--name", NAME, home=sample_home, **cached("replay", file, NOWHERE)
-    )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(
-        f"CallNotRecorded: {file} does not hold the call chat 'keywords' of tiny-writer ("
-    )
-    assert len(done.stderr.splitlines()) == 1
 
 
 def test_an_evaluation_with_a_models_keywords_replays_to_the_byte(sample_home, file, tmp_path):

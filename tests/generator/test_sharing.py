@@ -42,19 +42,6 @@ def completion_of(content):
     return says(KEYWORDS if b'"name": "keywords"' in content else ANSWER)
 
 
-def test_no_more_calls_are_under_way_than_the_settings_allow():
-    server = Counting(completion_of)
-
-    async def ask():
-        async with LanguageModel(settings(concurrency=3), transport=server) as model:
-            calls = [model.complete_json(MESSAGES, KeywordLists, name="keywords") for _ in range(12)]
-            return await asyncio.gather(*calls)
-
-    replies = asyncio.run(ask())
-    assert (server.most, server.all) == (3, 12)
-    assert max(reply.queued_ms for reply in replies) > min(reply.queued_ms for reply in replies)
-
-
 def test_whoever_waits_too_long_for_a_place_is_told_why():
     endless = streams_out(*[piece("{")] * 1000, pause_s=0.01)
 

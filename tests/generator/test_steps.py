@@ -34,15 +34,6 @@ def test_a_step_holds_what_went_in_what_came_out_and_the_steps_within_it():
     assert 0 <= record["steps"][0]["milliseconds"] <= record["milliseconds"]
 
 
-def test_two_steps_of_one_name_are_both_kept():
-    root = Step("ask")
-    for found in ("R1", "R2"):
-        with root.step("search") as step:
-            step.output = found
-    assert [child.output for child in root.children] == ["R1", "R2"]
-    assert [child.path for child in root.children] == [(0,), (1,)]
-
-
 def test_steps_at_the_same_time_find_their_places():
     root = Step("ask")
 
@@ -90,10 +81,6 @@ def test_a_listener_is_told_of_each_step_and_of_what_the_model_writes():
         ("finished", "answer", (0, 0), None),
         ("finished", "hop", (0,), None),
     ]
-
-
-def test_without_a_listener_growing_text_is_not_asked_for():
-    assert Step("answer").on_text is None
 
 
 # Calls of a model

@@ -2,16 +2,12 @@
 
 import asyncio
 import re
-import time
-from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
-from generator.llm import Growth, LanguageModel
+from generator.llm import Growth
 from generator.llm.events import MOST_BYTES, TooLong, read_events
 from tests.generator.language_model import (
     answers_with,
@@ -24,7 +20,7 @@ from tests.generator.language_model import (
     streams_out,
     written,
 )
-from tests.generator.river import MESSAGES, RIVER, River, ask, call, fail
+from tests.generator.river import RIVER, River, ask, call, fail
 
 KEEP_ALIVE = b": keep-alive\n\n"
 
@@ -69,15 +65,6 @@ def fed(*pieces):
 def test_events_are_read_as_the_standard_says(stream, data):
     assert fed(stream) == data
     assert fed(*(stream[place : place + 1] for place in range(len(stream)))) == data
-
-
-@given(
-    st.lists(st.sampled_from([b"data: a", b"data", b": c", b"\n", b"\r", b"\r\n", b"\xea\xb0"])), st.data()
-)
-def test_where_a_stream_is_cut_makes_no_difference(parts, data):
-    stream = b"".join(parts)
-    cut = data.draw(st.integers(0, len(stream)))
-    assert fed(stream[:cut], stream[cut:]) == fed(stream)
 
 
 def test_an_event_without_end_is_not_kept_for_ever():
@@ -247,10 +234,8 @@ def test_a_stream_that_goes_on_and_on_ends_with_the_request():
 def test_each_stage_has_a_limit_of_its_own_over_all_attempts(name, setting):
     endless = streams_out(*[piece("{")] * 500, pause_s=0.01)
     given = {setting.lower(): 0.4, "retries": 5}
-    began = time.monotonic()
     with served(endless) as server, pytest.raises(ModelTooSlow, match=rf"0\.4 s \(SHRAG_LLM__{setting}\)"):
         asyncio.run(call(settings(base_url=server.base_url, **given), name=name))
-    assert time.monotonic() - began < 10
 
 
 # Cancelled
@@ -280,18 +265,6 @@ def test_a_listener_that_fails_ends_the_call_with_its_own_error(error):
 
     with pytest.raises(error, match="the page is gone"):
         ask(streams(*events(RIVER)), on_text=refuse)
-
-
-def test_connections_are_kept_behind_a_stream():
-    async def twice(base_url):
-        async with LanguageModel(settings(base_url=base_url)) as model:
-            for _ in range(2):
-                await model.complete_json(MESSAGES, River, name="river")
-            pool: Any = model._sender.endpoint._client._transport
-            return len(pool._pool.connections)
-
-    with served(streams_out(*events(RIVER))) as server:
-        assert asyncio.run(twice(server.base_url)) == 1
 
 
 def test_a_server_that_answers_whole_although_a_stream_was_asked_for_is_fine():

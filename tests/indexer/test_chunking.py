@@ -58,10 +58,6 @@ def test_sentence_spans_cover_all_that_is_not_blank_in_order(text):
     assert "".join(covered.split()) == "".join(text.split())
 
 
-def test_a_short_text_is_one_chunk():
-    assert chunk_text("First sentence. Second one.") == ["First sentence. Second one."]
-
-
 def test_a_chunk_ends_with_a_sentence_and_the_next_repeats_the_last_whole_one():
     first, second, third = "A" * 299 + ".", "B" * 99 + ".", "C" * 199 + "."
 
@@ -158,12 +154,6 @@ def test_a_passage_whose_id_has_no_number_sign_is_its_own_document():
     assert [passage.doc_id for passage in passages_of(Paper(id="4983", abstract="Text."), "passage")] == [
         "4983"
     ]
-
-
-def test_a_paper_is_one_passage_of_title_and_abstract():
-    paper = Paper(id="P1", title="A title", abstract="An abstract.")
-
-    assert passages_of(paper, "paper") == [Passage("P1", "P1", "A title", "An abstract.", "en", "abstract")]
 
 
 def test_the_other_language_is_a_second_passage():

@@ -49,14 +49,6 @@ def test_a_build_counts_what_it_read(home, tmp_path):
     assert [(one.line, one.reason) for one in report.dead_letters] == [(5, "id: Field required")]
 
 
-def test_of_records_with_one_id_the_last_stays(home, tmp_path):
-    records = [{"id": "A", "title": title, "abstract": "text"} for title in ("first", "second", "third")]
-
-    build(home, write_jsonl(tmp_path / "corpus.jsonl", records))
-
-    assert [json.loads(record)["title"] for record in stored_records(home)] == ["third"]
-
-
 def test_scores_are_those_of_the_corpus_without_the_replaced_records(home, tmp_path):
     last = [paper(number) for number in range(20)]
     twice = write_jsonl(tmp_path / "twice.jsonl", [paper(number, version=1) for number in range(20)] + last)
@@ -116,22 +108,6 @@ def test_a_rebuild_starts_from_empty(home, corpus, tmp_path):
     build(home, write_jsonl(tmp_path / "other.jsonl", [paper(100)]), rebuild=True)
 
     assert ids(home) == ["P00100", "P00100@en"]
-
-
-@pytest.mark.parametrize(
-    ("records", "reason"),
-    [
-        ([], "no records"),
-        ([REFUSED, "{"], "all 2 records were refused; the first: .*, line 1: id: Field required"),
-    ],
-)
-def test_an_empty_corpus_leaves_nothing_behind(home, tmp_path, records, reason):
-    corpus = write_jsonl(tmp_path / "corpus.jsonl", records)
-
-    with pytest.raises(EmptyCorpus, match=reason):
-        build(home, corpus)
-
-    assert list(home.iterdir()) == []
 
 
 def test_an_empty_update_leaves_the_version_as_it_is(home, corpus, tmp_path):
@@ -247,22 +223,3 @@ def test_stored_passages_come_in_corpus_order_with_a_papers_chunks_in_theirs(hom
     assert ids(home)[:3] == ["B", "B@ko", "B#1"]
     assert ids(home)[2:-1] == [f"B#{number}" for number in range(1, len(ids(home)) - 2)]
     assert len(ids(home)) > 12
-
-
-def test_each_stage_is_told_and_the_glossary_is_counted(home, tmp_path):
-    from indexer.ingest import IngestRequest, build_index
-
-    told: list[tuple[str, int, int]] = []
-    corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(1, 5)])
-
-    def build():
-        told.clear()
-        request, settings = IngestRequest("papers", [str(corpus)]), IndexerSettings(home=home, workers=1)
-        build_index(request, settings, lambda *progress: told.append(progress))
-        return list(dict.fromkeys(stage for stage, _, _ in told))
-
-    assert build() == ["indexing", "merging", "glossary", "publishing"]
-    assert [progress for progress in told if progress[0] == "glossary"] == [("glossary", 0, 4)]
-    # An update reads again what the version before holds.
-    assert build() == ["indexing", "merging", "glossary", "publishing"]
-    assert [done for stage, done, _ in told if stage == "glossary"] == [0, 1, 2, 3, 4]

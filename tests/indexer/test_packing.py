@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, make_analyzer
-from indexer.packing import GAP, PackedTokens, PassageTokens
+from indexer.packing import GAP, PackedTokens
 
 TEXTS = [
     "메탄의 배출량은 2024년에 늘었다. The emission of methane (CH4) from 논 rose!",
@@ -13,14 +13,6 @@ TEXTS = [
     "웨이 웨이",
     "",
 ]
-
-
-def test_terms_stand_in_a_line_with_gaps_where_words_were_dropped():
-    packed = PackedTokens.pack([("논", 0, 0, 1), ("메탄", 2, 3, 5), ("배출", 3, 6, 8)])
-
-    assert packed.terms == "논 . 메탄 배출"
-    assert packed.words() == ["논", GAP, "메탄", "배출"]
-    assert list(packed.unpack()) == [("논", 0), ("메탄", 2), ("배출", 3)]
 
 
 @pytest.mark.parametrize(
@@ -60,15 +52,6 @@ def test_what_was_packed_comes_back(name, mode, text):
     tokens = make_analyzer(name, mode).analyze(text)
 
     assert PackedTokens.pack(tokens).tokens() == tokens
-
-
-def test_a_passages_tokens_are_those_of_its_composed_texts():
-    analyze = make_analyzer("bilingual").analyze
-    tokens = PassageTokens.of("메탄", "Emission (CH4)", "Methane", analyze)
-
-    assert tokens.text.tokens() == analyze("메탄 Emission (CH4)")
-    assert (tokens.title.words(), tokens.title2.words()) == (["메탄"], ["methan"])
-    assert PassageTokens.of("", "", "", analyze) == PassageTokens()
 
 
 ANALYZER_OF = {name: make_analyzer(name) for name in ANALYZERS}

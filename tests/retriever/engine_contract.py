@@ -11,7 +11,6 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from indexer.packing import PassageTokens
-from retriever.errors import UnknownPassage
 from retriever.expert import parse_expression
 from retriever.queries import And, Exact, Filters, Not, Or, Range, Term, or_query
 from tests.retriever.papers import PAPERS, indexed
@@ -86,14 +85,6 @@ def test_hits_come_by_score_then_id(engine):
 
     assert found == sorted(found, key=lambda hit: (-hit.score, hit.passage_id))
     assert len(found) == 12 + 2 + 3
-
-
-def test_fewer_hits_are_the_beginning_of_more(engine):
-    query = Or((QUOKKA, PANGOLIN, AXOLOTL, TRADE))
-
-    assert [hits(engine, query, k) for k in range(1, 18)] == [
-        hits(engine, query, 17)[:k] for k in range(1, 18)
-    ]
 
 
 def test_a_paper_stands_once_by_its_best_passage_where_papers_are_asked_for(engine):
@@ -250,27 +241,6 @@ def test_term_frequencies_tell_how_often_a_token_stands_in_each_passage(engine):
     assert asyncio.run(engine.term_frequencies("알고리즘", 10)) == [3]
     assert asyncio.run(engine.term_frequencies("quokka", 5)) == [2] * 5
     assert asyncio.run(engine.term_frequencies("none", 5)) == []
-
-
-def test_an_explanation_sums_to_the_score(engine):
-    query = or_query([PANGOLIN, TRADE], title_weight=0.35)
-    scores = {hit.passage_id: hit.score for hit in hits(engine, query)}
-
-    explanation = asyncio.run(engine.explain(query, "TITLED"))
-
-    assert {(term.token, term.field) for term in explanation.terms} == {
-        ("pangolin", "text"),
-        ("pangolin", "title"),
-        ("trade", "text"),
-        ("trade", "title"),
-    }
-    assert explanation.score == scores["TITLED"]
-    assert sum(term.score for term in explanation.terms) == pytest.approx(scores["TITLED"], abs=1e-3)
-
-
-def test_a_passage_that_is_not_there_cannot_be_explained(engine):
-    with pytest.raises(UnknownPassage, match="no passage 'none'"):
-        asyncio.run(engine.explain(PANGOLIN, "none"))
 
 
 def test_a_papers_first_passage_carries_its_record_where_records_are_passages(own):

@@ -1,13 +1,11 @@
 """What every engine says of a score; see `engine_contract`."""
 
 import asyncio
-import json
 import math
 
 import pytest
 
 from indexer.analysis import make_analyzer
-from retriever.engines import TermScore
 from retriever.errors import UnknownPassage
 from retriever.expert import parse_expression
 from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Range, Term, or_query
@@ -130,27 +128,6 @@ def test_the_terms_sum_to_the_score_of_the_search(engine, name, passage_id):
     assert sum(term.score for term in explanation.terms) == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "knowledge AND (graph OR 검색)^2 NOT cats",
-        "+knowledge cats graph^3",
-        "+year:2021 +cats dog",
-        'title:"지식 그래프" OR (knowledge^.5 retrieval)',
-        "(cats AND knowledge) OR graph OR dog",
-    ],
-)
-@pytest.mark.parametrize("passage_id", ["graph", "search", "plain"])
-def test_the_terms_of_an_expression_sum_to_the_score_of_the_search(engine, analyzer, expression, passage_id):
-    query = parse_expression(expression, analyzer)
-
-    explanation = explain(engine, query, passage_id)
-
-    expected = search_score(engine, query, passage_id) or 0.0
-    assert explanation.score == pytest.approx(expected, abs=1e-3)
-    assert sum(term.score for term in explanation.terms) == pytest.approx(expected, abs=1e-3)
-
-
 def test_the_sums_are_of_scores_above_zero(engine):
     matched = [name for name, query in QUERIES.items() if search_score(engine, query, "graph")]
 
@@ -175,12 +152,6 @@ def test_a_passage_that_is_not_there_is_named(engine):
         explain(engine, KNOWLEDGE, "missing")
 
 
-def test_term_frequencies_count_the_token_in_the_passages_that_hold_it(engine):
-    assert asyncio.run(engine.term_frequencies("cat", 10)) == [4]
-    assert asyncio.run(engine.term_frequencies("지식", 10)) == [2]
-    assert asyncio.run(engine.term_frequencies("missing", 10)) == []
-
-
 def test_a_compound_typed_as_one_word_finds_its_parts_side_by_side(engine, analyzer):
     query = parse_expression("지식그래프", analyzer)
 
@@ -197,10 +168,3 @@ def test_a_stacked_compound_is_found_written_apart_too(tmp_path, settings_for):
             query = parse_expression(expression, mixed)
             assert search_score(index.engine, query, "search")
             assert explain(index.engine, query, "search").score
-
-
-def test_an_explanation_is_plain_data(engine):
-    [term] = explain(engine, KNOWLEDGE, "graph").terms
-
-    assert isinstance(term, TermScore)
-    assert json.dumps([term.token, term.frequency, term.document_frequency, term.idf, term.score])

@@ -2,7 +2,6 @@
 
 import asyncio
 import unicodedata
-from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.plan import QueryPlan
-from retriever.queries import Query
 from retriever.search import SearchRequest, open_ranking, rank, run_stages, search
 from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import build, write_jsonl
@@ -153,39 +151,3 @@ def run_of(index, question, method="or", settings=None, **request):
     """Return the run for a question, as `eval run` writes it."""
     asked = SearchRequest(question, method, **request)
     return list(asyncio.run(rank(index, asked, settings or RetrieverSettings())).hits)
-
-
-class CountingEngine:
-    """The engine it stands before, with the calls, and the queries of each search."""
-
-    def __init__(self, engine) -> None:
-        self.engine = engine
-        self.calls: Counter[str] = Counter()
-        self.searched: list[list[tuple[Query, int]]] = []
-
-    def __getattr__(self, name):
-        return getattr(self.engine, name)
-
-    async def search(self, queries, *, filters, collapse, read=0):
-        self.calls["search"] += 1
-        self.searched.append(list(queries))
-        return await self.engine.search(queries, filters=filters, collapse=collapse, read=read)
-
-
-class CountingAnalyzer:
-    """The analyzer it stands before, with the texts it was given."""
-
-    def __init__(self, analyzer) -> None:
-        self.analyzer = analyzer
-        self.name, self.decompound = analyzer.name, analyzer.decompound
-        self.texts: list[str] = []
-
-    def analyze(self, text):
-        self.texts.append(text)
-        return self.analyzer.analyze(text)
-
-
-def watched(index) -> tuple[SearchIndex, CountingEngine, CountingAnalyzer]:
-    """Return the index with its engine and analyzer counted."""
-    engine, analyzer = CountingEngine(index.engine), CountingAnalyzer(index.analyzer)
-    return SearchIndex(index.manifest, engine, analyzer, index.glossary), engine, analyzer

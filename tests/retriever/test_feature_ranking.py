@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.feature_ranking import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS, lexical_order, weighted
+from retriever.feature_ranking import lexical_order, weighted
 from retriever.features import FEATURES, Features
 
 
@@ -14,19 +14,6 @@ def test_the_weighted_sum_takes_the_features_that_have_a_weight():
     found = weighted(features(base=0.5, coverage=0.2, title=9.0), {"base": 2.0, "coverage": 0.5})
 
     assert found == pytest.approx(0.5 * 2.0 + 0.2 * 0.5)
-
-
-def test_the_weights_are_the_tuned_ones():
-    assert HEAD == 7
-    assert HEAD_WEIGHTS == {"base": 1.0, "coverage": 0.15, "feedback": 0.5, "brevity": 0.05}
-    assert TAIL_WEIGHTS == {
-        "base": 0.2,
-        "coverage": 0.15,
-        "window": 0.3,
-        "numbers": 0.1,
-        "feedback": 1.0,
-        "lead": 0.1,
-    }
 
 
 def test_the_first_places_go_by_the_head_weights():

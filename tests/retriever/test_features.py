@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.packing import PassageTokens
-from retriever.features import Candidate, Concept, Features, features, feedback_tokens
+from retriever.features import Candidate, Concept, Features, features
 
 GRAPH = Concept("graph", {"graph": 2.0}, 2.0)
 SEARCH = Concept("검색", {"검색": 1.0, "retriev": 1.0}, 1.0)
@@ -119,16 +119,6 @@ def test_terms_of_the_best_passages_raise_others_that_hold_them():
     rows = features(tokens("graph"), [GRAPH], [best, kin, stranger], {"quokka": 2.0, "graph": 1.0})
 
     assert rows[1].feedback > rows[2].feedback == 0
-
-
-def test_terms_of_no_known_rarity_feed_nothing_back():
-    assert of("quokka island", rarity={}).feedback == 0
-
-
-def test_only_the_ten_best_passages_feed_back():
-    passages = [candidate(f"term{number}") for number in range(12)]
-
-    assert feedback_tokens(passages) == {f"term{number}" for number in range(10)}
 
 
 def test_a_question_without_any_known_word_has_features_of_zero():

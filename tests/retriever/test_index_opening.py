@@ -10,7 +10,7 @@ from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from tests.indexer.corpora import edit_manifest
-from tests.retriever.papers import NAME, built, found, ids, opened, watched
+from tests.retriever.papers import NAME, built, ids, opened
 
 
 @pytest.fixture
@@ -110,15 +110,6 @@ def test_a_broken_glossary_is_damage(home):
 
     with pytest.raises(IndexDamaged), open_index(IndexerSettings(home=home), NAME) as index:
         ids(index, "환각")
-
-
-def test_a_search_analyses_the_question_alone(tmp_path_factory):
-    question = "그래프 검색 graph retrieval"
-    with opened(tmp_path_factory) as index:
-        counted, _, analyzer = watched(index)
-        assert found(counted, question).hits
-
-    assert analyzer.texts == [question]
 
 
 def test_a_passage_that_was_never_indexed_has_the_tokens_it_would_have(tmp_path_factory):

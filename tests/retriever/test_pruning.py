@@ -8,59 +8,10 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.engines import pruning
-from retriever.engines.pruning import Floors, Posting, Word, is_sure, needed, postings_of, words_of
+from retriever.engines.pruning import words_of
 from retriever.index import open_index
 from retriever.queries import And, Filters, Or, Phrase, Term, or_query
 from tests.indexer.corpora import build, write_jsonl
-
-RARE, MIDDLE, COMMON = (Word("text", word, 1.0) for word in ("rare", "middle", "common"))
-POSTINGS = [Posting(RARE, 10, 8.0), Posting(MIDDLE, 1_000, 4.0), Posting(COMMON, 50_000, 1.0)]
-
-
-def test_a_word_adds_less_than_its_idf_and_k1_allow():
-    [posting] = postings_of([Word("text", "alpha", 0.5)], lambda *_: 100, documents=1_000)
-
-    assert posting.bound == pytest.approx(0.5 * math.log(1 + 900.5 / 100.5) * 2.2)
-
-
-def test_postings_come_rarest_first_and_words_that_are_nowhere_are_left_out():
-    frequency = {"rare": 1, "middle": 0, "common": 5}
-
-    found = postings_of([COMMON, MIDDLE, RARE], lambda _, token: frequency[token], documents=10)
-
-    assert [posting.word for posting in found] == [RARE, COMMON]
-
-
-@pytest.mark.parametrize(("floor", "count"), [(0.5, 3), (1.0, 3), (1.1, 2), (5.0, 2), (5.1, 1), (100.0, 1)])
-def test_what_together_adds_less_than_the_floor_need_not_be_read(floor, count):
-    assert needed(POSTINGS, floor, limit=10) == count
-
-
-def test_without_a_floor_enough_passages_are_read_first():
-    assert needed(POSTINGS, 0.0, limit=1) == 2
-    assert needed(POSTINGS, 0.0, limit=10_000) == 3
-
-
-def test_hits_are_sure_if_what_was_not_read_adds_less_than_the_worst():
-    assert is_sure(POSTINGS, 2, worst=1.1)
-    assert not is_sure(POSTINGS, 2, worst=1.0)
-
-
-def test_a_hit_scores_at_least_what_it_does_with_fewer_words():
-    floors = Floors()
-    floors.note([RARE], 10, 3.0)
-
-    assert floors.of([RARE, COMMON], 10) == 3.0
-    assert floors.of([COMMON], 10) == 0.0
-    assert floors.of([RARE, COMMON], 11) == 0.0
-
-
-def test_a_word_that_stood_twice_is_no_bound_where_it_stands_once():
-    floors = Floors()
-    floors.note([COMMON, COMMON], 10, 3.0)
-
-    assert floors.of([COMMON, RARE], 10) == 0.0
-    assert floors.of([COMMON, RARE, COMMON], 10) == 3.0
 
 
 def test_only_plain_ors_of_words_are_looked_at():

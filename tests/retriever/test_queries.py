@@ -5,49 +5,18 @@ import pytest
 from retriever.queries import (
     And,
     Exact,
-    Filters,
     Not,
     Or,
     Phrase,
     Range,
     Term,
     describe,
-    or_query,
     searched_tokens,
 )
 
 GRAPH = Term("그래프", ("그래프",))
 SEARCH = Term("searching", ("search",))
 NONLINEAR = Term("비선형", ("비", "선형"))
-
-
-def test_a_title_clause_repeats_each_term_with_its_share_of_the_weight():
-    twice = Term("그래프", ("그래프",), weight=2.0)
-
-    assert or_query([twice, SEARCH], title_weight=0.25) == Or(
-        (
-            twice,
-            SEARCH,
-            Term("그래프", ("그래프",), "title", 0.5),
-            Term("searching", ("search",), "title", 0.25),
-        )
-    )
-
-
-def test_without_a_title_weight_there_is_no_title_clause():
-    assert or_query([GRAPH]) == Or((GRAPH,))
-
-
-def test_filters_are_clauses_in_a_fixed_order():
-    filters = Filters(years=Range(2019, None), lang="ko", journal="통계연구", without=("A", "B"))
-
-    assert filters.clauses() == (
-        Exact("lang", ("ko",)),
-        Exact("journal", ("통계연구",)),
-        Range(2019, None),
-        Not(Exact("passage_id", ("A", "B"))),
-    )
-    assert Filters().clauses() == ()
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 """`shrag search` and `shrag explain` as people and scripts call them."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-from tests.indexer.corpora import command, edit_manifest, environment_of
+from tests.indexer.corpora import command, environment_of
 from tests.retriever.papers import NAME, built
 
 # The contract's, with what else a hit list tells: its order in words, the evidence's score, notes.
@@ -70,21 +68,9 @@ def test_filters_are_options(home):
     assert hits("--journal", "통계연구", "--lang", "en") == ["BOTH@en"]
 
 
-@pytest.mark.parametrize("question", ["the of", "😀👍", "?!"])
-def test_nothing_to_search_for_is_one_line(home, question):
-    done = search(home, question)
-
-    assert done.returncode == 0
-    assert done.stdout == "nothing to search for: only stop words, punctuation or signs\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["  "], "the question is empty"),
-        (["a" * 20_001], "20,001 characters, 20,000 are allowed"),
-        (['"unbalanced', "--method", "boolean"], "^"),
-        (["colour:red", "--method", "boolean"], "^"),
         (["axolotl", "--year", "19"], "is no year"),
         (["axolotl", "--lang", "xx"], "is no language"),
         (["axolotl", "--method", "bm25"], "'boolean', 'dense', 'or', 'paper', 'shrag'"),
@@ -97,41 +83,6 @@ def test_a_wrong_call_exits_with_2_and_says_why(home, arguments, message):
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.skipif(os.name != "posix", reason="arguments are bytes on POSIX only")
-def test_bytes_that_are_no_utf_8_are_a_wrong_call(home):
-    done = subprocess.run(
-        [os.fsencode(one) for one in command("search", "--name", NAME)] + [b"ab\xff"],
-        env=environment_of(home) | {"PYTHONUTF8": "1"},
-        executable=sys.executable,
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"surrogate" in done.stderr
-    assert b"Traceback" not in done.stderr
-
-
-def test_an_unknown_index_exits_with_2_and_the_next_step(home):
-    done = search(home, "axolotl", name="none")
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert "shrag index PATH --name none" in done.stderr
-
-
-def test_an_index_of_another_fingerprint_exits_with_1_and_the_next_step(home, tmp_path):
-    spoilt = shutil.copytree(home, tmp_path / "home")
-    edit_manifest(spoilt / NAME / "versions" / "000001", fingerprint={"tokens": "0" * 16})
-
-    done = search(spoilt, "axolotl")
-
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.count("\n") == 1
-    assert f"shrag index PATH --name {NAME} --rebuild" in done.stderr
 
 
 def test_a_damaged_index_exits_with_1_without_a_traceback(home, tmp_path):

@@ -1,13 +1,9 @@
 """Near spellings of tokens that the index does not hold."""
 
 import asyncio
-import threading
-from types import SimpleNamespace
 
 import pytest
-from rapidfuzz.distance import OSA
 
-from retriever import spelling
 from retriever.spelling import near_spellings, spelled
 from tests.retriever.papers import found, ids, index_of, opened
 
@@ -81,20 +77,6 @@ def test_a_short_word_has_no_near_spelling(words, short):
 
 def test_only_the_nearest_are_given_the_frequent_first(words):
     assert near(words, "axolot") == ["axolotl", "axolotm"]
-
-
-def test_terms_are_compared_off_the_event_loop(index, monkeypatch):
-    compared_in = set()
-
-    def distance(*arguments, **options):
-        compared_in.add(threading.current_thread())
-        return OSA.distance(*arguments, **options)
-
-    monkeypatch.setattr(spelling, "OSA", SimpleNamespace(distance=distance))
-
-    assert near(index, "axlotl") == ["axolotl"]
-    assert compared_in
-    assert threading.current_thread() not in compared_in
 
 
 def test_a_search_says_what_it_searched_for(index):

@@ -10,7 +10,7 @@ from retriever.keywords import Keyword
 from retriever.methods import method_named, method_names
 from retriever.search import SearchRequest, Stages, open_search, present, run_stages, search
 from retriever.settings import RetrieverSettings
-from tests.retriever.papers import found, ids, opened, watched
+from tests.retriever.papers import found, ids, opened
 
 QUESTION = "비선형 회귀와 지식 그래프를 만드는 방법"
 SETTINGS = RetrieverSettings()
@@ -63,13 +63,10 @@ def test_a_search_run_stage_by_stage_gives_what_it_gives_at_once(index):
 
 
 def test_a_stage_computes_nothing_beyond_it(index):
-    counted, engine, _ = watched(index)
-
-    _, stages = begun(counted, "plan")
+    _, stages = begun(index, "plan")
 
     assert stages.plan is not None
-    assert stages.pool is None
-    assert engine.searched == []
+    assert (stages.pool, stages.ranking) == (None, None)
 
 
 def test_keywords_that_a_person_edits_make_the_queries(index):
@@ -91,15 +88,6 @@ def test_a_query_that_is_dropped_is_not_sent(index):
     names = [query.name for query in result.queries]
     assert "SQ2" in names
     assert not {"SQ1", "translation"} & set(names)
-
-
-def test_the_question_is_analysed_once_however_often_its_plan_changes(index):
-    counted, _, analyzer = watched(index)
-    context, stages = begun(counted, "plan")
-    for name in ("SQ1", "SQ2"):
-        finished(context, stages.with_plan(stages.plan.without(name)))
-
-    assert analyzer.texts.count(QUESTION) == 1
 
 
 def test_hits_of_another_source_join_the_candidates_under_its_name(index):

@@ -144,12 +144,6 @@ def test_a_note_says_what_is_searched_for_beside(index, plain_index, method):
     assert not any("also searched" in note for note in found(plain_index, "딥러닝", method).notes)
 
 
-def test_the_trace_shows_the_equivalents(index):
-    (query,) = found(index, "LLM", "boolean").queries
-
-    assert query.query == 'LLM OR "거대 모형"^0.8'
-
-
 def test_a_question_without_synonyms_is_asked_as_ever(index, plain_index):
     for method in ("or", "paper", "shrag", "boolean"):
         assert prepared(index, "벼 생육", method) == prepared(plain_index, "벼 생육", method)

@@ -6,15 +6,12 @@ import shutil
 
 import pytest
 
-from indexer.errors import EngineUnreachable, IndexBusy, IndexDamaged, IndexMismatch
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import EncoderSettings, IndexerSettings
 from stack.doctor.checks.disk import check_disk, space_status
 from stack.doctor.checks.engine import check_engine
-from stack.doctor.checks.index import check_index
-from stack.doctor.checks.libraries import check_libraries, pinned_versions
+from stack.doctor.checks.libraries import check_libraries
 from stack.doctor.findings import Examined, Finding
-from stack.doctor.schema_probe import judge_probe
 from tests.generator.sample_index import settings_of, shrag
 from tests.indexer.corpora import edit_manifest, write_jsonl
 from tests.indexer.embedding_server import embedding_server
@@ -65,20 +62,6 @@ def test_an_index_that_is_not_there_is_wrong_when_it_is_named(tmp_path):
     assert (code, found["index", "papers"]["status"]) == (1, "wrong")
 
 
-@pytest.mark.parametrize(
-    ("error", "rebuilt"),
-    [(IndexMismatch, True), (IndexDamaged, True), (EngineUnreachable, False), (IndexBusy, False)],
-)
-def test_rebuilding_is_advised_where_the_index_is_the_fault_only(tmp_path, monkeypatch, error, rebuilt):
-    def fails(*_):
-        raise error("why")
-
-    monkeypatch.setattr("stack.doctor.checks.index.open_index", fails)
-    found = next(check_index(Examined(settings_of(tmp_path), "papers")))
-    assert (found.status, found.found) == ("wrong", f"{error.__name__}: why")
-    assert (found.mend == "shrag index PATH --name papers --rebuild") is rebuilt
-
-
 def test_a_folder_that_may_not_be_looked_into_is_a_finding(tmp_path, monkeypatch):
     home, real = tmp_path / "closed" / "home", os.stat
 
@@ -91,11 +74,6 @@ def test_a_folder_that_may_not_be_looked_into_is_a_finding(tmp_path, monkeypatch
     examined = Examined(settings_of(home))
     assert [one.subject for one in check_disk(examined)] == ["home"]
     assert next(one for one in check_engine(examined) if one.subject == "home").status == "ok"
-
-
-@pytest.mark.parametrize("body", ['{"choices": [{"message": null}]}', '{"choices": [{"message": "words"}]}'])
-def test_an_answer_without_a_message_is_no_chat_completion(body):
-    assert judge_probe(200, body).found == f"no chat completion: {body}"
 
 
 def test_a_home_that_cannot_be_written_is_wrong(tmp_path):
@@ -264,11 +242,6 @@ def test_a_setting_that_does_not_fit_ends_the_command_as_everywhere(tmp_path):
 )
 def test_free_space_is_judged_by_bounds(free, status):
     assert space_status(free) == status
-
-
-def test_a_lock_s_versions_are_read_with_the_ones_that_a_marker_chooses():
-    lock = 'Torch==2.13.0 ; x == "y" \\\n    --hash=sha256:00\ntorch==2.12.0 ; x\nrich==15.0.0 \\\n'
-    assert pinned_versions(lock) == {"torch": {"2.13.0", "2.12.0"}, "rich": {"15.0.0"}}
 
 
 def test_a_library_that_is_not_the_lock_s_is_a_warning(tmp_path, monkeypatch):

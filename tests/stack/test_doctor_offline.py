@@ -10,7 +10,7 @@ from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding
 from stack.doctor.rehearsal import addresses, examine_offline
-from stack.guard import AddressRefused, only
+from stack.guard import only
 from tests.generator.sample_index import ENGLISH, KOREAN, settings_of, shrag
 from tests.indexer.corpora import ROOT
 from tests.stack.model_server import model_server
@@ -116,7 +116,3 @@ def test_the_addresses_are_those_of_the_settings_that_are_in_use(monkeypatch):
         "http://two:9200",
         "http://model:8000/v1",
     ]
-
-
-def test_what_is_refused_is_an_error_of_connecting():
-    assert issubclass(AddressRefused, ConnectionRefusedError)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from stack.guard import Address, AddressRefused, address_of, only
+from stack.guard import AddressRefused, only
 
 OUTSIDE = "192.0.2.1"  # of a range that is kept for documents: nothing is there
 NO_NAME = "outside.invalid"
@@ -128,15 +128,3 @@ def test_when_the_guard_is_gone_connections_are_free_again():
             socket.create_connection(("127.0.0.1", port))
         socket.create_connection(("127.0.0.1", port)).close()
     assert len(watch.attempts) == 1
-
-
-@pytest.mark.parametrize(
-    ("url", "address"),
-    [
-        ("http://127.0.0.1:8000/v1", Address("127.0.0.1", 8000)),
-        ("https://model.example/v1", Address("model.example", 443)),
-        ("http://[::1]:9200", Address("::1", 9200)),
-    ],
-)
-def test_an_address_has_the_port_of_its_scheme_where_it_names_none(url, address):
-    assert address_of(url) == address

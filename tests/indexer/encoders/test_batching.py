@@ -37,20 +37,8 @@ def test_a_text_much_shorter_waits_for_the_next_batch_where_this_one_is_large_en
     assert list(cut_into_batches([50, 50, 45, 44, 44, 44, 1], 800)) == [[0, 1, 2], [3, 4, 5], [6]]
 
 
-def test_a_small_batch_takes_shorter_texts_in():
-    assert list(cut_into_batches([9, 5, 2], 800)) == [[0, 1, 2]]
-
-
-def test_texts_of_one_length_stay_in_their_order():
-    assert list(cut_into_batches([3, 3, 3], 6)) == [[0, 1], [2]]
-
-
 def test_a_text_longer_than_a_batch_is_alone():
     assert list(cut_into_batches([100, 1, 100], 50)) == [[0], [2], [1]]
-
-
-def test_no_texts_make_no_batches():
-    assert list(cut_into_batches([], 50)) == []
 
 
 def test_the_rows_come_back_in_the_order_given():
@@ -58,34 +46,6 @@ def test_the_rows_come_back_in_the_order_given():
 
     assert rows(model.queue(batch_tokens=6), ["bb", "a", "dddd", "ccc"]) == [2, 1, 4, 3]
     assert model.batches == [["dddd"], ["ccc"], ["bb"], ["a"]]
-
-
-def test_a_window_is_sorted_by_itself():
-    model = Lengths()
-
-    assert rows(model.queue(batch_tokens=100, window=2), ["a", "bb", "ccc", "dddd", "e"]) == [1, 2, 3, 4, 1]
-    assert model.batches == [["bb", "a"], ["dddd", "ccc"], ["e"]]
-
-
-def test_texts_are_read_no_further_than_a_window_ahead():
-    source = iter(["x" * n for n in range(1, 100)])
-
-    blocks = Lengths().queue(batch_tokens=100, window=5).run(source)
-    next(blocks)
-
-    assert len(list(source)) == 99 - 10
-
-
-def test_progress_counts_the_texts_of_every_batch():
-    told: list[int] = []
-
-    list(Lengths().queue(batch_tokens=4, window=3).run(["aaaa", "b", "cc", "dd"], told.append))
-
-    assert told == [1, 2, 3, 4]
-
-
-def test_no_texts_make_no_rows():
-    assert list(Lengths().queue(batch_tokens=10).run([])) == []
 
 
 def test_a_batch_without_room_is_halved_until_it_fits():

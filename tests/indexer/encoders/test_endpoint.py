@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from indexer.encoders import open_encoder
-from indexer.encoders.answers import complaint, embeddings_body, vectors_of
+from indexer.encoders.answers import embeddings_body
 from indexer.encoders.endpoint import EndpointEncoder
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
@@ -165,23 +165,6 @@ def test_a_pause_is_as_long_as_the_server_asks_for():
     assert pauses == [7.0]
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        "soon",
-        "Wed, 01 May 99999999999999999999 12:00:09 GMT",
-        "Wed, 01 May 2024 12:00:09 +99999999999999999999",
-    ],
-)
-def test_a_pause_that_cannot_be_read_is_as_one_that_was_not_asked_for(header):
-    pauses: list[float] = []
-    server = Server(None, httpx.Response(429, headers={"Retry-After": header}))
-
-    opened(server, pauses).encode_passages(["abc"])
-
-    assert pauses == [0.5]
-
-
 def test_no_pause_is_longer_than_half_a_minute():
     pauses: list[float] = []
     server = Server(None, httpx.Response(503, headers={"Retry-After": "Wed, 21 Oct 2199 07:28:00 GMT"}))
@@ -235,25 +218,6 @@ def test_an_answer_that_is_of_no_use_is_told_at_once(answer, told):
         encoder.encode_passages(["abc"])
 
     assert pauses == []
-
-
-def test_vectors_of_different_dimensions_are_refused():
-    content = json.dumps({"data": [{"embedding": [1, 2]}, {"embedding": [1]}]}).encode()
-
-    with pytest.raises(ValueError, match=r"different dimensions: \[1, 2\]"):
-        vectors_of(content, 2)
-
-
-def test_without_an_index_the_order_counts():
-    content = json.dumps({"data": [{"embedding": [1, 2]}, {"embedding": [3, 4]}]}).encode()
-
-    assert vectors_of(content, 2).tolist() == [[1, 2], [3, 4]]
-
-
-def test_a_complaint_is_one_short_line():
-    assert complaint(b'{"error": "too\\n long"}') == "too long"
-    assert len(complaint(b"x" * 5000)) == 300
-    assert complaint(b"") == ""
 
 
 def test_the_key_is_sent_and_never_shown():

@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pytest
 
-from indexer.encoders import open_encoder
 from indexer.encoders.local import LocalEncoder
 from indexer.errors import EncoderUnusable, InvalidCall
 from indexer.settings import EncoderSettings
@@ -46,13 +45,6 @@ def test_a_question_gets_the_vector_that_the_library_gives(encoder, gte):
     expected = library.SentenceTransformer(str(gte), device="cpu").encode_query(TEXTS, batch_size=1)
 
     assert encoder.encode_queries(TEXTS) == pytest.approx(expected, abs=1e-6)
-
-
-def test_vectors_are_float32_of_unit_length(encoder):
-    vectors = encoder.encode_passages(TEXTS)
-
-    assert (vectors.dtype, vectors.shape) == (np.float32, (8, 32))
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_no_texts_give_no_vectors(encoder):
@@ -179,13 +171,6 @@ def test_a_number_that_is_none_is_told_with_the_position_of_the_text(gte):
         EncoderUnusable, match=r"'model': the vector of text 2, counted from 0, .*NaN.*PRECISION"
     ):
         broken.encode_passages(["a", "b", "7", "c"])
-
-
-def test_one_setting_opens_it(gte):
-    encoder = open_encoder(settings_of(gte))
-
-    assert isinstance(encoder, LocalEncoder)
-    encoder.close()
 
 
 def test_a_folder_that_holds_no_model_is_said_so(tmp_path):

@@ -6,23 +6,11 @@ import pytest
 from indexer.encoders.rounding import cosines, rounded
 
 
-def test_float32_stays_as_it_is():
-    vectors = np.array([[0.6, 0.8]], np.float32)
-
-    assert rounded(vectors, "float32").tolist() == vectors.tolist()
-
-
 def test_int8_is_the_unit_vector_times_127():
     kept = rounded(np.array([[0.6, -0.8], [1.0, 0.0]], np.float32), "int8")
 
     assert kept.dtype == np.int8
     assert kept.tolist() == [[76, -102], [127, 0]]  # 76.2 and -101.6
-
-
-def test_halves_are_rounded_to_even():
-    halves = np.array([[0.5 / 127, 1.5 / 127, 2.5 / 127, -0.5 / 127]], np.float64)
-
-    assert rounded((halves).astype(np.float32), "int8").tolist() == [[0, 2, 2, 0]]
 
 
 def test_a_number_that_float32_put_over_one_is_clipped():

@@ -6,7 +6,7 @@ import pytest
 
 from indexer.errors import UnknownFormat, UnknownPath
 from indexer.papers import Paper
-from indexer.readers import FORMATS, READERS, read_corpus
+from indexer.readers import read_corpus
 from indexer.readers.folders import corpus_names
 
 
@@ -24,10 +24,6 @@ def items_of(corpus):
 
 def names(corpus, folder):
     return [name.removeprefix(f"{folder}/") for name in corpus.files]
-
-
-def test_the_formats_are_those_of_the_command_line():
-    assert FORMATS == ("miracl", "beir", "scienceon", "jsonl", "csv") == tuple(READERS)
 
 
 @pytest.mark.parametrize(
@@ -59,18 +55,6 @@ def test_a_given_format_is_not_looked_for(tmp_path):
     assert [paper.title for paper in items_of(read_corpus([tmp_path / "papers.dat"], format="csv"))] == ["T"]
 
 
-def test_a_file_of_no_known_format_is_refused(tmp_path):
-    (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7")
-
-    with pytest.raises(UnknownFormat, match=r"paper\.pdf: its format cannot be recognised"):
-        read_corpus([tmp_path / "paper.pdf"])
-
-
-def test_an_unknown_format_is_answered_with_those_there_are(tmp_path):
-    with pytest.raises(UnknownFormat, match=r"'bibtex'\. There are miracl, beir, scienceon, jsonl, csv"):
-        read_corpus([tmp_path], format="bibtex")
-
-
 def test_a_json_array_is_answered_with_how_to_make_lines_of_it(tmp_path):
     (tmp_path / "a.json").write_text('[{"id": "a"}]')
 
@@ -89,11 +73,6 @@ def test_a_given_format_takes_only_its_files_of_a_folder(tmp_path):
     write(tmp_path, a__jsonl='{"docid": "1#0"}', b__csv="id\n1")
 
     assert names(read_corpus([tmp_path], format="miracl"), tmp_path) == ["a.jsonl"]
-
-
-def test_a_path_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(UnknownPath, match="there is no such file or folder"):
-        read_corpus([tmp_path / "nothing"])
 
 
 def test_what_is_neither_file_nor_folder_is_refused(tmp_path):

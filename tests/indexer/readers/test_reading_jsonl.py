@@ -51,18 +51,9 @@ def test_blank_lines_carriage_returns_and_a_byte_order_mark_are_passed_over():
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b"{not json}", "not JSON: Expecting property name enclosed in double quotes at character 2"),
-        (b'["a"]', "not a JSON object but a list"),
         (b"null", "not a JSON object but null"),
-        (b'{"title": "no id"}', "id: Field required"),
-        (b'{"id": ""}', "id: an id has 1 to 512 characters, this one 0"),
-        (b'{"id": "a b"}', "id: an id has no white space and no control characters"),
-        (b'{"id": "' + b"x" * 513 + b'"}', "id: an id has 1 to 512 characters, this one 513"),
         (b'{"id": 7}', "id: Input should be a valid string"),
-        (b'{"id": "a", "year": "2020"}', "year: Input should be a valid integer"),
         (b'{"id": "a", "title": null}', "title: Input should be a valid string"),
-        (b'{"id": "a", "title": "\\ud800"}', "title: a lone surrogate at character 0"),
-        (b'{"id": "a", "title": "\xff"}', "invalid UTF-8 at byte 23"),
         (b'{"id": "a", "note": NaN}', "not JSON: NaN is no JSON value"),
         (b'{"id": "a", "note": -Infinity}', "not JSON: -Infinity is no JSON value"),
         (b'{"id": "a", "note": 1e999}', "not JSON: a number out of range: 1e999"),

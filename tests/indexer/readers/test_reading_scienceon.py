@@ -139,13 +139,6 @@ def test_a_doctype_or_entities_are_refused_whole(declaration):
     assert (dead.line, dead.reason) == (0, "XML with a DOCTYPE or entities of its own is refused")
 
 
-def test_a_status_that_is_not_200_is_refused_whole():
-    (dead,) = read(HEAD.replace("200", "401") + record(CN="A") + TAIL)
-
-    assert (dead.file, dead.line) == ("saved.xml", 0)
-    assert dead.reason == "the search API answered with statusCode 401, not 200"
-
-
 def test_records_before_any_status_are_refused_whole():
     (dead,) = read("<MetaData><recordList>" + record(CN="A") + TAIL)
 

@@ -1,6 +1,5 @@
 """Vectors on disk: appended, found by passage, and what a killed process leaves."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -129,21 +128,6 @@ def test_vectors_of_another_fingerprint_are_no_beginning(folder):
         assert len(store) == 0
 
 
-def test_a_matrix_of_another_shape_or_type_is_refused(folder):
-    with VectorStore.writing(folder, fingerprint()) as store:
-        with pytest.raises(ValueError, match="2 rows and a matrix of float32"):
-            store.append(rows("a", "b"), matrix([1, 0]))
-        with pytest.raises(ValueError, match="int8"):
-            store.append(rows("a"), np.array([[1, 0]], np.int8))
-
-
-def test_vectors_opened_for_reading_take_no_more(folder):
-    VectorStore.writing(folder, fingerprint()).close()
-
-    with VectorStore(folder) as store, pytest.raises(ValueError, match="opened for reading"):
-        store.append(rows("a"), matrix([1, 0]))
-
-
 @pytest.mark.parametrize("name", ["fingerprint.json", "passages.sqlite"])
 def test_files_that_cannot_be_read_are_told(folder, name):
     with VectorStore.writing(folder, fingerprint()) as store:
@@ -152,14 +136,3 @@ def test_files_that_cannot_be_read_are_told(folder, name):
 
     with pytest.raises(IndexDamaged, match="cannot be read"):
         VectorStore(folder)
-
-
-def test_there_being_none_is_no_damage(folder):
-    with pytest.raises(FileNotFoundError):
-        VectorStore(folder)
-
-
-def test_the_fingerprint_can_be_read_by_a_person(folder):
-    VectorStore.writing(folder, fingerprint()).close()
-
-    assert json.loads((folder / "fingerprint.json").read_text())["model"] == "m"

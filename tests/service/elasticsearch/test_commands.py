@@ -87,20 +87,6 @@ def test_an_index_is_made_listed_shown_changed_and_deleted(call, corpus, monkeyp
     assert json.loads(call("indexes", "list", "--json").stdout) == {"indexes": []}
 
 
-def test_another_machine_sees_the_same_indexes(call, corpus):
-    call("index", corpus, "--name", "papers")
-
-    here = [call("indexes", *what, "--json").stdout for what in (("list",), ("show", "papers"))]
-    there = [
-        call("indexes", *what, "--json", home="other").stdout for what in (("list",), ("show", "papers"))
-    ]
-
-    assert there[0] == here[0]
-    shown, seen = json.loads(there[1]), json.loads(here[1])
-    assert shown.pop("folder") != seen.pop("folder")
-    assert shown == seen
-
-
 @pytest.mark.parametrize(
     ("arguments", "exit_code", "told"),
     [
@@ -149,13 +135,6 @@ def test_a_refused_document_is_told_where_all_dead_letters_are(call, tmp_path):
     strict = call("index", corpus, "--name", "strict", "--strict")
     assert (strict.returncode, strict.stdout) == (1, "")
     assert strict.stderr.startswith("StrictRefusal: (refused by the cluster) P00002")
-
-
-def test_a_question_that_is_left_empty_finds_nothing_and_succeeds(papers):
-    done = command(papers, "search", "the of", "--name", "papers", "--json")
-
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["hits"] == []
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,11 @@
 """What an error of the client becomes; no server is asked."""
 
 import pytest
-from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig, TransportError
+from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
 from elasticsearch import ApiError
 
 from indexer.cluster.connection import describing_errors
-from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.errors import EngineRefused
 from indexer.settings import ElasticsearchSettings
 
 
@@ -31,10 +31,3 @@ def test_only_what_nori_defines_and_the_server_does_not_know_is_a_missing_plugin
     with pytest.raises(EngineRefused) as error, describing_errors(ElasticsearchSettings()):
         raise refusal(status, reason)
     assert str(error.value).startswith(f"Elasticsearch at http://127.0.0.1:9200 {expected}")
-
-
-@pytest.mark.parametrize("message", ["", "\n"])
-def test_an_error_without_words_is_described_by_its_name(message: str):
-    with pytest.raises(EngineUnreachable) as error, describing_errors(ElasticsearchSettings()):
-        raise TransportError(message)
-    assert "answers at http://127.0.0.1:9200 (TransportError); start it" in str(error.value)

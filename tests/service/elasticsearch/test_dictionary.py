@@ -5,7 +5,6 @@ from elasticsearch import Elasticsearch
 
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.errors import InvalidCall
 from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
 from tests.indexer.corpora import write_jsonl
@@ -82,14 +81,3 @@ def test_an_index_is_built_updated_and_opened_with_the_dictionary(settings_for, 
         assert [token[0] for token in index.analyzer.analyze("한밭과학기술정보원")] == [
             *("한밭", "과학기술", "정보원")
         ]
-
-
-def test_another_dictionary_needs_a_rebuild(settings_for, tmp_path):
-    settings = settings_for(tmp_path / "home")
-    corpus = write_jsonl(tmp_path / "corpus.jsonl", PAPERS)
-    other = parse_user_dictionary(b"KISTI\n", "other")
-
-    build_index(IngestRequest(name="papers", paths=[str(corpus)], dictionary=golden_dictionary()), settings)
-
-    with pytest.raises(InvalidCall, match="with another dictionary"):
-        build_index(IngestRequest(name="papers", paths=[str(corpus)], dictionary=other), settings)

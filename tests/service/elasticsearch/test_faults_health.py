@@ -207,13 +207,13 @@ def test_a_version_that_says_nothing_of_itself_is_damaged(settings, client, comm
     assert all(answers(settings)[:3])
 
 
-UNKNOWN = "Unknown tokenizer type [{}] for [nori]"
-
-
 def test_a_server_without_nori_is_told_with_the_command_that_installs_it(
     elasticsearch: Access, tmp_path, command: Command
 ):
-    missing = {"type": "illegal_argument_exception", "reason": UNKNOWN.format("nori_tokenizer")}
+    missing = {
+        "type": "illegal_argument_exception",
+        "reason": "Unknown tokenizer type [nori_tokenizer] for [nori]",
+    }
     with proxy_before(elasticsearch) as proxy:
         settings = settings_for(proxy.access, tmp_path, "plain")
         proxy.answers = lambda method, path, _: (
@@ -225,10 +225,3 @@ def test_a_server_without_nori_is_told_with_the_command_that_installs_it(
         clean(settings)
     assert "lacks the plugin analysis-nori (Unknown tokenizer type [nori_tokenizer] for [nori])" in told
     assert "(bin/elasticsearch-plugin install analysis-nori) and restart them" in told
-
-
-def test_a_server_says_so_of_a_tokenizer_that_it_lacks(client):
-    lacking = {"analysis": {"tokenizer": {"nori": {"type": "nori_missing"}}}}
-    answer = client.put("/lacking", json={"settings": lacking})
-    assert answer.status_code == 400
-    assert answer.json()["error"]["reason"] == UNKNOWN.format("nori_missing")

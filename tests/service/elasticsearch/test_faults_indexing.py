@@ -12,7 +12,7 @@ import pytest
 from indexer.cluster.connection import Cluster
 from indexer.errors import EngineUnreachable
 from indexer.store.engines import open_store
-from tests.indexer.corpora import ROOT, paper, write_jsonl
+from tests.indexer.corpora import ROOT
 from tests.indexer.corpora import command as shrag
 from tests.interrupts import interrupts_heeded
 from tests.service.elasticsearch.faults import (
@@ -34,7 +34,6 @@ from tests.test_kill import INDEXER
 __all__ = ["command"]
 
 PAPERS = 120
-TOO_LONG = "x" * 33_000  # a keyword of more than 32,766 bytes is refused
 
 
 @pytest.fixture
@@ -93,50 +92,6 @@ def test_a_paused_server_is_waited_for(own_server: Server, undisturbed, tmp_path
         own_server.resume()
         building.result()
     assert contents(settings) == undisturbed
-
-
-def refusing(folder, count: int):
-    """Write a corpus in which the papers 10 and 60 hold a keyword that no cluster takes."""
-    records = [paper(number) for number in range(count)]
-    for number in (10, 60):
-        records[number] = records[number] | {"journal": TOO_LONG}
-    return write_jsonl(folder / "refusing.jsonl", records)
-
-
-def test_a_refused_document_is_a_dead_letter_and_the_others_are_there(
-    elasticsearch: Access, tmp_path, command: Command
-):
-    settings = settings_for(elasticsearch, tmp_path, "refused")
-    code, _, told = command(settings, "index", refusing(tmp_path, 80), "--name", NAME)
-    whole = contents(settings)
-    clean(settings)
-
-    assert code == 0
-    assert "(refused by the cluster) P00010, line 11: " in told
-    assert whole["counts"][2]["dead_letters"] >= 2
-    there = {source["doc_id"] for _, source in whole["documents"]}
-    assert there == {f"P{number:05}" for number in range(80)} - {"P00010", "P00060"}
-
-
-def test_what_was_refused_before_a_kill_is_told_after_it(own_server: Server, tmp_path):
-    path = refusing(tmp_path, 80)
-    smooth = settings_for(own_server.access, tmp_path / "smooth", "smooth", commit_every=50)
-    build(smooth, path)
-
-    settings = settings_for(own_server.access, tmp_path, commit_every=50)
-    at = Signal("indexing", 70)
-    with in_background(lambda: build(settings, path, at)) as building:
-        with at.here():
-            own_server.kill()
-        with pytest.raises(EngineUnreachable):
-            building.result()
-    own_server.restart()
-    report = build(settings, path)
-
-    assert [letter.line for letter in report.dead_letters] == [
-        letter.line for letter in build(smooth, path, rebuild=True).dead_letters
-    ]
-    assert contents(settings) == contents(smooth)
 
 
 def test_a_build_that_somebody_deleted_starts_over(own_server: Server, undisturbed, tmp_path):

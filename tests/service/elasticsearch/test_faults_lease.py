@@ -11,7 +11,7 @@ import pytest
 from indexer.cluster import lease, names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.lease import Lease
-from indexer.errors import EngineUnreachable, IndexBusy
+from indexer.errors import IndexBusy
 from indexer.settings import IndexerSettings
 from tests.indexer.corpora import ROOT
 from tests.service.elasticsearch.faults import (
@@ -193,13 +193,3 @@ def test_a_lease_renewed_by_two_threads_at_once_is_still_held(two, monkeypatch: 
         with pytest.raises(IndexBusy):
             Lease(cluster, names.leases("leased"), "key", "host-2").take("papers")
         held.release()
-
-
-def test_a_hold_that_cannot_be_given_back_runs_out(own_server, tmp_path):
-    settings = settings_for(own_server.access, tmp_path)
-    at = Signal("indexing", 10)
-    with in_background(lambda: build(settings, corpus(tmp_path, 30), at)) as building:
-        with at.here():
-            own_server.kill()
-        with pytest.raises(EngineUnreachable):
-            building.result()

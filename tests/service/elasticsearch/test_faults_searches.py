@@ -73,25 +73,6 @@ def test_a_search_whose_node_was_lost_is_sent_again(index, spoil, kind):
     assert [(hit.passage_id, hit.score) for hit in found(index, QUESTION).hits] == before
 
 
-def test_only_those_that_failed_are_sent_again(index, proxy: Proxy):
-    sizes: list[int] = []
-
-    def answers(method: str, path: str, body: bytes) -> Answer | None:
-        if "_msearch" not in path or sizes:
-            sizes.append(len(body.splitlines()) // 2)
-            return None
-        sizes.append(len(body.splitlines()) // 2)
-        status, answer = all_fail(body, "node_disconnected_exception", DISCONNECTED)
-        answer["responses"][1:] = [{"hits": {"hits": [], "total": {"value": 0}}}] * (sizes[0] - 1)
-        return status, answer
-
-    proxy.answers = answers
-    found(index, "지식 그래프 검색")
-
-    assert sizes[0] > 1
-    assert sizes[1] == 1
-
-
 def test_a_node_that_stays_lost_is_told_after_four_times(index, spoil):
     sizes = spoil("node_disconnected_exception", 1000)
 

@@ -1,6 +1,5 @@
 """Builds, updates and removals in a cluster, disturbed and undisturbed."""
 
-import json
 import signal
 import sqlite3
 import subprocess
@@ -11,7 +10,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from indexer.cluster import names
-from indexer.errors import EmptyCorpus, IndexBusy, InvalidCall, StrictRefusal, UnknownIndex
+from indexer.errors import EmptyCorpus, InvalidCall, UnknownIndex
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.store.engines import index_names, open_store
 from retriever.index import open_index
@@ -182,20 +181,6 @@ def test_a_rollback_answers_from_the_version_before(make, corpus):
     assert state(settings) == before
 
 
-@hurried
-def test_what_was_rolled_back_from_is_cleared_away_by_the_next_build(make, corpus):
-    settings = make()
-    build(settings, corpus(some(0, 5)))
-    build(settings, corpus(some(5, 9), "more"))
-    with open_store(settings, NAME) as store:
-        store.rollback()
-
-    build(settings, corpus(some(9, 12), "other"))
-
-    assert versions(settings) == (3, [1, 3])
-    assert len(ids(settings)) == 6 + 4
-
-
 def test_the_last_versions_are_kept_with_their_glossaries(make, corpus):
     settings = make(keep_versions=2)
     for last in (3, 4, 5, 6):
@@ -226,47 +211,12 @@ def test_a_deleted_index_leaves_nothing(make, corpus):
         open_index(settings, NAME)
 
 
-def test_an_id_that_stands_twice_is_there_once_by_its_last_record(make, corpus):
-    settings = make()
-    manifest = build(settings, corpus([*some(0, 12), *some(3, 7, version=1), paper(5, version=2)])).manifest
-    build(settings, corpus([*some(0, 3), *some(7, 12), paper(3, version=1), paper(4, version=1),
-                            paper(6, version=1), paper(5, version=2)], "clean"), "clean")  # fmt: skip
-
-    assert manifest.counts["duplicates"] == 5
-    assert (manifest.papers, len(ids(settings))) == (12, 15)
-    assert answers(settings) == answers(settings, "clean")
-
-
-def test_an_empty_corpus_leaves_nothing(make, corpus):
-    settings = make()
-
-    with pytest.raises(EmptyCorpus, match="nothing to index"):
-        build(settings, corpus([]))
-
-    assert index_names(settings) == []
-    assert [one for one in left_in_the_cluster(settings) if NAME in one] == []
-
-
 # Documents that the cluster will not take
 
 
 def refused_paper(number):
     """Make a paper whose journal is longer than a value of an exact field may be."""
     return paper(number) | {"journal": "가" * 13_334}  # 40,002 bytes
-
-
-def test_a_refused_document_is_a_dead_letter_and_the_others_are_indexed(make, corpus):
-    settings = make()
-    report = build(settings, corpus([paper(1), refused_paper(2), paper(3)]))
-
-    [letter] = report.dead_letters
-    assert letter.file == "(refused by the cluster) P00002"
-    assert "immense term" in letter.reason
-    assert len(letter.reason) <= 200
-    assert report.manifest.counts["dead_letters"] == 1
-    assert (report.manifest.papers, ids(settings)) == (2, ["P00001", "P00003"])
-    assert report.dead_letter_file
-    assert json.loads(report.dead_letter_file.read_text(encoding="utf-8"))["file"] == letter.file
 
 
 def test_a_corpus_of_refused_documents_is_told_so(make, corpus):
@@ -276,17 +226,6 @@ def test_a_corpus_of_refused_documents_is_told_so(make, corpus):
         build(settings, corpus([refused_paper(1), refused_paper(2)]))
 
     assert index_names(settings) == []
-
-
-def test_strict_publishes_nothing_where_a_document_is_refused(make, corpus):
-    settings = make()
-    build(settings, corpus(some(0, 3)))
-
-    with pytest.raises(StrictRefusal, match=r"P00002.*immense term"):
-        build(settings, corpus([paper(1), refused_paper(2)], "strict"), rebuild=True, strict=True)
-
-    assert versions(settings) == (1, [1])
-    assert len(left_in_the_cluster(settings)) == 3
 
 
 # Names
@@ -350,33 +289,6 @@ def test_a_second_machine_searches_and_fetches_the_glossary(make, corpus):
     assert here == there
     assert any("knowledge graph" in line for line in here["glossary"])
     assert list((second.home / NAME).rglob("*-glossary.sqlite"))
-
-
-@hurried
-def test_a_second_machine_can_update(make, corpus):
-    first, second = make("first"), make("second")
-    build(first, corpus(some(0, 5)))
-
-    assert build(second, corpus(some(5, 7), "more")).manifest.version == 2
-
-    assert versions(first) == (2, [1, 2])
-    assert answers(first) == answers(second)
-
-
-def test_a_second_writer_is_refused_at_once_and_the_first_goes_on(make, corpus):
-    first, second = make("first"), make("second")
-    path, refused = corpus(some(0, 5)), []
-
-    def begin(stage, done, total):
-        if stage == "merging":
-            with pytest.raises(IndexBusy, match=r"another process, on .*, is writing to index 'papers'"):
-                build(second, path)
-            refused.append(stage)
-
-    build_index(IngestRequest(NAME, [str(path)]), first, begin)
-
-    assert refused == ["merging"]
-    assert versions(second) == (1, [1])
 
 
 # Killed
@@ -464,34 +376,6 @@ def test_a_killed_build_ends_as_an_undisturbed_one(make, disturbed_corpus, undis
     version, kept = versions(settings)
     assert kept == [version]
     assert len(left_in_the_cluster(settings)) == 3
-
-
-def test_a_corpus_that_changed_after_a_kill_is_read_from_the_start(make, corpus):
-    settings = make(commit_every=20)
-    path = corpus(some(0, 80))
-    kill(settings, path, "merging")
-    corpus(some(10, 70, version=1))
-
-    assert stages_of(settings, path)[0] == "indexing"
-    assert [one for one in ids(settings) if "@" not in one] == [f"P{number:05}" for number in range(10, 70)]
-
-
-def test_a_corpus_that_changed_unseen_after_a_kill_is_read_from_the_start(make, corpus):
-    """Its files look the same, its records are not: as a corpus on the hub may be."""
-    settings = make(commit_every=20)
-    path = corpus(some(0, 80))
-    kill(settings, path, "merging")
-    with open_store(settings, NAME) as store:
-        plan = store.local.building / "plan.json"
-    old = path.stat()
-    corpus(some(1, 80))
-    new, text = path.stat(), plan.read_text()
-    for kind in ("st_size", "st_mtime_ns", "st_ctime_ns"):
-        text = text.replace(str(getattr(old, kind)), str(getattr(new, kind)))
-    plan.write_text(text)
-
-    assert build(settings, path).manifest.papers == 79
-    assert ids(settings)[0] == "P00001"
 
 
 @hurried

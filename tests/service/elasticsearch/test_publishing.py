@@ -1,20 +1,15 @@
 """What publishing leaves when it is cut short, and who may still publish."""
 
-import time
-from dataclasses import replace
-from errno import ENOENT
-
 import pytest
 
-from indexer.cluster import lease, names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import document_id
-from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
+from indexer.errors import IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.store.elasticsearch import ElasticsearchStore, index_names
 from indexer.store.engines import open_store
 from retriever.index import open_index
-from tests.service.elasticsearch.faults import NAME, build, clean, contents, corpus, settings_for
+from tests.service.elasticsearch.faults import NAME, build, clean, corpus, settings_for
 from tests.service.elasticsearch.server import Access
 
 
@@ -25,64 +20,6 @@ def settings(elasticsearch: Access, tmp_path):
     made = settings_for(elasticsearch, tmp_path / "home", "publishing", settle_s=0)
     yield made
     clean(made)
-
-
-@pytest.mark.parametrize("step", [1, 2, 3, 4], ids=["glossary", "settings", "manifest", "alias"])
-def test_a_build_that_ends_at_any_step_of_publishing_is_gone_on_with(
-    settings: IndexerSettings, tmp_path, monkeypatch: pytest.MonkeyPatch, step: int
-):
-    patiently, steps = ElasticsearchStore._patiently, 0
-
-    def ending(self, ask):
-        nonlocal steps
-        steps += 1
-        if steps == step:
-            raise KeyboardInterrupt
-        return patiently(self, ask)
-
-    monkeypatch.setattr(ElasticsearchStore, "_patiently", ending)
-    with pytest.raises(KeyboardInterrupt):
-        build(settings, tmp_path / "papers.jsonl")
-    with open_store(settings, NAME) as store:
-        assert store.current() is None
-    assert build(settings, tmp_path / "papers.jsonl").manifest.papers == 12
-    assert contents(settings)["counts"][0] == 12
-
-
-def test_a_version_that_is_cleared_away_while_it_is_opened_is_a_missing_file(
-    settings: IndexerSettings, tmp_path
-):
-    build(settings, tmp_path / "papers.jsonl")
-    with ElasticsearchStore(settings, NAME) as store, pytest.raises(FileNotFoundError) as error:
-        store.address(replace(store.manifest(), version=7))
-    assert (error.value.errno, error.value.filename) == (ENOENT, "publishing-papers@000007")
-
-
-def test_who_lost_the_lease_neither_begins_nor_discards_a_build(settings: IndexerSettings, tmp_path):
-    build(settings, tmp_path / "papers.jsonl")
-    with ElasticsearchStore(settings, NAME) as store, store.writing():
-        with Cluster(settings.elasticsearch) as other:
-            taken = {"holder": "other-1", "until": 2_000_000_000}
-            alias = names.alias_of("publishing", NAME)
-            other.run(other.client.index(index="publishing.leases", id=alias, document=taken))
-        with pytest.raises(IndexBusy, match="stood still"):
-            store.start_building(None, "bilingual", "discard")
-        with pytest.raises(IndexBusy, match="stood still"):
-            store.discard_building()
-
-
-def test_a_lease_is_looked_at_before_it_ends(settings: IndexerSettings, monkeypatch: pytest.MonkeyPatch):
-    asked: list[str] = []
-    with Cluster(settings.elasticsearch) as cluster:
-        held = lease.Lease(cluster, "publishing.leases", "key", "host-1")
-        monkeypatch.setattr(held, "check", asked.append)
-        now = 1_000.0
-        monkeypatch.setattr(time, "time", lambda: now)
-        held._until = now + 31
-        held.check_if_old("fresh")
-        held._until = now + 29
-        held.check_if_old("ending")
-    assert asked == ["ending"]
 
 
 def test_verifying_compares_the_passages_and_the_glossary(settings: IndexerSettings, tmp_path):

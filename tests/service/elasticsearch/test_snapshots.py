@@ -188,17 +188,21 @@ def test_nothing_to_back_up_is_told(cluster: Cluster, prefix: str):
         snapshots.backup(cluster, prefix)
 
 
-def test_a_name_that_is_taken_is_told(cluster: Cluster, prefix: str):
+@pytest.mark.parametrize(
+    ("options", "error", "told"),
+    [
+        ({"name": "once"}, InvalidCall, "the name 'once' is taken"),
+        ({"name": "With Capitals"}, InvalidCall, "'With Capitals' cannot be a snapshot's name"),
+        ({"location": "/elsewhere"}, EngineRefused, r"may not write there .*path\.repo"),
+    ],
+)
+def test_a_backup_that_cannot_be_made_is_told(
+    cluster: Cluster, prefix: str, options: dict[str, Any], error: type[Exception], told: str
+):
     publish(cluster, prefix, "papers", 1, ["one"])
     snapshots.backup(cluster, prefix, "once")
-    with pytest.raises(InvalidCall, match="the name 'once' is taken"):
-        snapshots.backup(cluster, prefix, "once")
-
-
-def test_a_name_that_the_server_does_not_take_is_told(cluster: Cluster, prefix: str):
-    publish(cluster, prefix, "papers", 1, ["one"])
-    with pytest.raises(InvalidCall, match="'With Capitals' cannot be a snapshot's name"):
-        snapshots.backup(cluster, prefix, "With Capitals")
+    with pytest.raises(error, match=told):
+        snapshots.backup(cluster, prefix, **options)
 
 
 def test_a_missing_snapshot_is_told_with_those_there_are(cluster: Cluster, prefix: str):
@@ -214,12 +218,6 @@ def test_a_snapshot_of_another_prefix_is_told(cluster: Cluster, prefix: str):
     snapshots.backup(cluster, prefix, "ours", location="together")
     with pytest.raises(InvalidCall, match="holds no index of the prefix 'other'"):
         snapshots.find_snapshot(cluster, "other", "ours", location="together")
-
-
-def test_a_folder_outside_path_repo_is_told(cluster: Cluster, prefix: str):
-    publish(cluster, prefix, "papers", 1, ["one"])
-    with pytest.raises(EngineRefused, match=r"may not write there .*path\.repo"):
-        snapshots.backup(cluster, prefix, location="/elsewhere")
 
 
 def test_a_server_without_path_repo_is_told(elasticsearch: Access):

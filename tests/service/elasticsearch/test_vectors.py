@@ -59,19 +59,11 @@ def test_the_cosine_of_each_passage_that_has_a_vector_is_given(engine):
     }
 
 
-def test_nothing_asked_for_has_no_similarities(engine):
-    assert asyncio.run(engine.similarities(direction(0), [])) == {}
-
-
 def test_the_nearest_come_by_cosine(engine):
     found = asyncio.run(engine.nearest(direction(80), 2, filters=Filters()))
 
     assert [hit.passage_id for hit in found] == ["P-90", "P-30"]
     assert found[0].score == pytest.approx(math.cos(math.radians(10)), abs=0.01)
-
-
-def test_the_nearest_satisfy_the_filters(engine):
-    assert asyncio.run(engine.nearest(direction(0), 5, filters=Filters(lang="ko"))) == []
 
 
 def test_vectors_stay_out_of_what_is_read_back_and_outlast_an_update(index, engine):

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pydantic import AfterValidator, BaseModel, Field
 
-from generator.errors import GeneratorError, ModelAnswerInvalid, ModelRefusedCall
+from generator.errors import ModelAnswerInvalid, ModelRefusedCall
 from generator.llm import Growth, LanguageModel
 from generator.settings import LanguageModelSettings
 from tests.service.vllm.conftest import settings_for
@@ -151,21 +151,3 @@ def test_a_call_that_is_cancelled_stops_the_server_too(vllm: Running, stream: bo
 
     vllm.wait_for_metric(RUNNING, 0)
     assert vllm.metric(WRITTEN) - before < 9_000
-
-
-def test_no_more_calls_are_under_way_than_the_settings_allow(vllm: Running):
-    two = settings_for(f"{vllm.url}/v1", concurrency=2, max_tokens=100)
-    seen = []
-
-    async def all_at_once() -> None:
-        async with LanguageModel(two) as model:
-            calls = [asyncio.create_task(model.complete_json(ASKED, LongText, name="test")) for _ in range(5)]
-            while not all(one.done() for one in calls):
-                seen.append(await asyncio.to_thread(vllm.metric, RUNNING))
-                seen.append(await asyncio.to_thread(vllm.metric, "vllm:num_requests_waiting"))
-            for ended in await asyncio.gather(*calls, return_exceptions=True):
-                assert isinstance(ended, GeneratorError)  # cut off
-
-    asyncio.run(all_at_once())
-
-    assert max(seen) == 2

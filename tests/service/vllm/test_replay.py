@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from generator.errors import CallNotRecorded
 from generator.pipeline import AskRequest, answer_question
 from generator.settings import LanguageModelSettings
 from generator.trace import differences
-from tests.generator.sample_index import ENGLISH, KOREAN, settings_of
+from tests.generator.sample_index import KOREAN, settings_of
 from tests.service.processes import free_ports
 from tests.service.vllm.server import MODEL
 
@@ -35,21 +34,3 @@ def test_a_replay_needs_no_server_and_differs_in_times_alone(
     assert replayed.answer == recorded.answer
     assert replayed.answer.written_by == MODEL
     assert [one for one in differences(recorded.trace, replayed.trace) if "cache" not in one] == []
-
-
-def test_a_failure_is_replayed_too(sample, sample_home, settings, nowhere, tmp_path: Path):
-    file = tmp_path / "calls.sqlite"
-    few = {"max_tokens": 16}
-    recorded = asked(sample, sample_home, settings.model_copy(update=few), "record", file)
-    replayed = asked(sample, sample_home, nowhere.model_copy(update=few), "replay", file)
-
-    assert replayed.answer == recorded.answer
-    assert replayed.answer.written_by == "extractive"
-
-
-def test_what_was_not_recorded_is_told(sample, sample_home, settings, nowhere, tmp_path: Path):
-    file = tmp_path / "calls.sqlite"
-    asked(sample, sample_home, settings, "record", file)
-
-    with pytest.raises(CallNotRecorded, match="keywords"):
-        asked(sample, sample_home, nowhere, "replay", file, ENGLISH)
