@@ -140,20 +140,14 @@ class FolderStore:
         """Open the vectors of a version; None where it has none.
 
         Raises:
-            IndexDamaged: files are missing or broken.
+            FileNotFoundError: files are missing, perhaps as the version was cleared away.
+            IndexDamaged: files are broken.
         """
         if not manifest.vectors:
             return None
-        folder = self.version_path(manifest.version) / VECTORS
-        if folder.parent.exists() and not folder.exists():
-            raise IndexDamaged(
-                f"the vectors of index {self.name!r}, version {manifest.version} are missing",
-                remedy=Remedy.REBUILD,
-                index=self.name,
-            )
         from indexer.vectors.store import VectorStore
 
-        return VectorStore(folder)
+        return VectorStore(self.version_path(manifest.version) / VECTORS)
 
     def dictionary(self, manifest: Manifest) -> UserDictionary | None:
         """Return the user's dictionary that a version was analysed with."""

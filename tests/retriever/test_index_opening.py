@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.errors import IndexClosed, IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.remedies import describe_error
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
@@ -137,3 +137,12 @@ def test_a_search_reads_each_stored_passage_once(tmp_path_factory):
 
     assert engine.read
     assert len(engine.read) == len(set(engine.read))
+
+
+@pytest.mark.parametrize("method", ["or", "shrag", "boolean"])
+def test_a_search_of_a_closed_index_says_that_it_is_closed(tmp_path_factory, method):
+    with opened(tmp_path_factory) as index:
+        pass
+
+    with pytest.raises(IndexClosed, match="index 'papers' is closed; open it again"):
+        ids(index, "pangolin", method)
