@@ -12,7 +12,6 @@
 | versions/000001/plan.json | there only between the move to this place and the move of the pointer |
 """
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -277,14 +276,10 @@ class FolderStore:
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""
-        path = self.local.path
         if not self.local.is_unfinished():
             self.require_current()
         with self.writing(), describing_write_errors(self.name):
-            hidden = path.with_name(f".deleted-{self.name}-{os.getpid()}")
-            path.rename(hidden)  # in one step for whoever is about to open it
-        for left in path.parent.glob(".deleted-*"):
-            shutil.rmtree(left, ignore_errors=True)
+            self.local.remove()
 
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
