@@ -61,9 +61,10 @@ class SideBySide:
         }
 
 
-def benches(home: Path, data: Path, progress: Progress, prefix: str = PREFIX) -> dict[EngineName, Bench]:
-    """Return a bench for each engine; of the settings only the cluster's address counts."""
-    given = IndexerSettings()
+def benches(
+    home: Path, data: Path, progress: Progress, given: IndexerSettings, prefix: str = PREFIX
+) -> dict[EngineName, Bench]:
+    """Return a bench for each engine, at places of their own below `home`; the rest is as in `given`."""
     cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
     places: dict[EngineName, Path] = {"tantivy": home / "embedded", "elasticsearch": home / "cluster"}
     return {
@@ -153,7 +154,9 @@ def main(home: Path, data: Path, prefix: str, names: tuple[str, ...], as_json: b
     collections = [collection for collection in COLLECTIONS if not names or collection.name in names]
     try:
         with question_bar() as progress:
-            found = run_experiment(benches(home, data, progress, prefix), data, collections)
+            found = run_experiment(
+                benches(home, data, progress, IndexerSettings(), prefix), data, collections
+            )
     except (EngineUnreachable, EngineRefused) as error:
         click.echo(str(error), err=True)
         sys.exit(1)

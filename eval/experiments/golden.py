@@ -8,8 +8,8 @@ ranking  each method on each collection's own index, by engine
 answers  abstention and quoted answers on tydi dev, all questions and every so many
 sample   answers and checked claims of the sample corpus
 
-Exits with 1 where a figure lies further than .0005 from the recorded one. `--renew` records what was measured
-instead, and keeps the rows of collections that are not present.
+Exits with 1 where a figure lies further than .0005 from the recorded one, or a recorded row does not come
+out. `--renew` records what was measured instead, and keeps the rows of collections that are not present.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ from eval.qrels import read_qrels
 from eval.tables import aligned
 from indexer.errors import IndexerError
 from indexer.requests import Progress
-from indexer.settings import EngineName
+from indexer.settings import EngineName, IndexerSettings
 
 RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
 TOLERANCE = 0.0005
@@ -92,14 +92,36 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def find_drift(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Drift]:
-    """Compare each measured row with the recorded one of the same subject."""
-    by_subject = {tuple(row.subject.items()): row.figures for row in recorded}
+    """Compare the rows of each subject; `recorded` holds those that should have been measured alone."""
+    old, new = _by_subject(recorded), _by_subject(measured)
     return [
-        Drift(row.subject, figure, old.get(figure), row.figures.get(figure))
-        for row in measured
-        for old in (by_subject.get(tuple(row.subject.items()), {}),)
-        for figure in {**old, **row.figures}
-        if not _is_near(old.get(figure), row.figures.get(figure))
+        Drift(dict(subject), figure, before.get(figure), now.get(figure))
+        for subject in {**new, **old}
+        for before, now in ((old.get(subject, {}), new.get(subject, {})),)
+        for figure in {**before, **now}
+        if not _is_near(before.get(figure), now.get(figure))
+    ]
+
+
+def _by_subject(rows: Sequence[Row]) -> dict[tuple[tuple[str, str], ...], Mapping[str, float]]:
+    return {tuple(row.subject.items()): row.figures for row in rows}
+
+
+def rows_about(rows: Sequence[Row], **subject: str) -> list[Row]:
+    """Return the rows of which all that holds; to compare with what was measured of it."""
+    return [row for row in rows if subject.items() <= row.subject.items()]
+
+
+def rows_to_measure(
+    recorded: Sequence[Row], engine: EngineName, collections: Sequence[Collection]
+) -> list[Row]:
+    """Return the recorded rows that `measure` should yield again."""
+    names = {SAMPLE_COLLECTION.name, *(collection.name for collection in collections)}
+    return [
+        row
+        for row in recorded
+        if row.subject.get("engine", "tantivy") == engine
+        and row.subject.get("collection", SAMPLE_COLLECTION.name) in names
     ]
 
 
@@ -112,10 +134,14 @@ def _is_near(recorded: float | None, measured: float | None) -> bool:
     )
 
 
-def renewed(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Row]:
-    """Put measured rows in the place of recorded ones of the same subject; new ones come last."""
-    by_subject = {tuple(row.subject.items()): row for row in (*recorded, *measured)}
-    return list(by_subject.values())
+def renewed(recorded: Sequence[Row], measured: Sequence[Row], compared: Sequence[Row] = ()) -> list[Row]:
+    """Put measured rows in the place of recorded ones of the same subject; new ones come last.
+
+    Those of `compared` that were not measured any more are left out.
+    """
+    rows = {tuple(row.subject.items()): row for row in (*recorded, *measured)}
+    gone = _by_subject(compared).keys() - _by_subject(measured).keys()
+    return [row for subject, row in rows.items() if subject not in gone]
 
 
 def present(data: Path) -> list[Collection]:
@@ -232,18 +258,19 @@ def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) 
         click.echo(f"not in {data}, left out: {', '.join(absent)}", err=True)
     try:
         with question_bar() as progress:
-            bench = benches(home, data, progress, "golden")[engine]
+            bench = benches(home, data, progress, IndexerSettings(), "golden")[engine]
             measured = list(measure(bench, data, engine, collections, progress))
     except IndexerError as error:
         click.echo(str(error), err=True)
         sys.exit(1)
     recorded = read_rows(scores)
-    drift = find_drift(recorded, measured)
+    compared = rows_to_measure(recorded, engine, collections)
+    drift = find_drift(compared, measured)
     if drift:
         click.echo(drift_table(drift))
     click.echo(f"{len(measured)} rows measured, {len(drift)} figures differ from the recorded ones")
     if renew:
-        lines = [row.as_line() + "\n" for row in renewed(recorded, measured)]
+        lines = [row.as_line() + "\n" for row in renewed(recorded, measured, compared)]
         replace_file(scores, "".join(lines).encode("utf-8"))
         click.echo(f"recorded in {scores}")
     elif drift:

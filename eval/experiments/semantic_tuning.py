@@ -143,7 +143,8 @@ def _mean(sets: Sequence[Tables], weights: Mapping[str, float]) -> float:
 @click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
 def main(home: Path, data: Path, step: int) -> None:
     """Search for the weights on the training questions."""
-    if IndexerSettings().encoder.provider == "none":
+    settings = IndexerSettings()
+    if settings.encoder.provider == "none":
         click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)
     [collection] = [known for known in COLLECTIONS if known.name == COLLECTION]
@@ -152,7 +153,9 @@ def main(home: Path, data: Path, step: int) -> None:
     sets = {}
     with (
         question_bar() as progress,
-        Bench(home, data, progress, settings_of(home, "tantivy", PREFIX)).open(collection, "alone") as index,
+        Bench(home, data, progress, settings_of(settings, home, "tantivy", PREFIX)).open(
+            collection, "alone"
+        ) as index,
     ):
         for candidates in get_args(Candidates):
             sets[candidates] = asyncio.run(collect(index, topics, qrels, candidates, progress))

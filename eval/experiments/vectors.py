@@ -66,9 +66,8 @@ class Row:
         return {name: getattr(self, name) for name in names} | self.scores.means
 
 
-def settings_of(home: Path, engine: EngineName, prefix: str) -> IndexerSettings:
-    """Return the settings of an experiment's indexes in one engine; the rest is as the environment says."""
-    given = IndexerSettings()
+def settings_of(given: IndexerSettings, home: Path, engine: EngineName, prefix: str) -> IndexerSettings:
+    """Return the settings of an experiment's indexes in one engine; the rest is as in `given`."""
     cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
     return given.model_copy(update={"home": home / engine, "engine": engine, "elasticsearch": cluster})
 
@@ -90,6 +89,7 @@ def rank(index: SearchIndex, topics: Mapping[str, str], way: str, progress: Prog
 
 
 def run_experiment(
+    settings: IndexerSettings,
     home: Path,
     data: Path,
     collections: Sequence[Collection],
@@ -98,7 +98,7 @@ def run_experiment(
     prefix: str = PREFIX,
 ) -> Iterator[Row]:
     """Yield the rows of the table."""
-    places = {engine: settings_of(home, engine, prefix) for engine in ENGINES}
+    places = {engine: settings_of(settings, home, engine, prefix) for engine in ENGINES}
     for collection in collections:
         topics, qrels = questions(data, collection, "dev")
         for engine in engines:
@@ -125,14 +125,15 @@ def run_experiment(
 @json_option
 def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections with the vectors of the settings' encoder."""
-    if IndexerSettings().encoder.provider == "none":
+    settings = IndexerSettings()
+    if settings.encoder.provider == "none":
         click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)
     engines = [name for name in ENGINES if engine in {name, "both"}]
     collections = [collection for collection in COLLECTIONS if collection.name in names]
     try:
         with question_bar() as progress:
-            rows = list(run_experiment(home, data, collections, engines, progress))
+            rows = list(run_experiment(settings, home, data, collections, engines, progress))
     except IndexerError as error:
         click.echo(str(error), err=True)
         sys.exit(1)

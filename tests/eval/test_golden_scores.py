@@ -18,6 +18,8 @@ from eval.experiments.golden import (
     ranking_rows,
     read_rows,
     renewed,
+    rows_about,
+    rows_to_measure,
     sample_rows,
 )
 from eval.experiments.ranking import COLLECTIONS, Bench
@@ -33,27 +35,31 @@ def bench(tmp_path_factory):
     return Bench(tmp_path_factory.mktemp("collections"), SHARED / "data", no_progress)
 
 
-def assert_as_recorded(measured):
-    drift = find_drift(read_rows(RECORDED), measured)
+def assert_as_recorded(measured, **subject):
+    """Compare with all recorded rows about the subject, so that none may be missing either."""
+    drift = find_drift(rows_about(read_rows(RECORDED), **subject), measured)
     assert not drift, "\n" + drift_table(drift)
 
 
 def test_methods_rank_the_sample_as_recorded(bench):
-    assert_as_recorded(ranking_rows(bench, SHARED / "data", "tantivy", SAMPLE_COLLECTION))
+    rows = ranking_rows(bench, SHARED / "data", "tantivy", SAMPLE_COLLECTION)
+    assert_as_recorded(rows, table="ranking", collection="sample", engine="tantivy")
 
 
 def test_the_sample_is_answered_and_its_claims_are_checked_as_recorded(bench):
-    assert_as_recorded(sample_rows(bench))
+    assert_as_recorded(sample_rows(bench), table="sample")
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_methods_rank_a_shared_collection_as_recorded(bench, shared_data, name):
-    assert_as_recorded(ranking_rows(bench, shared_data, "tantivy", BY_NAME[name]))
+    rows = ranking_rows(bench, shared_data, "tantivy", BY_NAME[name])
+    assert_as_recorded(rows, table="ranking", collection=name, engine="tantivy")
 
 
 @pytest.mark.parametrize("name", ["tydi-ko", "tydi-en"])
 def test_answers_hold_and_abstain_as_recorded(bench, shared_data, name):
-    assert_as_recorded(answer_rows(bench, shared_data, BY_NAME[name], no_progress, every=EVERY))
+    rows = answer_rows(bench, shared_data, BY_NAME[name], no_progress, every=EVERY)
+    assert_as_recorded(rows, table="answers", collection=name, questions=f"every {EVERY}")
 
 
 def row(method, **figures):
@@ -78,6 +84,27 @@ def test_what_is_not_recorded_or_not_measured_has_drifted():
     ]
 
 
+def test_a_recorded_method_that_is_not_measured_any_more_has_drifted():
+    recorded = [row("or", ndcg=0.8), row("paper", ndcg=0.7)]
+
+    (drift,) = find_drift(recorded, [row("or", ndcg=0.8)])
+    assert (drift.subject["method"], drift.recorded, drift.measured) == ("paper", 0.7, None)
+    assert len(find_drift(recorded, [])) == 2
+
+
+def test_what_another_engine_or_an_absent_collection_scored_need_not_be_measured():
+    ranked = [
+        Row({"table": "ranking", "collection": name, "engine": engine, "method": "or"}, {"ndcg": 0.8})
+        for name in ("sample", "scifact")
+        for engine in ("tantivy", "elasticsearch")
+    ]
+    claims = Row({"table": "sample", "of": "claims", "kind": "within"}, {"supported": 50})
+    recorded = [*ranked, claims]
+
+    assert rows_to_measure(recorded, "tantivy", [SAMPLE_COLLECTION]) == [ranked[0], claims]
+    assert rows_to_measure(recorded, "elasticsearch", [BY_NAME["scifact"]]) == [ranked[1], ranked[3]]
+
+
 def test_renewing_keeps_the_rows_that_were_not_measured():
     recorded = [row("or", ndcg=0.8), row("paper", ndcg=0.7)]
 
@@ -86,6 +113,13 @@ def test_renewing_keeps_the_rows_that_were_not_measured():
         row("paper", ndcg=0.75),
         row("shrag", ndcg=0.9),
     ]
+
+
+def test_renewing_drops_what_does_not_come_out_any_more():
+    recorded = [row("or", ndcg=0.8), row("gone", ndcg=0.7), row("elsewhere", ndcg=0.6)]
+
+    kept = renewed(recorded, [row("or", ndcg=0.8)], compared=recorded[:2])
+    assert kept == [row("or", ndcg=0.8), row("elsewhere", ndcg=0.6)]
 
 
 def test_the_command_tells_drift_by_its_exit_code_until_it_is_recorded(tmp_path):

@@ -10,12 +10,19 @@ from elasticsearch.helpers import bulk
 
 from eval.experiments.engines import benches, run_experiment
 from eval.experiments.golden import RECORDED as SCORES
-from eval.experiments.golden import SAMPLE_COLLECTION, drift_table, find_drift, ranking_row, read_rows
+from eval.experiments.golden import (
+    SAMPLE_COLLECTION,
+    drift_table,
+    find_drift,
+    ranking_row,
+    read_rows,
+    rows_about,
+)
 from eval.experiments.ranking import COLLECTIONS, Collection, questions, records
 from eval.runs import read_run
 from indexer.requests import no_progress
 from tests.service.elasticsearch.index_settings import analysis
-from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+from tests.service.elasticsearch.own_prefix import own_prefix
 
 BY_NAME = {collection.name: collection for collection in COLLECTIONS}
 
@@ -23,30 +30,29 @@ BY_NAME = {collection.name: collection for collection in COLLECTIONS}
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", BY_NAME)
-def test_a_cluster_ranks_a_shared_collection_as_recorded(
-    elasticsearch, shared_data, tmp_path, monkeypatch, name
-):
-    assert_ranked_as_recorded(elasticsearch, shared_data, tmp_path, monkeypatch, BY_NAME[name])
+def test_a_cluster_ranks_a_shared_collection_as_recorded(elasticsearch, shared_data, tmp_path, name):
+    assert_ranked_as_recorded(elasticsearch, shared_data, tmp_path, BY_NAME[name])
 
 
-def test_a_cluster_ranks_the_sample_as_recorded(elasticsearch, tmp_path, monkeypatch):
-    assert_ranked_as_recorded(elasticsearch, tmp_path, tmp_path, monkeypatch, SAMPLE_COLLECTION)
+def test_a_cluster_ranks_the_sample_as_recorded(elasticsearch, tmp_path):
+    assert_ranked_as_recorded(elasticsearch, tmp_path, tmp_path, SAMPLE_COLLECTION)
 
 
-def assert_ranked_as_recorded(elasticsearch, data, tmp_path, monkeypatch, collection):
+def assert_ranked_as_recorded(elasticsearch, data, tmp_path, collection):
     """The scores are the recorded ones, and the first tens those of the embedded engine."""
     with own_prefix(elasticsearch) as settings_for:
         settings = settings_for(tmp_path)
-        for variable, value in environment_of(settings).items():
-            monkeypatch.setenv(variable, value)
-        engines = benches(tmp_path, data, no_progress, settings.elasticsearch.prefix)
+        engines = benches(tmp_path, data, no_progress, settings, settings.elasticsearch.prefix)
         ranked = run_experiment(engines, data, [collection], settings=["alone"])
 
     rows = [
         ranking_row(beside.collection, "elasticsearch", beside.method, beside.elasticsearch)
         for beside in ranked
     ]
-    drift = find_drift(read_rows(SCORES), rows)
+    recorded = rows_about(
+        read_rows(SCORES), table="ranking", collection=collection.name, engine="elasticsearch"
+    )
+    drift = find_drift(recorded, rows)
     assert not drift, "\n" + drift_table(drift)
     assert min(beside.overlap for beside in ranked) >= 0.98
 
