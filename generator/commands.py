@@ -62,13 +62,13 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         raise SystemExit(INTERRUPTED) from None
-    if trace_file:
-        asked.trace.save(trace_file)
     if as_json:
         click.echo(json.dumps(asked.as_record(), ensure_ascii=False))
-        return
-    show_trace(asked.result)
-    show_answer(asked)
+    else:
+        show_trace(asked.result)
+        show_answer(asked)
+    if trace_file:  # last: a full disk costs no answer
+        asked.trace.save(trace_file)
 
 
 @click.group()

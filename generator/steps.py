@@ -8,6 +8,7 @@ threads, find their place in the tree without any global state:
         step.output = result.as_record()
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,12 +45,14 @@ class Step:
     notes: list[str] = field(default_factory=list)  # for a reader of the answer
     milliseconds: float | None = None  # None while it is under way
     children: list["Step"] = field(default_factory=list)  # in the order in which they began
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @contextmanager
     def step(self, name: str, **inputs: Any) -> Iterator["Step"]:
         """Run a step within this one; an error that passes through is recorded, and goes on."""
-        child = Step(name, inputs, self.listener, (*self.path, len(self.children)))
-        self.children.append(child)
+        with self._lock:  # of threads that begin steps at the same time, each gets a place of its own
+            child = Step(name, inputs, self.listener, (*self.path, len(self.children)))
+            self.children.append(child)
         with child.running():
             yield child
 

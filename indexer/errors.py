@@ -11,6 +11,7 @@ IndexerError
 ├── IndexBusy             another process is writing to this index
 ├── IndexMismatch         an index that other settings, library versions or another format built
 ├── IndexDamaged          files that are missing or cannot be read
+├── IndexClosed           what was opened of an index is asked after it was closed
 ├── IndexNotWritten       disk full, no permission: the old version still answers
 ├── LibraryMissing        an engine or a model whose optional libraries are not installed
 ├── EncoderUnusable       a model that cannot be loaded, or an endpoint that gives no vectors
@@ -108,6 +109,10 @@ class IndexMismatch(IndexerError):
 
 class IndexDamaged(IndexerError):
     """Files of the index are missing or cannot be read."""
+
+
+class IndexClosed(IndexerError):
+    """An index, its glossary or its vectors are asked after they were closed."""
 
 
 class IndexNotWritten(IndexerError):

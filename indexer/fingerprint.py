@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from contextlib import suppress
-from functools import cache
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,10 +22,11 @@ CHUNKING_VERSION = 1
 KEPT_HASHES = ".analysis-hashes.json"  # in the home: {hash of the chain and its files: hash of its tokens}
 MOST_HASHES = 32
 
+REMEMBERED = 16  # fingerprints in a process, of which each holds on to its dictionary
+
 Fingerprint = dict[str, str]
 
 
-@cache
 def lexical_fingerprint(
     analyzer: str,
     decompound: Decompound,
@@ -36,8 +37,25 @@ def lexical_fingerprint(
     """Return all that the tokens and fields of an index depend on, a value a cause.
 
     The last is a hash of the tokens of 200 fixed texts: it notices what no version number tells. With `home`
-    it is kept there, and computed again when a file that analysis depends on is another.
+    it is kept there, and computed again when a file that analysis depends on is another. A process remembers
+    the last results; what is returned is the caller's own.
     """
+    return dict(_lexical_fingerprint(analyzer, decompound, engine, dictionary, home))
+
+
+def forget_fingerprints() -> None:
+    """Forget what this process remembers; what homes keep stays."""
+    _lexical_fingerprint.cache_clear()
+
+
+@lru_cache(REMEMBERED)
+def _lexical_fingerprint(
+    analyzer: str,
+    decompound: Decompound,
+    engine: EngineName,
+    dictionary: UserDictionary | None,
+    home: Path | None,
+) -> Fingerprint:
     return {
         "schema": str(SCHEMA_VERSION),
         "chunking": str(CHUNKING_VERSION),

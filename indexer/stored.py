@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import tantivy
 
-from indexer.errors import IndexDamaged
+from indexer.errors import IndexDamaged, Remedy
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage, tantivy_schema
 
@@ -121,7 +121,7 @@ def passage_of(document: tantivy.Document) -> StoredPassage:
     """Decode the stored passage of a document."""
     stored, packed = document.get_first("record"), document.get_first("tokens")
     if stored is None or packed is None:
-        raise IndexDamaged("a passage without its record; build the index again (shrag index … --rebuild)")
+        raise IndexDamaged("a passage without its record", remedy=(Remedy.REBUILD, Remedy.ROLL_BACK))
     head, record, text = stored.decode().split("\n", 2)
     passage_id, doc_id, title, lang, part, year, journal, source, incomplete, title2 = json.loads(head)
     tokens = PassageTokens(tuple(packed.decode().split(STRING_SEPARATOR)))

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from errno import ENOENT
 from pathlib import Path
 from typing import Self
 
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
-from indexer.errors import IndexDamaged, InvalidCall, Remedy
+from indexer.errors import IndexClosed, IndexDamaged, InvalidCall, Remedy
 from indexer.glossary.storage import Glossary
 from indexer.manifest import Manifest, check_analysis
 from indexer.packing import PassageTokens
@@ -44,7 +43,17 @@ class SearchIndex:
         self.synonyms = synonyms or Synonyms()
         self.vectors = vectors or QuestionVectors(None, None)
         self.cross_encoder = cross_encoder or CrossEncoder(None)
-        self.threads = WorkerThreads("search")  # for what a search computes
+        self._threads = WorkerThreads("search")
+        self._closed = False
+
+    @property
+    def threads(self) -> WorkerThreads:
+        """The threads for what a search computes; IndexClosed once the index is closed."""
+        if self._closed:
+            raise IndexClosed(
+                f"index {self.manifest.name!r} is closed", remedy="open it again", index=self.manifest.name
+            )
+        return self._threads
 
     def tokens_of(self, passage: StoredPassage) -> PassageTokens:
         """Return the tokens that a passage was indexed by, or would be if it never was."""
@@ -58,8 +67,9 @@ class SearchIndex:
 
     def __exit__(self, *_: object) -> None:
         """Let go of threads, glossary, models and engine."""
+        self._closed = True
         with ExitStack() as closing:
-            for resource in (self.engine, self.cross_encoder, self.vectors, self.glossary, self.threads):
+            for resource in (self.engine, self.cross_encoder, self.vectors, self.glossary, self._threads):
                 closing.callback(resource.close)
 
 
@@ -82,7 +92,7 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
                 with ExitStack() as opened:
-                    glossary = opened.enter_context(_open_glossary(store.glossary_path(manifest)))
+                    glossary = opened.enter_context(Glossary.open(store.glossary_path(manifest)))
                     engine = ENGINES[store.engine](settings, store, manifest)
                     opened.pop_all()
             except FileNotFoundError as error:
@@ -136,10 +146,3 @@ ENGINES: dict[EngineName, Callable[[IndexerSettings, IndexStore, Manifest], Engi
     "tantivy": _open_embedded,
     "elasticsearch": _open_cluster,
 }
-
-
-def _open_glossary(path: Path) -> Glossary:
-    """Open a version's glossary; a version without its file is damaged, or being cleared away."""
-    if not path.exists():
-        raise FileNotFoundError(ENOENT, "no such file", str(path))
-    return Glossary.open(path)

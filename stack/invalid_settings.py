@@ -4,15 +4,19 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError
 
-from generator.settings import CacheSettings, LanguageModelSettings
-from indexer.settings import ElasticsearchSettings, EncoderSettings, RerankerSettings
+from generator.settings import CacheSettings, GeneratorSettings, LanguageModelSettings
+from indexer.settings import ElasticsearchSettings, EncoderSettings, IndexerSettings, RerankerSettings
+from retriever.settings import RetrieverSettings
+
+# By the name that the library calls a model in an error; of another model it is none of settings.
+SETTINGS = {settings.__name__ for settings in (IndexerSettings, RetrieverSettings, GeneratorSettings)}
 
 
 def describe(error: ValueError) -> str | None:
     """Say what is wrong with which variable, a line each; None where the error is not of settings."""
     if isinstance(error, SettingsError):
         return _no_json(error)
-    if isinstance(error, ValidationError):
+    if isinstance(error, ValidationError) and error.title in SETTINGS:
         return "\n".join(map(_invalid_setting, error.errors()))
     return None
 

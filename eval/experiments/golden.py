@@ -86,14 +86,30 @@ def line_of(row: Row) -> str:
 
 
 def find_drift(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Drift]:
-    """Compare each measured row with the recorded one of the same subject."""
-    by_subject = {tuple(row.subject.items()): row.figures for row in recorded}
-    found = []
-    for row in measured:
-        old = by_subject.get(tuple(row.subject.items()), {})
-        pairs = ((name, old.get(name), row.figures.get(name)) for name in {**old, **row.figures})
-        found += [Drift(row.subject, *pair) for pair in pairs if not _is_near(*pair[1:])]
-    return found
+    """Compare the rows of each subject, those recorded and not measured too.
+
+    Of these only the tables, collections and engines that were measured at all count.
+    """
+    old, new = _by_subject(recorded), _by_subject(measured)
+    scopes = {_scope(row) for row in measured}
+    subjects = dict.fromkeys(
+        [*new, *(tuple(row.subject.items()) for row in recorded if _scope(row) in scopes)]
+    )
+    return [
+        Drift(dict(subject), figure, before.get(figure), now.get(figure))
+        for subject in subjects
+        for before, now in ((old.get(subject, {}), new.get(subject, {})),)
+        for figure in {**before, **now}
+        if not _is_near(before.get(figure), now.get(figure))
+    ]
+
+
+def _by_subject(rows: Sequence[Row]) -> dict[tuple[tuple[str, str], ...], Mapping[str, float]]:
+    return {tuple(row.subject.items()): row.figures for row in rows}
+
+
+def _scope(row: Row) -> tuple[str | None, ...]:
+    return tuple(row.subject.get(name) for name in ("table", "collection", "engine", "questions", "of"))
 
 
 def _is_near(recorded: float | None, measured: float | None) -> bool:

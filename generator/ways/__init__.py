@@ -1,6 +1,6 @@
 """Ways from a question to its answer: one module of this package each, and nothing else to register.
 
-A module `my_way.py` is the way `my-way`. It holds
+A module `my_way.py` is the way `my-way`; one whose name begins with an underscore is none. It holds
 
     async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult
 
@@ -21,7 +21,8 @@ Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]
 
 def way_names() -> list[str]:
     """Name the ways there are, in alphabetical order."""
-    return sorted(module.name.replace("_", "-") for module in iter_modules(__path__))
+    names = (module.name for module in iter_modules(__path__))
+    return sorted(name.replace("_", "-") for name in names if not name.startswith("_"))
 
 
 def find_way(name: str) -> Way:

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal, Self
 
-from indexer.errors import IndexDamaged, IndexNotWritten
+from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten, Remedy
 from indexer.glossary.pairs import Pair
 
 SEPARATOR = "\x1f"
@@ -65,7 +65,8 @@ def write_glossary(path: Path, pairs: Sequence[Pair]) -> None:
         passing.replace(path)
     except (sqlite3.Error, OSError) as error:
         raise IndexNotWritten(
-            f"the glossary {path} was not written: {error}. Mend the cause and give the same command again"
+            f"the glossary {path} was not written ({error})",
+            remedy="mend the cause and give the same command again",
         ) from error
     finally:
         passing.unlink(missing_ok=True)
@@ -87,26 +88,24 @@ def _lookups(pairs: Sequence[Pair]) -> Iterator[tuple[str, int, str, int, int]]:
 class Glossary:
     """A glossary file opened for reading; use it as a context manager or close it."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path | None) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._lock = Lock()  # one connection, asked from many threads
         self._path = path
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open the file at `path`; where there is none, the glossary is empty.
+        """Open the file at `path`.
 
         Raises:
+            FileNotFoundError: there is none.
             IndexDamaged: the file is no glossary.
         """
-        if not path.exists():
-            connection = sqlite3.connect(":memory:", check_same_thread=False)
-            connection.executescript(SCHEMA)
-            return cls(connection, None)
         address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
         try:
             connection = sqlite3.connect(address, uri=True, check_same_thread=False)
         except sqlite3.Error as error:
+            path.stat()  # FileNotFoundError where it is gone
             raise _damaged(path, error) from error
         glossary = cls(connection, path)
         try:
@@ -156,13 +155,18 @@ class Glossary:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+        """Close the file; whoever asks afterwards is told by IndexClosed."""
+        with self._lock:
+            self._connection.close()
 
     def _select(self, statement: str, *values: str | int) -> list[tuple[int, ...]]:
         try:
             with self._lock:
                 return self._connection.execute(statement, values).fetchall()
+        except sqlite3.ProgrammingError as error:  # no other is possible with statements that are fixed
+            raise IndexClosed(
+                f"the glossary {self._path} is closed", remedy="open the index again"
+            ) from error
         except sqlite3.DatabaseError as error:
             raise _damaged(self._path, error) from error
 
@@ -186,5 +190,7 @@ def _pair(row: Sequence[object]) -> Pair:
     )
 
 
-def _damaged(path: Path | None, error: sqlite3.Error) -> IndexDamaged:
-    return IndexDamaged(f"the glossary {path} cannot be read: {error}. Build the index again")
+def _damaged(path: Path, error: sqlite3.Error) -> IndexDamaged:
+    return IndexDamaged(
+        f"the glossary {path} cannot be read ({error})", remedy=(Remedy.REBUILD, Remedy.ROLL_BACK)
+    )

@@ -13,6 +13,7 @@
 """
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -108,7 +109,13 @@ class BuildFolder:
         """Remove the unfinished build, and the whole folder with it unless vectors were encoded."""
         shutil.rmtree(self.building, ignore_errors=True)
         if with_index and not self.encoded.exists():
-            shutil.rmtree(self.path, ignore_errors=True)
+            self.remove()
+
+    def remove(self) -> None:
+        """Remove all of it, while its lock is held; in one step for whoever is about to open or build it."""
+        self.path.rename(self.path.with_name(f".deleted-{self.name}-{os.getpid()}"))
+        for left in self.path.parent.glob(".deleted-*"):
+            shutil.rmtree(left, ignore_errors=True)
 
     def is_unfinished(self) -> bool:
         """Tell whether a build lies there that was interrupted, or is running."""

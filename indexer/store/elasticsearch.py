@@ -321,9 +321,7 @@ class ElasticsearchStore(IndexStore):
             if current is not None:  # last, and nobody begins to read it
                 self._move_alias()
                 self._clear_away(current)
-            shutil.rmtree(self.local.versions, ignore_errors=True)
-            shutil.rmtree(self.local.building, ignore_errors=True)
-        shutil.rmtree(self.local.path, ignore_errors=True)
+            self.local.remove()  # before lock and lease are given back: then another build may begin there
 
     def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self._cluster.run(coroutine)

@@ -12,7 +12,6 @@
 | versions/000001/plan.json | there only between the move to this place and the move of the pointer |
 """
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -116,20 +115,14 @@ class FolderStore(IndexStore):
         """Open the vectors of a version; None where it has none.
 
         Raises:
-            IndexDamaged: files are missing or broken.
+            FileNotFoundError: files are missing, perhaps as the version was cleared away.
+            IndexDamaged: files are broken.
         """
         if not manifest.vectors:
             return None
-        folder = self.version_path(manifest.version) / VECTORS
-        if folder.parent.exists() and not folder.exists():
-            raise IndexDamaged(
-                f"the vectors of index {self.name!r}, version {manifest.version} are missing",
-                remedy=Remedy.REBUILD,
-                index=self.name,
-            )
         from indexer.vectors.store import VectorStore
 
-        return VectorStore(folder)
+        return VectorStore(self.version_path(manifest.version) / VECTORS)
 
     def read_dictionary(self, version: int) -> UserDictionary:
         """Read the user's dictionary of a version; InvalidCall where its lines are wrong."""
@@ -252,14 +245,10 @@ class FolderStore(IndexStore):
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""
-        path = self.local.path
         if not self.local.is_unfinished():
             self.require_current()
         with self.writing(), describing_write_errors(self.name):
-            hidden = path.with_name(f".deleted-{self.name}-{os.getpid()}")
-            path.rename(hidden)  # in one step for whoever is about to open it
-        for left in path.parent.glob(".deleted-*"):
-            shutil.rmtree(left, ignore_errors=True)
+            self.local.remove()
 
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from indexer.encoders import Encoder
-from indexer.errors import InvalidCall, Remedy
+from indexer.errors import IndexDamaged, InvalidCall, Remedy
 from indexer.manifest import Manifest
 from indexer.requests import Progress
 from indexer.store import IndexStore
@@ -60,7 +60,7 @@ class VectorStage:
             wanted = self.encoder.fingerprint if self.encoder else built
             if wanted is None:
                 return replace(draft, vectors=None)
-            if self.base and built == wanted and (kept := self.store.vectors(self.base)):
+            if self.base and built == wanted and (kept := self._vectors_of(self.base)):
                 sources.append(opened.enter_context(kept))
             if self.encoder:
                 missing = writer.without_vector(wanted)
@@ -68,3 +68,14 @@ class VectorStage:
                     missing, sources[0], self.encoder, sources[1:], self.progress, writer.passage_count
                 )
             return draft.with_vectors(wanted, writer.place_vectors(sources))
+
+    def _vectors_of(self, base: Manifest) -> VectorStore | None:
+        """Open the vectors of the version started from; the index is held, so nobody cleared it away."""
+        try:
+            return self.store.vectors(base)
+        except FileNotFoundError as error:
+            raise IndexDamaged(
+                f"the vectors of index {base.name!r}, version {base.version} are missing",
+                remedy=Remedy.REBUILD,
+                index=base.name,
+            ) from error

@@ -22,7 +22,7 @@ import numpy as np
 
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
-from indexer.errors import IndexDamaged, Remedy
+from indexer.errors import IndexClosed, IndexDamaged, Remedy
 
 ROWS, PASSAGES, FINGERPRINT = "rows.bin", "passages.sqlite", "fingerprint.json"
 DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "int8": np.dtype("i1")}
@@ -50,8 +50,8 @@ class VectorStore:
         """Open what lies in `folder`.
 
         Raises:
-            FileNotFoundError: there is none.
-            IndexDamaged: files are missing or cannot be read.
+            FileNotFoundError: there is none, or a file of it is missing.
+            IndexDamaged: files cannot be read.
         """
         self.folder = folder
         self.fingerprint = _read_fingerprint(folder)
@@ -62,6 +62,7 @@ class VectorStore:
         try:
             self._passages = sqlite3.connect(address, uri=True, check_same_thread=False)
         except sqlite3.Error as error:
+            (folder / PASSAGES).stat()  # FileNotFoundError where it is gone
             raise self._damaged(error) from error
         self._rows: BinaryIO | None = None
         try:
@@ -99,8 +100,9 @@ class VectorStore:
         self.close()
 
     def close(self) -> None:
-        """Close the files; what was not committed is lost."""
-        self._passages.close()
+        """Close the files; what was not committed is lost, and whoever asks is told by IndexClosed."""
+        with self._lock:
+            self._passages.close()
         if self._rows:
             self._rows.close()
 
@@ -173,6 +175,10 @@ class VectorStore:
         try:
             with self._lock:
                 return self._passages.execute(statement, values).fetchall()
+        except sqlite3.ProgrammingError as error:  # no other is possible with statements that are fixed
+            raise IndexClosed(
+                f"the vectors in {self.folder} are closed", remedy="open the index again"
+            ) from error
         except sqlite3.DatabaseError as error:
             raise self._damaged(error) from error
 

@@ -1,6 +1,7 @@
 """The methods of ranking, a file each: what `--method` names.
 
-A new method is a new file here that holds `METHOD`; its name is the file's, without a closing underscore.
+A new method is a new file here that holds `METHOD`; its name is the file's, without a closing underscore. A
+file that begins with an underscore is no method.
 """
 
 import pkgutil
@@ -52,14 +53,19 @@ class Method:
 
 def method_names() -> tuple[str, ...]:
     """Name the methods there are."""
-    return tuple(module.name.rstrip("_") for module in pkgutil.iter_modules(__path__))
+    return tuple(_modules())
 
 
 @cache
 def method_named(name: str) -> Method:
     """Return a method; BadFilter, with those there are, where none has that name."""
-    for module in pkgutil.iter_modules(__path__):
-        if module.name.rstrip("_") == name:
-            method: Method = import_module(f"{__name__}.{module.name}").METHOD
-            return method
+    if module := _modules().get(name):
+        method: Method = import_module(f"{__name__}.{module}").METHOD
+        return method
     raise BadFilter(f"no method {name!r}; there are {', '.join(method_names())}")
+
+
+def _modules() -> dict[str, str]:
+    """Return the module of each method."""
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return {module.rstrip("_"): module for module in modules if not module.startswith("_")}

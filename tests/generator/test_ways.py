@@ -52,6 +52,14 @@ def test_the_paper_s_way_is_there():
     assert "shrag" in way_names()
 
 
+def test_a_file_that_begins_with_an_underscore_is_no_way(tmp_path, monkeypatch):
+    (tmp_path / "_shared_by_ways.py").touch()
+    monkeypatch.setattr(generator.ways, "__path__", [*generator.ways.__path__, str(tmp_path)])
+    assert way_names() == ["shrag"]
+    with pytest.raises(UnknownWay):
+        find_way("-shared-by-ways")
+
+
 def test_a_way_that_is_not_there_is_named_beside_those_that_are():
     with pytest.raises(UnknownWay, match=r"no way 'walk'; there are .*shrag"):
         find_way("walk")

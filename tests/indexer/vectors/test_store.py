@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from indexer.encoders import VectorFingerprint
-from indexer.errors import IndexDamaged
+from indexer.errors import IndexClosed, IndexDamaged
 from indexer.vectors.store import Row, VectorStore
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -136,3 +136,26 @@ def test_files_that_cannot_be_read_are_told(folder, name):
 
     with pytest.raises(IndexDamaged, match="cannot be read"):
         VectorStore(folder)
+
+
+def test_there_being_none_is_no_damage(folder):
+    with pytest.raises(FileNotFoundError):
+        VectorStore(folder)
+
+
+@pytest.mark.parametrize("name", ["fingerprint.json", "passages.sqlite", "rows.bin"])
+def test_a_missing_file_is_left_to_whoever_knows_whether_the_version_was_cleared_away(folder, name):
+    with VectorStore.writing(folder, fingerprint()) as store:
+        store.append(rows("a"), matrix([1, 0]))
+    (folder / name).unlink()
+
+    with pytest.raises(FileNotFoundError, match=name):
+        VectorStore(folder)
+
+
+def test_closed_vectors_are_not_damaged(folder):
+    store = VectorStore.writing(folder, fingerprint())
+    store.close()
+
+    with pytest.raises(IndexClosed, match="are closed; open the index again"):
+        store.rows_of(["a"])

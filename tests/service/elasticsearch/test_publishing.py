@@ -2,6 +2,7 @@
 
 import pytest
 
+from indexer.cluster import lease
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import document_id
 from indexer.errors import IndexDamaged, IndexNotWritten, UnknownIndex
@@ -64,6 +65,26 @@ def test_a_home_that_a_glossary_cannot_be_copied_to_is_told(settings: IndexerSet
     home.write_text("in the way")
     with pytest.raises(IndexNotWritten, match=r"glossary of index 'papers' cannot be copied to .*SHRAG_HOME"):
         open_index(settings.model_copy(update={"home": home}), NAME)
+
+
+def test_a_build_that_begins_as_a_deletion_ends_keeps_its_files(
+    settings: IndexerSettings, tmp_path, monkeypatch
+):
+    build(settings, tmp_path / "papers.jsonl")
+    begun = settings.home / NAME / "building" / "plan.json"
+    release = lease.Lease.release
+
+    def release_and_begin(held: lease.Lease) -> None:
+        release(held)
+        begun.parent.mkdir(parents=True)
+        begun.write_text("{}")
+
+    monkeypatch.setattr(lease.Lease, "release", release_and_begin)
+    with open_store(settings, NAME) as store:
+        store.delete()
+
+    assert begun.read_text() == "{}"
+    assert [path.name for path in settings.home.glob(".deleted-*")] == []
 
 
 def test_what_a_deletion_that_ended_early_left_can_be_deleted(settings: IndexerSettings, tmp_path):

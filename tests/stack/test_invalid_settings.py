@@ -1,0 +1,21 @@
+"""Which errors of the settings' library are about settings."""
+
+import pytest
+from pydantic import ValidationError
+
+from generator.keywords import KeywordLists
+from generator.settings import GeneratorSettings
+from stack.invalid_settings import describe
+
+
+def test_a_setting_that_does_not_fit_is_named(monkeypatch):
+    monkeypatch.setenv("SHRAG_LLM__TIMEOUT_S", "soon")
+    with pytest.raises(ValidationError) as caught:
+        GeneratorSettings()
+    assert (describe(caught.value) or "").startswith("SHRAG_LLM__TIMEOUT_S: ")
+
+
+def test_what_a_model_replied_is_no_setting():
+    with pytest.raises(ValidationError) as caught:
+        KeywordLists.model_validate({"korean": "강", "english": []})
+    assert describe(caught.value) is None
