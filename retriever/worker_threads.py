@@ -8,6 +8,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from indexer.errors import IndexClosed
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -21,14 +23,22 @@ class WorkerThreads:
     def __init__(self, name: str, count: int = MOST_THREADS) -> None:
         """Name the threads, as they are shown; none is begun yet."""
         self._executor = ThreadPoolExecutor(count, name)
+        self._closed = False
 
     async def run(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
-        """Run a function in one of the threads, with the context of the caller, and return its result."""
+        """Run a function in one of the threads, with the context of the caller, and return its result.
+
+        Raises:
+            IndexClosed: the threads have ended.
+        """
         call = partial(copy_context().run, function, *args, **kwargs)
+        if self._closed:
+            raise IndexClosed("the index is closed", remedy="open it again")
         return await asyncio.get_running_loop().run_in_executor(self._executor, call)
 
     def close(self) -> None:
-        """Wait for what is under way."""
+        """Wait for what is under way; nothing is begun any more."""
+        self._closed = True
         self._executor.shutdown()

@@ -4,13 +4,13 @@ import shutil
 
 import pytest
 
-from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.errors import IndexClosed, IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.remedies import describe_error
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from tests.indexer.corpora import edit_manifest
-from tests.retriever.papers import NAME, built, ids, opened
+from tests.retriever.papers import NAME, built, found, ids, opened
 
 
 @pytest.fixture
@@ -119,3 +119,11 @@ def test_a_passage_that_was_never_indexed_has_the_tokens_it_would_have(tmp_path_
 
     assert tokens.text.tokens() == [("연구", 0, 0, 2), ("graph", 1, 3, 9)]
     assert tokens.title.words() == ["연구"]
+
+
+def test_a_search_of_a_closed_index_says_that_it_is_closed(tmp_path_factory):
+    with opened(tmp_path_factory) as index:
+        pass
+
+    with pytest.raises(IndexClosed, match="open it again"):
+        found(index, "graph retrieval")
