@@ -28,7 +28,7 @@ class CrossEncoder:
         return await self._threads.run(self._scores, question, texts)
 
     def close(self) -> None:
-        """Wait for what is under way, and let go of the model."""
+        """Wait for running calls, and release the model."""
         self._threads.close()
         if self._reranker:
             self._reranker.close()

@@ -57,7 +57,7 @@ class QueryTrace:
 
 @dataclass(frozen=True, slots=True)
 class AppliedSearch:
-    """The configuration that took effect for one search, which settings alone do not tell."""
+    """The configuration that took effect for one search, by its request, the index and the settings."""
 
     method: str
     order: str  # how the hits were ordered, in words
@@ -78,7 +78,7 @@ class AppliedSearch:
         return {**asdict(self), "failures": list(self.failures)}
 
     def deviations(self) -> dict[str, Any]:
-        """Return what makes one question of a run unlike the others: failures, vectors not used."""
+        """Return what differs from a search without failures: failures, vectors that were not used."""
         record = {"failures": list(self.failures), "vectors_unused": self.vectors_unused}
         return {name: value for name, value in record.items() if value}
 
@@ -94,7 +94,7 @@ class SearchResult:
     hits: tuple[Hit, ...]
     filtered: dict[str, int]
     milliseconds: dict[str, float]
-    token_weights: Mapping[str, float] = field(default_factory=dict)  # of what was searched for, one by one
+    token_weights: Mapping[str, float] = field(default_factory=dict)  # of each token that was searched for
     applied: AppliedSearch | None = None
     evidence_score: float | None = None  # likelihood that the hits answer (method shrag; see confidence.py)
     notes: tuple[str, ...] = ()

@@ -57,7 +57,7 @@ class SearchIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of threads, glossary, models and engine."""
+        """Close threads, glossary, models and engine."""
         with ExitStack() as closing:
             for resource in (self.engine, self.cross_encoder, self.vectors, self.glossary, self.threads):
                 closing.callback(resource.close)

@@ -24,7 +24,7 @@ class QuestionVectors:
         self._settings = settings
         self._encoder: Encoder | None = None
         self._known: OrderedDict[str, Stored] = OrderedDict()
-        # The encoder is one, and its callers are many: they wait for a thread of its own.
+        # One thread for the one encoder; its callers wait for it.
         self._threads = WorkerThreads("question-encoder", 1)
         self._failure: IndexerError | None = None
         self._tried_again_from = 0.0
@@ -61,7 +61,7 @@ class QuestionVectors:
         return await self._threads.run(self._encoded, composed)
 
     def close(self) -> None:
-        """Wait for what is under way, and let go of the encoder."""
+        """Wait for running calls, and release the encoder."""
         self._threads.close()
         if self._encoder:
             self._encoder.close()

@@ -1,4 +1,4 @@
-"""What is recorded beside a search: times, notes for a reader, failures, the queries that were sent."""
+"""The record of a search: times, notes for a reader, failures, the queries that were sent."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Threads of one resource's own, so that nobody's work waits for that of another."""
+"""Threads owned by one resource, so that one resource's work does not wait for another's."""
 
 import asyncio
 import os
@@ -30,5 +30,5 @@ class WorkerThreads:
         return await asyncio.get_running_loop().run_in_executor(self._executor, call)
 
     def close(self) -> None:
-        """Wait for what is under way; what has not begun is given up."""
+        """Wait for running calls; those not started are cancelled."""
         self._executor.shutdown(cancel_futures=True)
