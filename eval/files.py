@@ -14,7 +14,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def numbered_lines(path: Path, error: type[EvalError]) -> Iterator[tuple[int, str]]:
-    """Yield (number, text) of the lines that are not blank, counted from 1; gzip is told by its content.
+    """Yield (number, text) of the lines that are not blank, counted from 1; gzip is detected by content.
 
     Raises:
         EvalError: `error`, with file and line, where the file is missing, damaged or not UTF-8.

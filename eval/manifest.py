@@ -38,7 +38,7 @@ class RunManifest:
     keywords: dict[str, Any]
     applied: dict[str, Any]  # the configuration that took effect
     models: dict[str, dict[str, Any]]  # those of `encoder` and `reranker` that had a part in the order
-    deviations: dict[str, dict[str, Any]]  # {query_id: what was otherwise for this question}
+    deviations: dict[str, dict[str, Any]]  # {query_id: what was different for this question}
     topics: dict[str, Any]
     run: dict[str, Any]
     python: str

@@ -36,7 +36,7 @@ PROVIDERS: Any = FallbackProvider(  # type: ignore[no-untyped-call]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a run scores: means by measure, the values they are the means of, and what is not in them.
+    """The scores of a run: means by measure, values by question, and questions with nothing to score.
 
     `per_query` is {measure: {query_id: value}} in the order of the qrels. `missing` are judged questions that
     the run does not hold, and count 0; `without_relevant` have only judgements of not relevant, `unjudged`

@@ -22,7 +22,7 @@ def mean_rank_biased_overlap(a: Rankings, b: Rankings, p: float = 0.9) -> float:
 
 
 def overlap(a: Sequence[str], b: Sequence[str]) -> float:
-    """Return how much of the longer list stands in both."""
+    """Return the share of the longer list that is in both."""
     longer = max(len(a), len(b))
     return len({*a} & {*b}) / longer if longer else 1.0
 

@@ -1,4 +1,4 @@
-"""How far a run is, and how many questions a second, on standard error for a person."""
+"""Progress of a run on standard error: questions done, and questions a second."""
 
 from contextlib import AbstractContextManager
 

@@ -1,7 +1,7 @@
 """Qrels: relevance judgements, by query_id and by the id of what was judged.
 
-Two formats, told by the number of columns: TREC's four (query_id, iteration, id, grade; any white space), and
-BEIR's three (query-id, corpus-id, score; tabs and a header).
+Two formats, recognised by the number of columns: TREC's four (query_id, iteration, id, grade; any white
+space), and BEIR's three (query-id, corpus-id, score; tabs and a header).
 """
 
 from pathlib import Path

@@ -23,7 +23,7 @@ class RankedTopics:
     run: Run
     without_hits: dict[str, str]
     applied: dict[str, Any]  # the configuration that took effect
-    deviations: dict[str, dict[str, Any]]  # {query_id: what was otherwise for this question}
+    deviations: dict[str, dict[str, Any]]  # {query_id: what was different for this question}
 
 
 async def rank_topics(
@@ -66,7 +66,7 @@ def configuration(applied: Sequence[AppliedSearch]) -> dict[str, Any]:
 
 
 def deviations(applied: Mapping[str, AppliedSearch], of_run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return for each question that was ranked otherwise than the run says what was otherwise."""
+    """Return, for each question ranked with another configuration than the run's, the values that differ."""
     differences = {
         query_id: {name: value for name, value in search.as_record().items() if value != of_run[name]}
         for query_id, search in applied.items()

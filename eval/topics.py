@@ -1,6 +1,6 @@
 """Topics: the questions of an evaluation, by query_id.
 
-Two formats, told by the first line: id, tab, question (as MIRACL has it), or JSON lines
+Two formats, recognised by the first line: id, tab, question (as MIRACL has it), or JSON lines
 {"query_id", "question"} with the keys of BEIR's queries.jsonl, _id and text, as aliases.
 """
 

@@ -1,4 +1,4 @@
-"""Evidence that fits the model's context: passages shortened by whole sentences, and what was cut."""
+"""Evidence that fits the model's context: passages shortened by whole sentences, and a record of the cuts."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -82,7 +82,7 @@ class ContextExceeded(ModelRefusedCall):
 
 
 class ModelAnswerInvalid(ModelFailed):
-    """The answer is not what was asked for; `text` is what came, for the trace."""
+    """The reply does not fit what was asked for; `text` is the reply, for the trace."""
 
     def __init__(self, message: str, *, text: str = "") -> None:
         """Keep the answer beside the message."""

@@ -1,6 +1,6 @@
 """From a question to its answer, the evidence and the trace.
 
-Scripts and notebooks call `ask` and `find`; whoever keeps an index open awaits `answer_question`.
+Scripts and notebooks call `ask` and `find`; callers that keep an index open await `answer_question`.
 """
 
 import asyncio
@@ -60,11 +60,11 @@ async def answer_question(
     model: LanguageModel | None = None,
     listener: Listener | None = None,
 ) -> AskResult:
-    """Go the request's way to an answer, with the language model if one is configured.
+    """Answer by the request's way, with the language model if one is configured.
 
     Where the model fails, statistics and quotation take its place, and the notes and the trace say so.
     An open `model` serves many questions, at once too; without it one is opened for this question.
-    `listener` is told of each step that begins or ends, and of what the model writes as it grows.
+    `listener` gets an event when a step begins or ends, and whenever the model has written more.
 
     Raises:
         RetrieverError: a question, method or filter that cannot be used.

@@ -1,4 +1,4 @@
-"""What a question is asked with: the request, the settings of all stages; a way's resources and result."""
+"""The request, the settings of all stages, and a way's resources and result."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -84,7 +84,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a way works with, held open by whoever asks; many questions may share them."""
+    """What a way works with; the caller keeps it open, and many questions may share it."""
 
     index: SearchIndex
     settings: Settings

@@ -10,7 +10,7 @@ log = get_logger("search")
 
 
 async def search_step(parent: Step, context: SearchContext, stages: Stages | None = None) -> SearchResult:
-    """Run what is left of a search that `open_search` began; the output is that of `shrag search --json`.
+    """Run the remaining stages of a search that `open_search` began; output as `shrag search --json`.
 
     Raises:
         RetrieverError: an expression or method that cannot be used.

@@ -1,4 +1,4 @@
-"""Steps: what is done on the way from a question to its answer, recorded as a tree beside the values.
+"""Steps from a question to its answer, recorded as a tree beside the values.
 
 A step is opened from the one it belongs to, so that steps under way at the same time, and steps run in
 threads, find their place in the tree without any global state:
@@ -58,7 +58,7 @@ class Step:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Take the time of the step, and tell the listener when it begins and ends."""
+        """Measure the step's time, and send the listener an event when it begins and ends."""
         self._tell("started")
         began = time.perf_counter()
         try:
@@ -73,7 +73,7 @@ class Step:
 
     @property
     def on_text(self) -> OnText | None:
-        """What a model call within this step reports its growing text to; None where nobody listens."""
+        """The callback for a model call's growing text; None without a listener."""
         return self._grew if self.listener else None
 
     def _grew(self, growth: Growth) -> None:

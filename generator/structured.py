@@ -19,7 +19,7 @@ DECODER = json.JSONDecoder(strict=False)  # line breaks inside strings are let t
 
 
 class UnreadableAnswer(ValueError):
-    """The text holds no value of the schema; the message says what is wrong, for the model to mend."""
+    """The text holds no value of the schema; the message says what is wrong, for the model to repair."""
 
 
 @cache

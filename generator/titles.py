@@ -33,7 +33,7 @@ def title_on(question: str, keywords: Sequence[Keyword], language: Language) -> 
 
 
 def _nouns(question: str, texts: Iterable[str]) -> list[str]:
-    """Leave out Korean that is no noun in the question; what does not stand there is taken for one."""
+    """Leave out Korean words that are no nouns in the question; words it does not hold count as nouns."""
     from mecab import MeCab
 
     question = unicodedata.normalize("NFC", question)

@@ -58,7 +58,7 @@ class _Answer(BaseModel):
 
 
 class _Whole(BaseModel):
-    """What every trace holds, and whoever shows one counts on; there is more in it."""
+    """The keys that every trace has and its readers rely on; a trace holds more."""
 
     started: str
     index: _Index

@@ -1,4 +1,4 @@
-"""Candidates of the tuned order: the hits of a pool on one scale, with their features."""
+"""Candidates of method `shrag`: the hits of a pool with scores on one scale, and their features."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ async def make_candidates(
     plan: QueryPlan,
     pool: CandidatePool,
 ) -> Candidates:
-    """Bring the hits of a pool on one scale, and compute their features."""
+    """Scale the scores of a pool's hits, and compute their features."""
     index, found = context.index, await _on_one_scale(context, chosen, plan, pool)
     with context.recorder.timed("stored"):
         statistics, (hits, replaced) = await asyncio.gather(
@@ -60,9 +60,9 @@ async def make_candidates(
 async def _feedback_statistics(
     context: SearchContext, chosen: KeywordChoice, hits: Sequence[EngineHit]
 ) -> TermStatistics:
-    """Return the statistics of the tokens of the best passages, whose feedback is one of the features.
+    """Return the term statistics of the best passages, for the feedback feature.
 
-    As a rule the engine sent them along with the hits, so that to read them is no request.
+    As a rule the engine sent these passages along with the hits, so reading them takes no request.
     """
     stored = await context.passages.of_hits(hits[:FEEDBACK_PASSAGES])
     candidates = [make_candidate(context.index, passage, 0.0) for passage in stored.values()]
@@ -72,7 +72,7 @@ async def _feedback_statistics(
 async def _on_one_scale(
     context: SearchContext, chosen: KeywordChoice, plan: QueryPlan, pool: CandidatePool
 ) -> list[EngineHit]:
-    """Divide the scores of the whole question's queries by what is attainable; put the others below them."""
+    """Divide the scores of the question and its translation by the maximum; put all other hits below them."""
     # The other language's words stand for a part of the question only.
     shares = {QUESTION: 1.0, TRANSLATION: _translated_share(chosen)}
     scaled: dict[str, EngineHit] = {}
@@ -98,7 +98,7 @@ async def _on_one_scale(
 
 
 def _translated_share(chosen: KeywordChoice) -> float:
-    """Return how much of the question's weight has translations; all of it where a model gave keywords."""
+    """Return the share of the question's weight that has translations; 1 where keywords were given."""
     if chosen.given and chosen.keywords:
         return 1.0
     sources = {token for translation in chosen.translations for token in translation.source}
@@ -118,9 +118,9 @@ async def _max_score(context: SearchContext, chosen: KeywordChoice, query: Query
 async def prefer_abstracts(
     context: SearchContext, hits: Sequence[EngineHit]
 ) -> tuple[list[EngineHit], dict[str, tuple[str, ...]]]:
-    """Let a paper that was found by its title in the other language alone stand by its abstract.
+    """Replace a passage that is only a title in the other language by its paper's abstract.
 
-    Return the hits, and which passages each abstract stands for; where passages are asked for, as they are.
+    Return the hits, and the passages that each abstract replaced. Without `collapse` nothing is replaced.
     """
     stored = await context.passages.of_hits(hits)
     if not context.request.collapse:

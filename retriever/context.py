@@ -53,7 +53,7 @@ class PassageCache:
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """The surroundings of one search; every stage takes it, and what it makes is a value beside it."""
+    """What every stage of one search takes beside the values of the stages before."""
 
     index: SearchIndex
     request: SearchRequest

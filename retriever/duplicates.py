@@ -13,7 +13,7 @@ DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)"
 
 
 def without_duplicates(hits: Sequence[Hit]) -> list[Hit]:
-    """Keep the best hit of every paper that stands under several ids.
+    """Keep the best hit of every paper that has several ids.
 
     Passages of one record never count as duplicates of each other.
     """

@@ -1,4 +1,4 @@
-"""Why a passage stands where it stands: BM25 term by term, and the parts of the tuned order's score."""
+"""Why a passage has its rank: BM25 term by term, and the features of method `shrag`."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -19,7 +19,7 @@ DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a passage's place is made of; `features` maps a name to its value and weight."""
+    """What a passage's rank depends on; `features` maps a name to its value and weight."""
 
     passage_id: str
     title: str
@@ -31,7 +31,7 @@ class Account:
 
     @property
     def summary(self) -> str:
-        """Say in one line where the passage stands."""
+        """Say in one line which rank the passage has."""
         if self.rank is None:
             return f"not among the first {DEPTH} by method {self.method}"
         again = f", read again by {self.reranker}" if self.reranker else ""
@@ -55,7 +55,7 @@ class Account:
 async def explain(
     index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
 ) -> Account:
-    """Account for one passage's place among the first hundred.
+    """Explain one passage's rank among the first hundred.
 
     Raises:
         UnknownPassage: no passage of that id in the index.
@@ -75,7 +75,7 @@ async def explain(
 
 
 def main_query(stages: Stages, *, title_weight: float) -> Query | None:
-    """Return the query whose BM25 stands behind an order: the first of the plan.
+    """Return the query whose BM25 explains the order: the first of the plan.
 
     Where the plan has none (method dense) the whole question's; None where nothing is left to search for.
     """

@@ -1,8 +1,8 @@
 """The order of candidates by their features: a weighted sum of features, tuned on training questions only.
 
-Two weightings: for the first few places exactness counts, so the sum stays close to BM25; below them what
-the best passages talk about counts more, so that a passage with other words than the question's comes up. The
-weights are found by `python -m eval.experiments.tuning`.
+Two weightings: the first few ranks need precision, so the sum stays close to BM25; below them the terms of
+the best passages weigh more, so that passages with other words than the question's move up. The weights are
+found by `python -m eval.experiments.tuning`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,8 @@
 """What a passage has in common with a question beyond BM25: features for the lexical order of candidates.
 
-A question is taken as concepts: each word of it with its spelling variants and its counterparts in the other
-language. A passage covers a concept by any of these. Features lie between 0 and about 1, the base up to 2.2.
+A question is taken as concepts: each word of it with its spelling variants and its translations into the
+other language. A passage covers a concept by any of these. Features lie between 0 and about 1, the base up
+to 2.2.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The keywords of a question, and what stands for each of its words: spellings, translations, synonyms."""
+"""The keywords of a question, with spellings, translations and synonyms of its words."""
 
 import asyncio
 import math
@@ -33,7 +33,7 @@ class KeywordChoice:
     """The keywords k1, k2, … and what they were chosen from."""
 
     keywords: tuple[Keyword, ...]
-    token_weights: Mapping[str, float]  # of what is searched for, one by one
+    token_weights: Mapping[str, float]  # of each token that is searched for
     statistics: TermStatistics
     spellings: Mapping[str, tuple[str, ...]]  # of tokens that the index does not hold
     translations: tuple[Translation, ...]
@@ -122,7 +122,7 @@ def _concept(word: Keyword, found: Sequence[Translation], weights: Mapping[str, 
 
 
 def _weigh_unknown(weights: dict[str, float], synonyms: Sequence[Translation]) -> None:
-    """Give words of the question that the index does not hold the importance of what they are searched as."""
+    """Give words that the index does not hold the weight of the synonyms they are searched as."""
     spread: dict[str, float] = {}
     for synonym in synonyms:
         if not any(weights.get(token) for token in synonym.source):
@@ -135,7 +135,7 @@ def _weigh_unknown(weights: dict[str, float], synonyms: Sequence[Translation]) -
 async def _importance(
     context: SearchContext, rarity: Mapping[str, float], statistics: TermStatistics
 ) -> dict[str, float]:
-    """Weigh tokens as keywords: by rarity, or by how few passages they gather in."""
+    """Weigh tokens as keywords: by idf, or by their entropy over the passages that hold them."""
     if context.options.keyword_ranking != "entropy":
         return dict(rarity)
     engine = context.index.engine

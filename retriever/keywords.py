@@ -1,7 +1,7 @@
 """Keywords from statistics: a question's words, rarest first, and their translations into the other language.
 
-A keyword taken from the question keeps the tokens that one analysis of the whole question gave it: a word
-alone is often read otherwise than in its sentence.
+A keyword from the question keeps its tokens from the one analysis of the whole question: a word alone is
+often analysed differently than in its sentence.
 """
 
 import math
@@ -24,7 +24,7 @@ WORD = re.compile(
     r"[^\s()\[\]{}<>〈〉《》「」『』〔〕,.:;·\"'“”‘’!?…~/|]+"
     r"(?:['’.\-+#/&][^\s()\[\]{}<>,.:;\"'“”!?]+)*"
 )
-# What a question asks with, not about. Korean stems stand for all their forms (무엇인가요, 누구였는가).
+# Question words. Korean stems stand for all their forms (무엇인가요, 누구였는가).
 QUESTION_WORDS = frozenset(
     "무엇 뭐 뭣 누구 언제 어디 어느 어떤 어떠 어떻 어떻게 왜 몇 얼마 얼마나 무슨 "
     "what who whom whose when where which how why do doe did done is are wa were ha have had can could "
@@ -69,7 +69,7 @@ def words_of(question: str, tokens: Sequence[Token]) -> list[Keyword]:
 
 
 def content_words(words: Iterable[Keyword]) -> list[Keyword]:
-    """Leave out what a question asks with, and words that stand twice."""
+    """Leave out question words and repeated words."""
     kept: dict[tuple[str, ...], Keyword] = {}
     for word in words:
         tokens = tuple(token for token in word.tokens if token not in QUESTION_WORDS)

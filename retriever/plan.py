@@ -26,7 +26,8 @@ class NamedQuery:
 class QueryPlan:
     """What an engine is asked for one question, in one call; `nearest` passages by vector, if any.
 
-    What the first `read` queries find is read whatever its rank, and may be sent along with the hits.
+    The stored passages that the first `read` queries find are needed in any case; an engine may send them
+    along with the hits.
     """
 
     queries: tuple[NamedQuery, ...] = ()
@@ -71,7 +72,7 @@ def respelled_query(question: AnalysedQuestion, chosen: KeywordChoice, *, title_
 
 
 def translated_query(question: AnalysedQuestion, chosen: KeywordChoice, *, title_weight: float) -> Or | None:
-    """Join what stands for the question in the other language: the glossary's words, the given keywords."""
+    """Join the question's words in the other language: the glossary's, or the given keywords."""
     own = {token[0] for token in question.tokens}
     words = [word for translation in chosen.translations for word in translation.words]
     words += chosen.keywords if chosen.given else ()

@@ -1,4 +1,4 @@
-"""Queries as values: what an engine is asked, whoever asks.
+"""Queries as values, the same for all engines.
 
 A Term holds analysed tokens, so analysis happens once, where a question or an expression enters. How each
 kind is scored: the score of an Or is the sum over the clauses that match, of an And the sum over all, a Not

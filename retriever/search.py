@@ -1,7 +1,7 @@
 """The way from a question to its hits, stage by stage.
 
-`search` and `rank` go the whole way. Whoever wants to stop between two stages, change what the first made
-and go on from there opens a context and runs the stages: each that is given is kept, the others are computed.
+`search` and `rank` run all stages. To stop between two stages, edit a value and continue, open a context and
+call `run_stages`: values that are given are kept, the missing ones are computed.
 
     context = open_search(index, SearchRequest("지식 그래프와 환각"), settings)
     stages = await run_stages(context, upto="plan")
@@ -42,7 +42,7 @@ __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_sta
 LONGEST_QUESTION = 20_000
 # Hits looked at beyond k, since some of the first may be duplicates.
 MARGIN = 10
-# Hits that the likelihood of an answer is told from; its weights were fitted with so many.
+# Hits that the likelihood of an answer is computed from; its weights were fitted with as many.
 ANSWERABILITY_DEPTH = 5
 
 T = TypeVar("T")
@@ -108,7 +108,7 @@ async def rank(index: SearchIndex, request: SearchRequest, settings: RetrieverSe
 
 
 def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
-    """Begin a search for hits to show: a little deeper than k, without incomplete papers if so set.
+    """Begin a search for hits to show: a few more than k, without incomplete papers if the settings say so.
 
     Raises:
         BadQuestion, BadFilter: a request that cannot be used.
@@ -121,7 +121,7 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
 
 
 def open_ranking(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
-    """Begin a search for exactly what is asked.
+    """Begin a search for exactly k hits, with the filters of the request alone.
 
     Raises:
         BadQuestion, BadFilter: a request that cannot be used.
@@ -273,7 +273,7 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
 
 
 def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Sequence[Hit]) -> int:
-    """Count incomplete papers that score as much as the least of the hits that are shown."""
+    """Count incomplete papers that score at least as much as the last hit that is shown."""
     found = next(iter(_computed(stages.pool).found.values()), ())
     scores = {hit.doc_id: hit.score for hit in found}
     least = min((scores.get(hit.doc_id, 0.0) for hit in shown), default=0.0)
@@ -281,7 +281,7 @@ def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Seque
 
 
 def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[Hit]) -> float | None:
-    """Return how likely the first hits answer, as their features tell; None where the method has none."""
+    """Return the likelihood that the first hits answer; None where the method has no features."""
     if _computed(stages.ranking).features is None:
         return None
     if not evidence or stages.keywords is None:
@@ -292,7 +292,7 @@ def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[Hit])
 def answerability(
     context: SearchContext, stages: Stages, first: Sequence[StoredPassage]
 ) -> AnswerabilityFeatures:
-    """Return what speaks for an answer among the first passages; only candidates have features."""
+    """Compute the answerability features of the first passages; only candidates have features."""
     rows = _computed(stages.ranking).features or {}
     held = [
         (rows[passage.passage_id], frozenset(make_candidate(context.index, passage, 0.0).words()))

@@ -27,7 +27,7 @@ async def near_spellings(token: str, engine: Engine) -> list[str]:
         return []
     errors = 2 if hangul or len(spelled(token)) >= LONG_LATIN else 1
     terms = await engine.terms_near(token, LOOKED_THROUGH)
-    # Comparing so many terms takes long enough to hold up whoever else is served.
+    # Comparing so many terms would block the event loop for too long.
     return await asyncio.to_thread(_nearest, token, terms, errors)
 
 

@@ -1,4 +1,4 @@
-"""Synonyms of an institution's own, applied to what is asked and never to what is indexed.
+"""An institution's synonyms, applied to questions and never to the index.
 
 A file of UTF-8 text, a rule a line:
 
@@ -7,7 +7,7 @@ A file of UTF-8 text, a rule a line:
     # one way: what is asked with the left is searched for with the right too
     KISTI => 한국과학기술정보연구원
 
-What stands behind a # at the start of a line, or behind white space, is a comment. Both sides are analysed as
+A # at the start of a line, or after white space, begins a comment. Both sides are analysed as
 the index was, so inflected forms are found. Where the tokens of a term stand in a question in a row, its
 equivalents are searched for beside them, with a weight.
 """

@@ -1,4 +1,4 @@
-"""Whether methods and answers score what is recorded in `tests/golden/scores.jsonl`.
+"""Compare the scores of methods and answers with those in `tests/golden/scores.jsonl`.
 
     python -m eval.experiments.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
 

@@ -4,7 +4,7 @@
 
 The encoder is the one of the settings, and the index that of `eval.experiments.vectors` in the same home. For
 each of the three sets of candidates the features and cosines of every question are computed once. Then the
-weights are changed one by one, round after round, as long as the mean of nDCG@10 over the three sets grows
+weights are changed one at a time, round after round, as long as the mean of nDCG@10 over the three sets grows
 by a ten-thousandth; the cosine weighs 1, and of equals the smaller weight wins. At last the engine's score
 gets the largest weight that loses less than one standard error (the one-standard-error rule; Breiman,
 Friedman, Olshen & Stone, 1984): it was fitted to nothing, while an encoder may know other fields less well

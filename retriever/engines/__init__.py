@@ -1,4 +1,4 @@
-"""Engines: what answers queries. Whoever holds one cannot tell which."""
+"""The protocol of search engines; callers do not depend on which engine answers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Explanation:
 
 
 class Engine(Protocol):
-    """What every engine does; each inherits what can be told by the rest."""
+    """What every engine does; the methods with a body here are the same for all."""
 
     async def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
@@ -49,7 +49,7 @@ class Engine(Protocol):
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id.
 
         With `collapse` a paper stands once, by its best passage. The passages that the first `read` queries
-        find will be wanted next: an engine far away sends them along, and `records` knows them.
+        find are needed next: a remote engine sends them along, and `records` then makes no request for them.
         """
         ...
 
@@ -114,5 +114,5 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         ...

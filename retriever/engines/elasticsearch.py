@@ -27,7 +27,7 @@ from retriever.errors import UnknownPassage
 from retriever.queries import Exact, Filters, Phrase, Query, Range, Term
 
 WINDOW = 10_000  # documents that one search gives at most
-# Copies of a shard may count deleted documents otherwise; the same one answers each time.
+# Copies of a shard may differ in the deleted documents they count, so the same copy answers each time.
 PREFERENCE = "shrag"
 REMEMBERED_FREQUENCIES = 200_000
 REMEMBERED_PASSAGES = 2_000
@@ -45,7 +45,7 @@ class ElasticsearchEngine(Engine):
         self._frequencies: dict[str, int] = {}  # a version never changes
         self._passages: dict[str, StoredPassage] = {}  # those that a search sent along
         options = {"preference": PREFERENCE}
-        if shards > 1:  # else a token is as rare as in the shard that is asked
+        if shards > 1:  # else idf is that of a single shard
             options["search_type"] = "dfs_query_then_fetch"
         self._msearch = ManySearches(self._cluster, index, options).send
 

@@ -89,7 +89,7 @@ class ManySearches:
 
 
 def _cause_of(answer: Mapping[str, Any]) -> tuple[str, str]:
-    """Return kind and reason of an answer's failure, the innermost that is told; "" where it is none."""
+    """Return type and reason of an answer's innermost failure; "" where it did not fail."""
     cause = answer.get("error") or {}
     for root in cause.get("root_cause") or ():
         cause = root

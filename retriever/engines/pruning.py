@@ -15,9 +15,9 @@ from typing import NamedTuple
 from indexer.schema import BM25_K1
 from retriever.queries import Or, Query, Term
 
-# Fewer postings are read faster than thought about.
+# For fewer postings, pruning costs more than reading them.
 WORTHWHILE = 20_000
-# Without a floor, the rarest words are read first that stand in so many passages a hit wanted.
+# Without a floor, the rarest words are read until they hold this many passages per wanted hit.
 PASSAGES_A_HIT = 20
 # Scores are sums of single precision.
 SLACK = 1.0001
@@ -85,7 +85,7 @@ def is_sure(postings: Sequence[Posting], read: int, worst: float) -> bool:
 
 
 class Floors:
-    """What the last wanted hit of a query scores at least: as much as with fewer of its words.
+    """Lower bounds on the score of the last wanted hit: a query scores at least what fewer of its words do.
 
     A word that stands twice in a query counts twice, there and here.
     """

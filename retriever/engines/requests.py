@@ -72,11 +72,11 @@ def term_query(field: str, token: str, weight: float) -> dict[str, Any]:
 
 
 def phrase_query(phrase: Phrase) -> dict[str, Any]:
-    """Return the query for tokens at their positions, which no text of the index's own kind is analysed for.
+    """Return the query for tokens at their positions, without analysis in the cluster.
 
-    Tokens side by side go as a line that the cluster only takes apart at its spaces. Gaps cannot be told so;
-    phrases with gaps go as spans, which score alike, but count a token that stands twice once in the idf, and
-    find loosened phrases only in their order.
+    Adjacent tokens are sent as one line, which the cluster only splits at its spaces. Gaps cannot be written
+    this way; phrases with gaps are sent as spans. These score the same, but count a repeated token once in
+    the idf, and find loosened phrases only in their order.
     """
     first, last = phrase.tokens[0][0], phrase.tokens[-1][0]
     at = {position - first: token for position, token in phrase.tokens}

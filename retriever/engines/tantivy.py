@@ -40,7 +40,7 @@ REMEMBERED_IDS = 200_000
 REMEMBERED_CHARACTERS = 10_000_000  # of passages, their tokens and records: some 30 MB
 LEAST_SIZE = 500  # characters that a passage counts for besides
 FEW = 5_000  # passages that filters let through, which are listed; of more the nearest are looked for
-LONG_TIE = 200  # hits of one score; to read what so many are called takes as long as to search again
+LONG_TIE = 200  # hits of one score; reading more ids than this takes as long as another search
 
 Found = tuple[float, tantivy.DocAddress]  # a hit with its score, not yet known by name
 SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")

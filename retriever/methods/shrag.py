@@ -20,7 +20,7 @@ def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoi
     """Ask for the whole question, its words in the other language, SQ10 … SQ1, and the nearest passages."""
     options = context.options
     if question.is_empty or chosen is None:
-        return QueryPlan(nearest=context.request.k)  # a question of no word that the analysis keeps
+        return QueryPlan(nearest=context.request.k)  # a question without tokens
     title_weight = options.title_weight or 0.0
     whole = respelled_query(question, chosen, title_weight=title_weight)
     queries = [NamedQuery(QUESTION, whole, max(POOL, context.request.k))]
@@ -38,7 +38,7 @@ async def rank(
     planned: QueryPlan,
     pool: CandidatePool,
 ) -> Ranking:
-    """Order the candidates; what else the whole question found follows behind them."""
+    """Order the candidates; the other hits of the whole question follow behind them."""
     pool = await with_vector(context, pool)
     if chosen is None or not any(pool.found.values()) or pool.found.keys() == {NEAREST}:
         return await _nearest_only(context, pool)
@@ -75,7 +75,7 @@ async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
 def _behind(
     ordered: list[tuple[EngineHit, float]], by_question: tuple[EngineHit, ...]
 ) -> list[tuple[EngineHit, float]]:
-    """Put what the whole question found beyond the candidates behind them, in its order."""
+    """Return the hits of the whole question that are no candidates, scored below them in their order."""
     taken = {hit.passage_id for hit, _ in ordered}
     rest = [hit for hit in by_question if hit.passage_id not in taken]
     last = ordered[-1][1] if ordered else 1.0
