@@ -84,3 +84,61 @@ def test_the_command_takes_a_new_way_and_shows_its_trace(toy_way, sample_home, t
     assert json.loads(done.stdout)["answer"]["written_by"] == "nobody"
     shown = shrag("trace", "show", file, home=sample_home).stdout.splitlines()
     assert [line.partition(":")[0] for line in shown if " ms" in line[:20]] == ["hop", "  search", "  search"]
+
+
+SOURCE = '''
+"""A source: passages that somebody else recommends, whatever is asked."""
+
+from retriever.engines import EngineHit
+
+
+async def find(plan):
+    return [EngineHit("SAMPLE-EDU-003", "SAMPLE-EDU-003", 1.0)]
+'''
+AGENT_STEP = '''
+"""A step of an agent: which of the passages are of this decade."""
+
+
+async def judge(parent, result):
+    with parent.step("judge", passages=[hit.passage_id for hit in result.hits]) as step:
+        step.output = [hit.passage_id for hit in result.hits if (hit.passage.year or 0) >= 2020]
+    return step.output
+'''
+WAY_OF_BOTH = '''
+"""Add a source's passages to the candidates, and let a step judge what is found."""
+
+import recommended
+import recent
+
+from generator.answers import no_answer
+from generator.request import WayResult
+from generator.search_step import search_step
+from retriever.search import SearchRequest, open_search, run_stages
+
+
+async def answer(request, resources, step):
+    asked = SearchRequest(request.question, k=request.evidence)
+    context = open_search(resources.index, asked, resources.settings.retriever)
+    stages = await run_stages(context, upto="pool")
+    pool = stages.pool.with_hits("recommended", await recommended.find(stages.plan))
+    found = await search_step(step, context, stages.with_pool(pool))
+    await recent.judge(step, found)
+    return WayResult(no_answer("en", "nobody"), found)
+'''
+
+
+def test_a_source_and_an_agents_step_are_a_file_each_too(tmp_path, monkeypatch, sample):
+    files = {"recommended": SOURCE, "recent": AGENT_STEP, "recommended_and_judged": WAY_OF_BOTH}
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(generator.ways, "__path__", [*generator.ways.__path__, str(tmp_path)])
+
+    request = AskRequest(ENGLISH, way="recommended-and-judged", evidence=100)
+    asked = asyncio.run(answer_question(sample, request, settings_of(UNUSED)))
+
+    search, judge = asked.trace.record["steps"]
+    assert [step["name"] for step in (search, judge)] == ["search", "judge"]
+    [added] = [hit for hit in search["output"]["hits"] if hit["passage_id"] == "SAMPLE-EDU-003"]
+    assert added["found_by_names"] == ["recommended"]
+    assert "SAMPLE-EDU-003" in judge["output"]
