@@ -4,9 +4,8 @@
     python -m benchmarks.search_cost --home DIR --generated 1000000 [--questions N] [--json]
 
 Each question is asked of an index opened for it alone, so that no passage, frequency or analysis is known.
-What
-is counted is the time of this process on its processors, of all threads; a cluster's own time is not in it.
-Settings come from the environment: SHRAG_ENGINE=elasticsearch measures a cluster.
+The figure is the processor time of this process, of all its threads, without a cluster's own time. Settings
+come from the environment: SHRAG_ENGINE=elasticsearch measures a cluster.
 """
 
 import asyncio
