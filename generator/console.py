@@ -121,11 +121,19 @@ def step_lines(step: Mapping[str, Any], depth: int = 0) -> list[str]:
         parts += _call_parts(step["model_call"])
     lines = [f"{step['name']}: {'; '.join(parts)}"]
     if step["output"] is not None:
-        lines += [INDENT + line for line in OUTPUT_LINES.get(step["name"], _as_json)(step["output"])]
+        lines += [INDENT + line for line in _output_lines(step)]
     lines = [INDENT * depth + line for line in lines]
     for inner in step["steps"]:
         lines += step_lines(inner, depth + 1)
     return lines
+
+
+def _output_lines(step: Mapping[str, Any]) -> list[str]:
+    """Describe what came out of a step; as JSON where its name promises more than there is."""
+    try:
+        return OUTPUT_LINES.get(step["name"], _as_json)(step["output"])
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return _as_json(step["output"])
 
 
 def _call_parts(call: Mapping[str, Any]) -> list[str]:

@@ -43,9 +43,12 @@ def lexical_fingerprint(
     return dict(_lexical_fingerprint(analyzer, decompound, engine, dictionary, home))
 
 
-def forget_fingerprints() -> None:
-    """Forget what this process remembers; what homes keep stays."""
+def forget_fingerprints(home: Path | None = None) -> None:
+    """Forget what this process remembers, and with `home` what is kept there."""
     _lexical_fingerprint.cache_clear()
+    if home:
+        with suppress(OSError):
+            (home / KEPT_HASHES).unlink(missing_ok=True)
 
 
 @lru_cache(REMEMBERED)
@@ -77,19 +80,23 @@ def _token_hash(
     if key not in kept:
         kept[key] = _computed_hash(analyzer, decompound, dictionary)
         if home and home.is_dir():
+            temporary = home / f"{KEPT_HASHES}.{os.getpid()}"
             with suppress(OSError):  # a home that cannot be written to is computed for each time
-                passing = home / f"{KEPT_HASHES}.{os.getpid()}"
-                passing.write_text(json.dumps(dict(list(kept.items())[-MOST_HASHES:])), encoding="ascii")
-                passing.replace(home / KEPT_HASHES)
+                temporary.write_text(json.dumps(dict(list(kept.items())[-MOST_HASHES:])), encoding="ascii")
+                temporary.replace(home / KEPT_HASHES)
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
     return kept[key]
 
 
 def _kept_hashes(home: Path) -> dict[str, str]:
     try:
         kept = json.loads((home / KEPT_HASHES).read_text(encoding="ascii"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
-    return kept if isinstance(kept, dict) else {}
+    if not isinstance(kept, dict):
+        return {}
+    return {key: tokens for key, tokens in kept.items() if isinstance(tokens, str)}
 
 
 def _computed_hash(analyzer: str, decompound: Decompound, dictionary: UserDictionary | None) -> str:

@@ -10,7 +10,7 @@ from indexer.analysis import Decompound, UserDictionary
 from indexer.durable import write_durably
 from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexDamaged, IndexMismatch, Remedy
-from indexer.fingerprint import Fingerprint, differences, lexical_fingerprint
+from indexer.fingerprint import Fingerprint, differences, forget_fingerprints, lexical_fingerprint
 from indexer.papers import Unit
 from indexer.settings import EngineName
 from indexer.sums import FileSum
@@ -121,8 +121,11 @@ def check_analysis(manifest: Manifest, dictionary: UserDictionary | None, home: 
 
     With `home` the tokens that today's analysis makes of fixed texts are remembered there.
     """
-    now = lexical_fingerprint(manifest.analyzer, manifest.decompound, manifest.engine, dictionary, home)
-    changed = differences(manifest.fingerprint, now)
+    chain = manifest.analyzer, manifest.decompound, manifest.engine, dictionary
+    changed = differences(manifest.fingerprint, lexical_fingerprint(*chain, home))
+    if changed and home:  # what is kept there may be broken
+        changed = differences(manifest.fingerprint, lexical_fingerprint(*chain))
+        forget_fingerprints(home)
     if changed:
         raise IndexMismatch(
             f"index {manifest.name!r} was built otherwise ({'; '.join(changed)})",

@@ -123,6 +123,7 @@ async def prefer_abstracts(
     Return the hits, and the passages that each abstract replaced. Without `collapse` nothing is replaced.
     """
     stored = await context.passages.of_hits(hits)
+    hits = [hit for hit in hits if hit.passage_id in stored]  # another source may name what is not there
     if not context.request.collapse:
         return list(hits), {}
     without_text = {hit.doc_id for hit in hits if not stored[hit.passage_id].text}

@@ -12,6 +12,7 @@ call `run_stages`: values that are given are kept, the missing ones are computed
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from operator import attrgetter
 from typing import Literal, Self, TypeVar
 
 from indexer.schema import StoredPassage
@@ -40,6 +41,8 @@ from retriever.term_statistics import inverse_document_frequency
 __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search"]
 
 LONGEST_QUESTION = 20_000
+MOST_HITS = 10_000
+MOST_TITLE_WEIGHT = 10
 # Hits looked at beyond k, since some of the first may be duplicates.
 MARGIN = 10
 # Hits that the likelihood of an answer is computed from; its weights were fitted with as many.
@@ -113,6 +116,7 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
     Raises:
         BadQuestion, BadFilter: a request that cannot be used.
     """
+    _check_hits(request.k, MOST_HITS)
     filters = request.filters
     if settings.drop_incomplete and filters.complete is None:
         filters = replace(filters, complete=True)
@@ -128,6 +132,9 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
     """
     method = method_named(request.method)
     _check_question(request.question)
+    _check_hits(request.k, MOST_HITS + MARGIN)
+    if request.title_weight is not None and not 0 <= request.title_weight <= MOST_TITLE_WEIGHT:
+        raise BadFilter(f"the title weight {request.title_weight} is not between 0 and {MOST_TITLE_WEIGHT}")
     if request.title_weight is not None and method.title_weight is None:
         raise BadFilter(f"method {request.method!r} has no title clause; leave the title weight out")
     default_weight = method.title_weight(settings) if method.title_weight else None
@@ -249,10 +256,10 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
     ranked, replaced = list(ranking.hits), dict(ranking.replaced)
     with context.recorder.timed("stored"):
         shown, newly_replaced = await prefer_abstracts(context, [hit for hit, _ in ranked])
-        if context.request.collapse:
-            scores = {hit.doc_id: score for hit, score in ranked}
-            ranked = [(hit, scores[hit.doc_id]) for hit in shown]
-            replaced |= newly_replaced
+        by = attrgetter("doc_id" if context.request.collapse else "passage_id")
+        scores = {by(hit): score for hit, score in ranked}
+        ranked = [(hit, scores[by(hit)]) for hit in shown]
+        replaced |= newly_replaced
         stored = await context.passages.of_hits([hit for hit, _ in ranked])
         papers = await context.passages.papers(
             passage.doc_id for passage in stored.values() if not passage.record
@@ -347,6 +354,11 @@ def _computed(value: T | None) -> T:
     if value is None:
         raise ValueError("a stage of the search has not been computed; see run_stages")
     return value
+
+
+def _check_hits(k: int, most: int) -> None:
+    if not 1 <= k <= most:
+        raise BadFilter(f"{k} hits are asked for; ask for 1 to {MOST_HITS:,}")
 
 
 def _check_question(question: str) -> None:

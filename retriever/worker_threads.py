@@ -23,7 +23,6 @@ class WorkerThreads:
     def __init__(self, name: str, count: int = MOST_THREADS) -> None:
         """Name the threads, as they are shown; none is begun yet."""
         self._executor = ThreadPoolExecutor(count, name)
-        self._closed = False
 
     async def run(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -34,11 +33,12 @@ class WorkerThreads:
             IndexClosed: the threads have ended.
         """
         call = partial(copy_context().run, function, *args, **kwargs)
-        if self._closed:
-            raise IndexClosed("the index is closed", remedy="open it again")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, call)
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self._executor, call)
+        except RuntimeError as error:  # after `close`
+            raise IndexClosed("the index is closed", remedy="open it again") from error
+        return await running
 
     def close(self) -> None:
         """Wait for what is under way; nothing is begun any more."""
-        self._closed = True
         self._executor.shutdown()

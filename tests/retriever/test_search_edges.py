@@ -4,6 +4,7 @@ import pytest
 
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
+from retriever.errors import BadFilter
 from retriever.index import open_index
 from retriever.queries import Filters
 from retriever.settings import RetrieverSettings
@@ -93,3 +94,12 @@ def test_a_word_that_every_passage_holds_ranks_beyond_the_candidates(tmp_path):
     papers = [{"id": f"P{n:03}", "title": "alpha", "abstract": "alpha"} for n in range(400)]
     with index_of(tmp_path, *papers) as index:
         assert len(ids(index, "alpha", k=250)) == 250
+
+
+@pytest.mark.parametrize(
+    "request_", [{"k": 0}, {"k": 10**20}, {"title_weight": float("nan")}, {"title_weight": -1}]
+)
+def test_numbers_that_no_search_can_use_are_refused(tmp_path, request_):
+    paper = {"id": "A", "title": "graphs", "abstract": "A graph."}
+    with index_of(tmp_path, paper) as index, pytest.raises(BadFilter):
+        found(index, "graph", **request_)

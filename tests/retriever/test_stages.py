@@ -153,3 +153,15 @@ def test_what_settings_change_stands_in_what_took_effect(index):
     assert (result.applied.keyword_count, result.applied.hits_per_query) == (3, 2)
     assert [query.name for query in result.queries] == ["SQ3", "SQ2", "SQ1"]
     assert max(query.hits for query in result.queries) <= 2
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag"])
+def test_hits_of_passages_that_are_not_there_are_left_out(index, method):
+    context, stages = begun(index, "pool", method=method)
+
+    result = finished(
+        context, stages.with_pool(stages.pool.with_hits("toy", [EngineHit("GHOST", "GHOST", 9.0)]))
+    )
+
+    assert result.hits
+    assert "GHOST" not in {hit.passage_id for hit in result.hits}
