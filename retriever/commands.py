@@ -11,6 +11,7 @@ import click
 from indexer.options import json_option, name_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
+from indexer.terminal import column_widths, line_width, padded, wrap
 from retriever.hits import SearchResult
 from retriever.methods import method_names
 from retriever.query_names import NOTHING_TO_SEARCH, QUESTION, TRANSLATION
@@ -131,49 +132,45 @@ def explain(
 
 def show_search(result: SearchResult) -> None:
     """Print keywords, queries and hits for a person."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from indexer.terminal import console
-
-    screen = console()
     show_trace(result)
     if not result.hits:
         click.echo(NOTHING_TO_SEARCH if NOTHING_TO_SEARCH in result.notes else "no hits")
         return
-    table = Table("", "score", "passage", "year", "title and text", box=None, padding=(0, 1))
-    for hit in result.hits:
-        text = Text(hit.passage.title or "(no title)", style="bold")
-        if hit.snippet:
-            text.append(f"\n{hit.snippet}", style="not bold dim")
-        year = str(hit.passage.year or "")
-        table.add_row(str(hit.rank), f"{hit.score:.4f}", hit.passage_id, year, text)
-    screen.print(table)
+    header = ("", "score", "passage", "year", "title and text")
+    rows = [
+        (str(hit.rank).rjust(2), f"{hit.score:.4f}", hit.passage_id, str(hit.passage.year or ""))
+        for hit in result.hits
+    ]
+    widths = column_widths([header[:-1], *rows])
+    indent = sum(widths) + 2 * len(widths)
+    click.echo(f"{padded(header[:-1], widths)}  {header[-1]}")
+    for hit, row in zip(result.hits, rows, strict=True):
+        title, *more = wrap(hit.passage.title, line_width() - indent) or ["(no title)"]
+        click.echo(f"{padded(row, widths)}  {click.style(title, bold=True)}")
+        for line in more:
+            click.echo(" " * indent + click.style(line, bold=True))
+        for line in wrap(hit.snippet, line_width() - indent):
+            click.echo(" " * indent + click.style(line, dim=True))
     left_out = ", ".join(counted(count, LEFT_OUT[kind]) for kind, count in result.filtered.items() if count)
-    click.echo(
-        f"ordered by {result.order}" + (f"; left out: {left_out}" if left_out else ""),
-        err=True,
-    )
+    click.echo(f"ordered by {result.order}" + (f"; left out: {left_out}" if left_out else ""), err=True)
     click.echo(f"{result.milliseconds['total']:.0f} ms", err=True)
 
 
 def show_trace(result: SearchResult) -> None:
     """Print the keywords, the queries and what they found."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from indexer.terminal import console
-
-    screen = console()
     if result.keywords:
         shown = ", ".join(f"{keyword.text} ({keyword.weight:.2f})" for keyword in result.keywords)
-        screen.print(Text("keywords", style="bold"), f" {shown}")
-    table = Table("query", "hits", box=None)
+        click.echo(f"{click.style('keywords', bold=True)}  {shown}")
+    rows = [("query", "hits")]
     for query in result.queries:
         words, titles, _ = query.query.partition(" OR title:")
         shortened = titles and query.name in {QUESTION, TRANSLATION}
-        table.add_row(f"{words} (and in titles)" if shortened else query.query, str(query.hits))
+        rows.append((f"{words} (and in titles)" if shortened else query.query, str(query.hits)))
     if result.queries:
-        screen.print(table)
+        widths = column_widths(rows)
+        widths[0] = min(widths[0], line_width() - 8)
+        for words, hits in rows:
+            *lines, last = wrap(words, widths[0])
+            click.echo("".join(f" {line}\n" for line in lines) + f" {padded((last, hits), widths)}".rstrip())
     for note in result.notes:
         click.echo(f"note: {note}", err=True)

@@ -10,14 +10,12 @@ RetrieverError
 import unicodedata
 
 from indexer.errors import RemediableError
+from indexer.terminal import display_width
 
 # Of a long expression only this much is shown before and behind the marked place.
 SHOWN_BEFORE = 60
 SHOWN_BEHIND = 40
 CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
-NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
-# Vowels and final consonants of decomposed Hangul are drawn into the syllable before them.
-JAMO_BEHIND_INITIAL = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 
 
 class RetrieverError(RemediableError):
@@ -47,17 +45,8 @@ class BadExpression(RetrieverError):
         first, last = max(0, position - SHOWN_BEFORE), position + SHOWN_BEHIND
         before = ("…" if first else "") + _on_one_line(expression[first:position])
         behind = _on_one_line(expression[position:last]) + ("…" if last < len(expression) else "")
-        super().__init__(f"{reason}\n  {before}{behind}\n  {' ' * sum(map(_columns, before))}^")
+        super().__init__(f"{reason}\n  {before}{behind}\n  {' ' * display_width(before)}^")
 
 
 def _on_one_line(text: str) -> str:
     return "".join(" " if unicodedata.category(character) in CONTROL else character for character in text)
-
-
-def _columns(character: str) -> int:
-    """Return how many columns of a terminal a character takes (UAX #11)."""
-    if unicodedata.category(character) in NO_WIDTH:
-        return 0
-    if any(ord(character) in jamo for jamo in JAMO_BEHIND_INITIAL):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
