@@ -119,7 +119,11 @@ class ElasticsearchStore(IndexStore):
     def _metas(self) -> dict[str, dict[str, Any]]:
         """Return what each version, and what is being built, says of itself."""
         pattern = names.every_index(self._settings.prefix, self.name)
-        found = self._run(self._client.indices.get_mapping(index=pattern, allow_no_indices=True))
+        # One that is cleared away between the cluster's look at the pattern and at the index is left out.
+        request = self._client.indices.get_mapping(
+            index=pattern, allow_no_indices=True, ignore_unavailable=True
+        )
+        found = self._run(request)
         return {
             index: version["mappings"].get("_meta", {})
             for index, version in found.items()

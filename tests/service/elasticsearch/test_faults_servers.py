@@ -27,7 +27,7 @@ from tests.service.processes import free_ports
 __all__ = ["command"]
 
 QUESTION = "지식 그래프 검색"
-STARTING = "no Elasticsearch answers|is not ready|cannot search all|did not answer|has just been started"
+STARTING = "no Elasticsearch answers|is not ready|cannot search all|did not answer|just started"
 COMMANDS = {
     "index": ("index", "CORPUS", "--name", NAME),
     "search": ("search", QUESTION, "--name", NAME),
