@@ -50,10 +50,17 @@ async def make_candidates(
         stored = await context.passages.of_hits(hits)
     with context.recorder.timed("order"):
         candidates = [make_candidate(index, stored[hit.passage_id], hit.score) for hit in hits]
-        feedback = feedback_tokens(candidates)
-        statistics = await term_statistics(index.engine, feedback, statistics)
-        rarity = {token: statistics.idf(token) for token in feedback if statistics.frequencies[token] > 1}
-        rows = await index.threads.run(features, question.tokens, chosen.concepts, candidates, rarity)
+        if replaced:  # other passages may be among the best
+            statistics = await term_statistics(index.engine, feedback_tokens(candidates), statistics)
+        rarity = {token: statistics.idf(token) for token, held in statistics.frequencies.items() if held > 1}
+        rows = await index.threads.run(
+            features,
+            question.tokens,
+            chosen.concepts,
+            candidates,
+            rarity,
+            unweighted=context.all_features,
+        )
     return Candidates(tuple(hits), tuple(rows), replaced)
 
 

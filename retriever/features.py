@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TypeAlias
 
 from rapidfuzz.distance import OSA
@@ -64,7 +64,7 @@ class Candidate:
         text, title2 = self.tokens.text, self.tokens.title2
         if not (text.positions or title2.terms):
             words = text.words()
-            found = [(position, word) for position, word in enumerate(words) if word in wanted]
+            found = list(compress(enumerate(words), map(wanted.__contains__, words)))
             return len(words) - words.count(GAP), found
         tokens = [(position, term) for term, position in text.unpack()]
         behind = (tokens[-1][0] if tokens else 0) + APART
@@ -99,11 +99,14 @@ def features(
     concepts: Sequence[Concept],
     candidates: Sequence[Candidate],
     rarity: Mapping[str, float],
+    *,
+    unweighted: bool = True,
 ) -> list[Features]:
     """Compute the features of candidates, which come in the order of their score.
 
     `rarity` holds the idf of the best passages' terms (see `feedback_tokens`); terms that stand in one
-    passage alone are best left out of it.
+    passage alone are best left out of it. Without `unweighted`, `near` and `title`, which no order weighs,
+    are 0.
     """
     if not candidates:
         return []
@@ -120,7 +123,9 @@ def features(
     read = [candidate.occurrences(wanted) for candidate in candidates]
     average = sum(length for length, _ in read) / len(candidates) or 1.0
     covered = _coverage(concepts)
-    titles = _title_similarities({candidate.title for candidate in candidates}, concepts)
+    titles = (
+        _title_similarities({candidate.title for candidate in candidates}, concepts) if unweighted else {}
+    )
 
     found = []
     for candidate, (length, occurrences) in zip(candidates, read, strict=True):
@@ -143,10 +148,10 @@ def features(
                 base=candidate.score,
                 coverage=coverage / total,
                 window=_best_window(covered, events, coverage) / total,
-                near=_near(pairs, places, saturation) / paired,
+                near=_near(pairs, places, saturation) / paired if unweighted else 0.0,
                 numbers=_numbers(numbered, places),
                 feedback=_feedback(expansion, standing, saturation),
-                title=titles[candidate.title] / total,
+                title=titles.get(candidate.title, 0.0) / total,
                 brevity=len(title_terms & weights.keys()) / (len(title_terms) or 1),
                 lead=covered(frozenset([token for position, token in events if position <= lead])) / total,
             )

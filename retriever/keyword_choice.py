@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from indexer.glossary.storage import Glossary
 from retriever.context import SearchContext
 from retriever.features import Concept
 from retriever.keywords import (
@@ -56,7 +57,7 @@ async def choose_keywords(
     With `spellings`, tokens that the index does not hold are replaced by their nearest terms there.
     """
     engine, given = context.index.engine, context.request.keywords
-    found = tuple(await context.index.threads.run(translations, question.tokens, context.index.glossary))
+    found, words = await context.index.threads.run(_words_and_translations, question, context.index.glossary)
     synonyms = [translation for expansion in question.synonyms for translation in expansion.translations()]
     other = [word for translation in found for word in translation.words]
     alike = [word for translation in synonyms for word in translation.words]
@@ -67,7 +68,6 @@ async def choose_keywords(
     statistics = await term_statistics(
         engine, {near for nears in spelled.values() for near in nears}, statistics
     )
-    words = await context.index.threads.run(words_of, question.text, question.tokens)
     own = [_respelled(word, spelled) for word in content_words(words)]
     tokens = {token for word in (*own, *other, *alike, *(given or ())) for token in word.tokens}
     rarity = {token: statistics.idf(token) for token in sorted(tokens)}
@@ -84,6 +84,13 @@ async def choose_keywords(
     weight_of = {**beside, **weight_of}
     concepts = tuple(_concept(word, [*synonyms, *found], rarity) for word in own)
     return KeywordChoice(chosen, weight_of, statistics, spelled, found, concepts, given is not None, beside)
+
+
+def _words_and_translations(
+    question: AnalysedQuestion, glossary: Glossary
+) -> tuple[tuple[Translation, ...], list[Keyword]]:
+    words = words_of(question.text, question.tokens)
+    return tuple(translations(question.tokens, glossary)), words
 
 
 async def _spellings(

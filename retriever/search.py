@@ -121,7 +121,7 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
     if settings.drop_incomplete and filters.complete is None:
         filters = replace(filters, complete=True)
     context = open_ranking(index, replace(request, k=request.k + MARGIN, filters=filters), settings)
-    return replace(context, shown=request.k)
+    return replace(context, shown=request.k, all_features=True)
 
 
 def open_ranking(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:

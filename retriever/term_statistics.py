@@ -3,8 +3,11 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from retriever.engines import Engine
+
+REMEMBERED_FREQUENCIES = 10_000  # of which most words share one of the lowest
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,7 @@ class TermStatistics:
         return inverse_document_frequency(frequency, self.passages) if frequency else 0.0
 
 
+@lru_cache(REMEMBERED_FREQUENCIES)
 def inverse_document_frequency(document_frequency: int, passages: int) -> float:
     """Return BM25's ln(1 + (N − df + .5) / (df + .5)), which is never negative."""
     # An engine may count deleted passages among those that hold a word.

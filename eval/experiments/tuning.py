@@ -12,6 +12,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,7 +76,8 @@ async def collect(
     for done, question in enumerate(topics.values()):
         progress("questions", done, len(topics))
         context = open_ranking(index, SearchRequest(question, collapse=False), settings)
-        found.append((await run_stages(context)).ranking or Ranking())
+        stages = await run_stages(replace(context, all_features=True))
+        found.append(stages.ranking or Ranking())
     longest = max(len(ranking.features or ()) for ranking in found)
     features = np.zeros((len(found), longest, len(FEATURES)))
     grades, cosines = np.full(features.shape[:2], -np.inf), np.full(features.shape[:2], np.nan)
