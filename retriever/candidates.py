@@ -50,7 +50,7 @@ async def make_candidates(
         stored = await context.passages.of_hits(hits)
     with context.recorder.timed("order"):
         candidates = [make_candidate(index, stored[hit.passage_id], hit.score) for hit in hits]
-        if replaced:  # other passages may be among the best
+        if hits[:FEEDBACK_PASSAGES] != found[:FEEDBACK_PASSAGES]:  # other passages are among the best
             statistics = await term_statistics(index.engine, feedback_tokens(candidates), statistics)
         rarity = {token: statistics.idf(token) for token, held in statistics.frequencies.items() if held > 1}
         rows = await index.threads.run(

@@ -44,11 +44,6 @@ class QueryPlan:
         read = sum(named.name not in names for named in self.queries[: self.read])
         return QueryPlan(kept, 0 if NEAREST in names else self.nearest, read)
 
-    def with_query(self, named: NamedQuery) -> "QueryPlan":
-        """Return the plan with a query more; one of the same name is replaced."""
-        others = self.without(named.name)
-        return replace(others, queries=(*others.queries, named))
-
 
 def question_query(question: AnalysedQuestion, *, title_weight: float, count_repeats: bool = False) -> Or:
     """Join the question's distinct tokens; with `count_repeats` one that stands twice weighs twice."""

@@ -207,13 +207,14 @@ _STAGES = {"question": _analyse, "keywords": _choose_keywords, "plan": _plan, "p
 
 async def present(context: SearchContext, stages: Stages) -> SearchResult:
     """Make the hits that are shown: duplicates left out and counted, each with its paper and snippet."""
+    weights = _token_weights(_computed(stages.question), stages.keywords)
     with context.recorder.timed("total"):
-        shown, filtered, likelihood = await _shown(context, stages)
+        shown, filtered, likelihood = await _shown(context, stages, weights)
     return SearchResult(
         question=context.request.question,
         method=context.request.method,
         keywords=stages.keywords.keywords if stages.keywords else (),
-        token_weights=_token_weights(_computed(stages.question), stages.keywords),
+        token_weights=weights,
         queries=_computed(stages.pool).traces,
         hits=shown,
         filtered=filtered,
@@ -225,10 +226,10 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
 
 
 async def _shown(
-    context: SearchContext, stages: Stages
+    context: SearchContext, stages: Stages, weights: Mapping[str, float]
 ) -> tuple[tuple[Hit, ...], dict[str, int], float | None]:
     """Return the hits to show, how many were left out and why, and the likelihood that they answer."""
-    question, k = _computed(stages.question), context.shown
+    k = context.shown
     hits, incomplete = await _stored_hits(context, stages), _computed(stages.pool).incomplete
     kept = without_duplicates(hits)
     filtered = {
@@ -238,7 +239,6 @@ async def _shown(
     with context.recorder.timed("order"):
         likelihood = _likelihood(context, stages, kept[:ANSWERABILITY_DEPTH])
     with context.recorder.timed("snippets"):
-        weights = _token_weights(question, stages.keywords)
         shown = await context.index.threads.run(_with_snippets, kept[:k], weights)
     return shown, filtered, likelihood
 
