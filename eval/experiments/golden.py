@@ -2,11 +2,12 @@
 
     python -m eval.experiments.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
 
-Three tables are recorded, a row a line. The texts of a row say what was measured, its numbers what came out:
+Four tables are recorded, a row a line. The texts of a row say what was measured, its numbers what came out:
 
 ranking  each method on each collection's own index, by engine
 answers  abstention and quoted answers on tydi dev, all questions and every so many
 sample   answers and checked claims of the sample corpus
+held-out what is found for the held-out questions, by kind
 
 Exits with 1 where a figure lies further than .0005 from the recorded one. `--renew` records what was measured
 instead, and keeps the rows of collections that are not present.
@@ -24,6 +25,7 @@ import click
 
 from eval.experiments.answers import ask_all, report
 from eval.experiments.engines import MEASURES, benches
+from eval.experiments.held_out import held_out_rows
 from eval.experiments.options import DATA, home_option
 from eval.experiments.ranking import COLLECTIONS, METHODS, Bench, Collection, questions
 from eval.experiments.rows import Row
@@ -184,6 +186,7 @@ def measure(
     for collection in collections:
         yield from ranking_rows(bench, data, engine, collection)
     if engine == "tantivy":
+        yield from held_out_rows(bench)
         yield from sample_rows(bench)
         for collection in collections:
             if "train" in collection.splits:  # those with answer strings

@@ -18,6 +18,7 @@ from eval.experiments.golden import (
     read_rows,
     sample_rows,
 )
+from eval.experiments.held_out import figures_by_kind, held_out_rows
 from eval.experiments.ranking import COLLECTIONS, Bench
 from eval.experiments.rows import Row
 from indexer.requests import no_progress
@@ -43,6 +44,28 @@ def test_methods_rank_the_sample_as_recorded(bench):
 
 def test_the_sample_is_answered_and_its_claims_are_checked_as_recorded(bench):
     assert_as_recorded(sample_rows(bench))
+
+
+def test_methods_find_for_the_held_out_questions_what_is_recorded(bench):
+    assert_as_recorded(held_out_rows(bench))
+
+
+def test_held_out_questions_are_counted_by_what_their_kind_asks_for():
+    topics = [
+        {"query_id": "1", "kind": "time", "excluded": ["old"]},
+        {"query_id": "2", "kind": "time", "excluded": ["far"]},
+        {"query_id": "3", "kind": "two-step"},
+    ]
+    qrels = {"1": {"new": 2, "old": 0}, "2": {"new": 2, "far": 0}, "3": {"a": 2, "b": 2}}
+    run = {
+        "1": [("new", 2.0), ("old", 1.0)],
+        "2": [(doc_id, 1.0) for doc_id in ("x1", "x2", "x3", "x4", "x5", "new", "far")],
+        "3": [("a", 2.0), ("c", 1.0)],
+    }
+    assert figures_by_kind(topics, qrels, run) == {
+        "time": {"Success@5": 0.5, "excluded@5": 0.5},
+        "two-step": {"both@10": 0.0},
+    }
 
 
 @pytest.mark.parametrize("name", BY_NAME)

@@ -1,0 +1,90 @@
+"""What the methods find for questions that nothing is tuned on, by kind of question.
+
+    python -m eval.experiments.held_out --home DIR [--json]
+
+Indexes `sample/held-out/` and asks its sixty questions by every method. `Success@5` is the share of questions
+with a relevant paper among the first five, `both@10` that of two-step questions with all their papers among
+the first ten, `excluded@5` that of questions with a ruled-out paper among the first five.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eval.experiments.options import home_option
+from eval.experiments.ranking import METHODS, Bench, Collection
+from eval.experiments.rows import Row, table_of
+from eval.experiments.sample import SAMPLE, read_lines
+from eval.progress import question_bar
+from eval.qrels import Qrels, read_qrels
+from eval.runs import Run
+from indexer.options import json_option
+
+FOLDER = SAMPLE / "held-out"
+HELD_OUT = Collection(
+    name="held-out",
+    prefix="held",
+    corpus=str(FOLDER / "papers.jsonl"),
+    splits={"dev": (str(FOLDER / "topics.jsonl"), str(FOLDER / "qrels.txt"))},
+)
+TWO_STEP = "two-step"
+FIRST, BOTH = 5, 10
+
+
+def held_out_rows(bench: Bench) -> list[Row]:
+    """Rank the questions by every method and return a row for each kind."""
+    topics = read_lines(FOLDER / "topics.jsonl")
+    qrels = read_qrels(FOLDER / "qrels.txt")
+    questions = {topic["query_id"]: topic["question"] for topic in topics}
+    with bench.open(HELD_OUT, "alone") as index:
+        runs = {method: bench.rank(index, questions, method) for method in METHODS}
+    return [
+        Row({"table": "held-out", "method": method, "kind": kind}, figures)
+        for method, run in runs.items()
+        for kind, figures in figures_by_kind(topics, qrels, run).items()
+    ]
+
+
+def figures_by_kind(
+    topics: Sequence[Mapping[str, Any]], qrels: Qrels, run: Run
+) -> dict[str, dict[str, float]]:
+    """Return for each kind of question the shares of questions whose papers were found, or wrongly came.
+
+    Args:
+        topics: with `query_id`, `kind` and, where something is ruled out, `excluded`.
+        qrels: grades above 0 are relevant.
+        run: papers by question, best first.
+    """
+    seen: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for topic in topics:
+        order = [doc_id for doc_id, _ in run[topic["query_id"]]]
+        relevant = {doc_id for doc_id, grade in qrels[topic["query_id"]].items() if grade > 0}
+        of_kind = seen[topic["kind"]]
+        if topic["kind"] == TWO_STEP:
+            of_kind[f"both@{BOTH}"].append(relevant <= set(order[:BOTH]))
+        else:
+            of_kind[f"Success@{FIRST}"].append(not relevant.isdisjoint(order[:FIRST]))
+        if excluded := topic.get("excluded"):
+            of_kind[f"excluded@{FIRST}"].append(not set(excluded).isdisjoint(order[:FIRST]))
+    return {
+        kind: {figure: sum(found) / len(found) for figure, found in figures.items()}
+        for kind, figures in seen.items()
+    }
+
+
+@click.command()
+@home_option
+@json_option
+def main(home: Path, as_json: bool) -> None:
+    """Rank the held-out questions by every method."""
+    with question_bar() as progress:
+        rows = held_out_rows(Bench(home, SAMPLE, progress))
+    click.echo(json.dumps([row.as_record() for row in rows]) if as_json else table_of(rows))
+
+
+if __name__ == "__main__":
+    main()
