@@ -2,6 +2,7 @@
 
 import shutil
 import time
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -121,7 +122,7 @@ def remove_records(
     Raises:
         InvalidCall: none of the ids was there; nothing is published.
     """
-    asked = list(dict.fromkeys(ids))
+    asked = list(dict.fromkeys(unicodedata.normalize("NFC", record_id) for record_id in ids))
     with _writable(settings, name, published=True) as store:
         base, dictionary = _checked_base(store)
         key = key_field(base.unit)

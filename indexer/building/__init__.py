@@ -11,12 +11,19 @@ starts over.
 """
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indexer.analysis.pool import WorkerEnded
+from indexer.building.claims import contested, without_claimed
 from indexer.building.passages import analyse_passages, resume_point, skip_written, write_passages
 from indexer.building.plan import BuildPlan, begin, resume
-from indexer.building.records import Tally, prepare_passages, read_records, replaced_by_later
+from indexer.building.records import (
+    Tally,
+    counted_records,
+    prepare_passages,
+    read_records,
+    replaced_by_later,
+)
 from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.dead_letters import DeadLetterFile
 from indexer.errors import EmptyCorpus, IndexNotWritten, Remedy, StrictRefusal
@@ -37,13 +44,6 @@ class Built:
     first_dead_letters: list[DeadLetter]
 
 
-@dataclass(frozen=True, slots=True)
-class StartOver:
-    """What is written cannot be kept; the records of these numbers are to be left out."""
-
-    superfluous: frozenset[int]
-
-
 def build_version(
     store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
 ) -> Built:
@@ -56,8 +56,8 @@ def build_version(
     """
     plan = resume(store, plan) or begin(store, plan)
     try:
-        while isinstance(built := _build(store, plan, settings, vectors, progress), StartOver):
-            plan = begin(store, plan, built.superfluous)
+        while isinstance(built := _build(store, plan, settings, vectors, progress), BuildPlan):
+            plan = begin(store, built)
     except WorkerEnded as error:
         raise IndexNotWritten(
             f"{error}, perhaps for lack of memory. What was published before still answers",
@@ -69,7 +69,8 @@ def build_version(
 
 def _build(
     store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
-) -> Built | StartOver:
+) -> Built | BuildPlan:
+    """Build; where what is written cannot be kept, return the plan to start over with."""
     tally, building, unit = Tally(), store.local.building, plan.corpus.unit
     refused_by_engine = False
 
@@ -104,13 +105,16 @@ def _build(
         with closing(
             read_records(plan, tally, refuse, show_bytes)
         ) as papers:  # an error would leave files open
-            records = prepare_passages(papers, plan, tally)
-            if not skip_written(records, point):
-                return StartOver(frozenset())  # the corpus is another one, though its files look the same
+            records = prepare_passages(papers, plan)
+            if plan.base and unit == "paper":
+                records = without_claimed(records, writer, tally, refuse)
+            records = counted_records(records, tally)
+            if not skip_written(records, point):  # the corpus is another one, though its files look the same
+                return replace(plan, superfluous=frozenset(), contested=frozenset())
             prepared = analyse_passages(records, plan, workers=settings.workers)
             write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
-        if not plan.superfluous and (repeated := replaced_by_later(tally.ids)):
-            return StartOver(frozenset(repeated))
+        if better := _leaving_out(plan, tally):
+            return better
         if tally.counts["records"] == 0:
             raise EmptyCorpus(_why_empty(plan, letters))
         progress("merging", 0, 0)
@@ -124,6 +128,15 @@ def _build(
             summary = None
         manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, summary)
     return Built(manifest, letters.first)
+
+
+def _leaving_out(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
+    """Return a plan without the records that a whole reading showed not to belong; None where all do."""
+    if not plan.superfluous and (repeated := replaced_by_later(tally.ids)):
+        return replace(plan, superfluous=frozenset(repeated))
+    if refused := contested(tally, plan.superfluous | plan.contested | tally.refused):
+        return replace(plan, contested=plan.contested | refused)
+    return None
 
 
 def _why_empty(plan: BuildPlan, letters: DeadLetterFile) -> str:

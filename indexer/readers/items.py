@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from indexer.papers import Paper, why_invalid
+from indexer.papers import Origin, Paper, why_invalid
 
 HEAD_BYTES = 200
 NESTING = 100
@@ -36,7 +36,7 @@ def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Ite
     if nested_deeper(record, NESTING):
         return dead_letter(file, line, f"nested deeper than {NESTING} levels", raw)
     try:
-        return Paper.model_validate(record)
+        return Paper.model_validate(record, context=Origin(file, line, raw[:HEAD_BYTES]))
     except ValidationError as error:
         return dead_letter(file, line, why_invalid(error), raw)
 
