@@ -38,10 +38,11 @@ from indexer.vectors.stage import VectorStage
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A build that can be published, and the first of its dead letters."""
+    """A build that can be published, the first of its dead letters, and how many of them are written down."""
 
     manifest: Manifest
     first_dead_letters: list[DeadLetter]
+    dead_letters_written: int
 
 
 def build_version(
@@ -58,9 +59,10 @@ def build_version(
     try:
         while isinstance(built := _build(store, plan, settings, vectors, progress), BuildPlan):
             plan = begin(store, built)
-    except WorkerEnded as error:
+    except (WorkerEnded, MemoryError) as error:
+        cause = f"{error}, perhaps for lack of memory" if str(error) else "there was not enough memory"
         raise IndexNotWritten(
-            f"{error}, perhaps for lack of memory. What was published before still answers",
+            f"{cause}. What was published before still answers",
             remedy=("give the same command again, it goes on where it stopped", Remedy.FEWER_WORKERS),
             index=store.name,
         ) from error
@@ -127,7 +129,7 @@ def _build(
         if refused_by_engine:  # it was summed up, and is not there
             summary = None
         manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, summary)
-    return Built(manifest, letters.first)
+    return Built(manifest, letters.first, letters.written)
 
 
 def _leaving_out(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
