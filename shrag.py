@@ -39,6 +39,7 @@ RUN_ERRORS: tuple[type[Exception], ...] = (
     stack_errors.StackError,
 )
 
+LONGEST_MESSAGE = 4_000  # characters; some quote what was given, which may have no end
 
 # Where each command is, and what it does; it is loaded when it is called.
 COMMANDS = {
@@ -109,6 +110,7 @@ def main() -> None:
     gc.set_threshold(*COLLECTOR)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # whatever else is installed stays outside
     try:
+        _check_arguments(sys.argv[1:])
         cli()
     except CALL_ERRORS as error:
         _fail(error, 2, debug=debug)
@@ -124,15 +126,28 @@ def main() -> None:
         _fail(error, 2, reason, debug=debug)
     except OSError as error:
         _fail(error, 1, debug=debug)
+    except MemoryError as error:
+        _fail(error, 1, "there is not enough memory for this", debug=debug)
     except Exception as error:  # noqa: BLE001 - never a traceback unless it is asked for
         _fail_unexpectedly(error, debug=debug)
+
+
+def _check_arguments(arguments: list[str]) -> None:
+    """Raise InvalidCall for an argument that is no text: nothing could show it, or write it down."""
+    for number, argument in enumerate(arguments, 1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            shown = argument[:100].encode("utf-8", "backslashreplace").decode()
+            raise indexer_errors.InvalidCall(f"argument {number} is not valid UTF-8: {shown}") from None
 
 
 def _fail(error: Exception, code: int, reason: str = "", *, debug: bool) -> NoReturn:
     """Say what went wrong, by the error's name where no other reason is given, and exit."""
     if debug:
         raise error
-    click.echo(reason or f"{type(error).__name__}: {describe_error(error)}", err=True)
+    message = reason or f"{type(error).__name__}: {describe_error(error)}"
+    click.echo(message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…", err=True)
     sys.exit(code)
 
 

@@ -3,29 +3,41 @@
 import errno
 import gzip
 import os
+import unicodedata
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from eval.errors import EvalError, NotWritten
 from indexer.durable import write_durably
+from indexer.regular_files import open_regular
 
 GZIP_MAGIC = b"\x1f\x8b"
+LONGEST_LINE = 1_000_000  # bytes
+LARGEST_FILE = 4_000_000_000  # bytes, unpacked
 
 
 def numbered_lines(path: Path, error: type[EvalError]) -> Iterator[tuple[int, str]]:
     """Yield (number, text) of the lines that are not blank, counted from 1; gzip is detected by content.
 
     Raises:
-        EvalError: `error`, with file and line, where the file is missing, damaged or not UTF-8.
+        EvalError: `error`, with file and line, where the file is missing, damaged, not UTF-8 or too long.
     """
     number = 0
     try:
-        with path.open("rb") as plain:
+        with open_regular(path) as plain:
             packed = plain.peek(2)[:2] == GZIP_MAGIC
-            lines = gzip.GzipFile(fileobj=plain, mode="rb") if packed else plain
-            for number, line in enumerate(lines, 1):
+            file = gzip.GzipFile(fileobj=plain, mode="rb") if packed else plain
+            room = LARGEST_FILE
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+                room -= len(line)
+                if len(line) > LONGEST_LINE or room < 0:
+                    raise error(
+                        f"{path}:{number}: too long; a line may have {LONGEST_LINE:,} bytes, "
+                        f"a file {LARGEST_FILE:,}, unpacked"
+                    )
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                text = unicodedata.normalize("NFC", text)  # as the ids of an index are
                 if text.strip():
                     yield number, text
     except UnicodeDecodeError:

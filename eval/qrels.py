@@ -4,6 +4,7 @@ Two formats, recognised by the number of columns: TREC's four (query_id, iterati
 space), and BEIR's three (query-id, corpus-id, score; tabs and a header).
 """
 
+import re
 from pathlib import Path
 
 from eval.errors import BadQrels
@@ -14,6 +15,7 @@ Qrels = dict[str, dict[str, int]]
 
 TREC_COLUMNS = 4
 BEIR_COLUMNS = 3
+WHOLE_NUMBER = re.compile(r"[-+]?[0-9]{1,20}")
 HIGHEST_GRADE = 1_000_000  # trec_eval counts with an array as long as the highest grade
 
 
@@ -35,7 +37,7 @@ def read_qrels(path: str | Path) -> Qrels:
         if len(parts) != columns:
             raise BadQrels(f"{where}: {counted(len(parts), 'column')}, the lines before have {columns}")
         query_id, judged, grade = parts[0], parts[-2], parts[-1]
-        if not _is_grade(grade) or abs(int(grade)) > HIGHEST_GRADE:
+        if not _is_grade(grade):
             raise BadQrels(f"{where}: {grade!r} is no grade; a grade is a whole number, 0 for not relevant")
         grades = qrels.setdefault(query_id, {})
         if grades.setdefault(judged, int(grade)) != int(grade):
@@ -55,5 +57,4 @@ def _columns(parts: list[str], where: str) -> int:
 
 
 def _is_grade(text: str) -> bool:
-    digits = text.removeprefix("-").removeprefix("+")
-    return digits.isascii() and digits.isdigit()
+    return WHOLE_NUMBER.fullmatch(text) is not None and abs(int(text)) <= HIGHEST_GRADE

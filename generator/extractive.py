@@ -49,7 +49,7 @@ def extractive_answer(result: SearchResult, index: SearchIndex, threshold: float
     sentences = [_quote(opening, "introduction"), *(_quote(quotable, "body") for quotable in rest)]
     if closing:
         sentences.append(_quote(closing, "conclusion"))
-    title = title_on(result.question, result.keywords, language)
+    title = title_on(result.question, result.keywords, language, index.analyzer)
     return Answer(title, tuple(sentences), language, EXTRACTIVE, abstained=False)
 
 

@@ -42,6 +42,7 @@ WORD_CHARACTER = re.compile(r"[^\W_]")
 BACK_TO_WORD = 24
 
 WORD = re.compile(r"\S+")
+NO_SPACE = re.compile(r"\S")
 # How far back a cut looks for the beginning of a character sequence that belongs together.
 SEQUENCE_CHARACTERS = 64
 JAMO_AFTER_INITIAL = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb]")
@@ -266,7 +267,7 @@ def _last_word_end(text: str, start: int, limit: int) -> int | None:
 
 
 def _next_word(text: str, position: int) -> int:
-    found = WORD.search(text, position)
+    found = NO_SPACE.search(text, position)
     return found.start() if found else len(text)
 
 

@@ -113,9 +113,11 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     for line in describe_counts(manifest.counts)[1:]:
         click.echo(f"  {line}")
     if report.dead_letters:
-        first = report.dead_letters[0]
+        first, written = report.dead_letters[0], report.dead_letters_written
+        share = "all" if written == manifest.counts["dead_letters"] else f"the first {written:,}"
         click.echo(
-            f"  {first.file}, line {first.line}: {first.reason}; all in {report.dead_letter_file}", err=True
+            f"  {first.file}, line {first.line}: {first.reason}; {share} in {report.dead_letter_file}",
+            err=True,
         )
 
 

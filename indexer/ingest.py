@@ -2,6 +2,7 @@
 
 import shutil
 import time
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -34,15 +35,18 @@ __all__ = [
     "remove_records",
 ]
 
+FOLDER_MODES = {"owner": 0o700, "group": 0o750, "all": 0o755}
+
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What became of a corpus; of its dead letters the first ten, all of them in a file."""
+    """What became of a corpus; of its dead letters the first ten, and many more of them in a file."""
 
     manifest: Manifest
     seconds: float
     dead_letters: list[DeadLetter] = field(default_factory=list)
     dead_letter_file: Path | None = None
+    dead_letters_written: int = 0
 
 
 def build_index(
@@ -71,7 +75,9 @@ def build_index(
                 store.local.forget_encoded()
         letters = built.first_dead_letters
         letter_file = store.local.dead_letter_path(manifest.version) if letters else None
-    return IngestReport(manifest, time.perf_counter() - started, letters, letter_file)
+    return IngestReport(
+        manifest, time.perf_counter() - started, letters, letter_file, built.dead_letters_written
+    )
 
 
 def encode_passages(
@@ -121,7 +127,7 @@ def remove_records(
     Raises:
         InvalidCall: none of the ids was there; nothing is published.
     """
-    asked = list(dict.fromkeys(ids))
+    asked = list(dict.fromkeys(unicodedata.normalize("NFC", record_id) for record_id in ids))
     with _writable(settings, name, published=True) as store:
         base, dictionary = _checked_base(store)
         key = key_field(base.unit)
@@ -145,11 +151,18 @@ def remove_records(
 
 @contextmanager
 def _writable(settings: IndexerSettings, name: str, *, published: bool = False) -> Iterator[IndexStore]:
-    """Open an index, which may have to be there already, and hold it for writing."""
+    """Open an index, which may have to be there already, and hold it for writing.
+
+    A new one may be read by whom the settings name. The mode of its folder says so for all that is in it.
+    """
     with open_store(settings, name) as store:
         if published:
             store.require_current()
+        is_new = not store.local.path.exists()
         with store.writing(), describing_write_errors(name):
+            if is_new:
+                mode = store.local.path.stat().st_mode  # as the umask left it
+                store.local.path.chmod(mode & FOLDER_MODES[settings.readable_by])
             yield store
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -11,7 +11,9 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 
@@ -29,6 +31,7 @@ KOREAN_SHARE = 0.2
 
 
 def _identifier(value: str) -> str:
+    value = unicodedata.normalize("NFC", value)
     if not 1 <= len(value) <= IDENTIFIER_CHARACTERS:
         raise ValueError(f"an id has 1 to {IDENTIFIER_CHARACTERS} characters, this one {len(value)}")
     if FORBIDDEN_IN_IDENTIFIERS.search(value):
@@ -55,11 +58,19 @@ def _or(name: str, *aliases: str) -> Any:
     return Field(default=None, validation_alias=AliasChoices(name, *aliases))
 
 
+class Origin(NamedTuple):
+    """Where a record was read: file, line from 1, and the bytes that it begins with."""
+
+    file: str = ""
+    line: int = 0
+    head: bytes = b""
+
+
 class Paper(BaseModel):
     """One record of a corpus. What a record does not have is None here and absent in its JSON.
 
-    Keys that are not known are kept in `model_extra`. Raises pydantic's `ValidationError`; `why_invalid`
-    makes one line of it.
+    Keys that are not known are kept in `model_extra`; a reader gives the `Origin` as validation's context.
+    Raises pydantic's `ValidationError`; `why_invalid` makes one line of it.
     """
 
     # Built when the first record is read: a search needs none.
@@ -82,6 +93,12 @@ class Paper(BaseModel):
     references: list[Identifier] = []
     cited_by_count: int | None = Field(default=None, ge=0)
     body: Text = ""
+    _origin: Origin = PrivateAttr(Origin())
+
+    @property
+    def origin(self) -> Origin:
+        """Where it was read."""
+        return self._origin
 
     @model_validator(mode="before")
     @classmethod
@@ -93,7 +110,8 @@ class Paper(BaseModel):
         return data | {"lang": language_of(text)}
 
     @model_validator(mode="after")
-    def _keep_only_what_can_be_stored(self) -> "Paper":
+    def _keep_only_what_can_be_stored(self, info: ValidationInfo) -> "Paper":
+        self._origin = info.context or Origin()
         if self.model_extra:
             _encodable(json.dumps(self.model_extra, ensure_ascii=False))
         return self

@@ -5,7 +5,16 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 EngineName = Literal["tantivy", "elasticsearch"]
@@ -15,9 +24,35 @@ Precision = Literal["auto", "float32", "float16", "bfloat16"]
 
 
 def default_home() -> Path:
-    """Return the folder for indexes after the XDG base directory rules."""
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "shrag"
+    """Return the folder for indexes after the XDG base directory rules, which take no relative path."""
+    base = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if Path(base).is_absolute() else in_home(Path("~/.local/share"))) / "shrag"
+
+
+def in_home(path: Path) -> Path:
+    """Return a path with `~` expanded; ValueError where there is no such home."""
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def unset_if_empty(value: object) -> object:
+    """Return None for an empty value: an empty variable is as good as none."""
+    return None if value == "" else value
+
+
+def folder_for_indexes(value: object) -> object:
+    """Return the default folder for an empty value; ValueError for one that is, or lies in, a file."""
+    path = in_home(Path(str(value))) if value != "" else default_home()
+    if not (there := next(place for place in (path, *path.parents) if place.exists())).is_dir():
+        raise ValueError(f"{there} is no folder")
+    return path
+
+
+Home = Annotated[Path, BeforeValidator(folder_for_indexes)]
+GivenPath = Annotated[Path, AfterValidator(in_home)]
+OptionalPath = Annotated[GivenPath | None, BeforeValidator(unset_if_empty)]
 
 
 def plain_address(address: str) -> str:
@@ -60,7 +95,7 @@ class ElasticsearchSettings(BaseModel):
     user: str = Field(default="", description="name to log in with; beside a password")
     password: SecretStr = Field(default=SecretStr(""), description="password of that user")
     api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
-    ca_certs: Path | None = Field(default=None, description="certificates that the servers' are signed by")
+    ca_certs: OptionalPath = Field(default=None, description="certificates that the servers' are signed by")
     prefix: str = Field(
         default="shrag", pattern=r"^[a-z0-9][a-z0-9_]{0,31}$", description="of all names in the cluster"
     )
@@ -140,7 +175,7 @@ class EncoderSettings(BaseModel):
         description="name on the model hub, or folder; of an endpoint, the name there",
     )
     revision: str = Field(default="", description="commit of the model on the hub; pin it")
-    cache: Path | None = Field(default=None, description="folder of downloaded models; none = the hub's own")
+    cache: OptionalPath = Field(default=None, description="folder of downloaded models; none = the hub's own")
     download: bool = Field(default=False, description="fetch a model that is not here from the hub")
     base_url: BaseUrl | None = Field(default=None, description="where an endpoint's API begins")
     api_key: HeaderKey = Field(default=SecretStr(""), description="key, where the endpoint asks for one")
@@ -178,7 +213,7 @@ class RerankerSettings(BaseModel):
         default="BAAI/bge-reranker-v2-m3", min_length=1, description="name on the model hub, or folder"
     )
     revision: str = Field(default="", description="commit of the model on the hub; pin it")
-    cache: Path | None = Field(default=None, description="folder of downloaded models; none = the hub's own")
+    cache: OptionalPath = Field(default=None, description="folder of downloaded models; none = the hub's own")
     download: bool = Field(default=False, description="fetch a model that is not here from the hub")
     device: str = Field(default="auto", description="auto, cpu, cuda, cuda:1, …")
     precision: Precision = Field(default="auto", description="auto = half on a GPU, float32 elsewhere")
@@ -198,7 +233,10 @@ class IndexerSettings(BaseSettings):
         env_prefix="SHRAG_", env_nested_delimiter="__", frozen=True, hide_input_in_errors=True
     )
 
-    home: Path = Field(default_factory=default_home, description="folder that holds the indexes")
+    home: Home = Field(default="", validate_default=True, description="folder that holds the indexes")
+    readable_by: Literal["owner", "group", "all"] = Field(
+        default="group", description="who may read the indexes that are made, as far as the umask lets them"
+    )
     engine: EngineName = Field(default="tantivy", description="embedded, or a cluster of servers")
     elasticsearch: ElasticsearchSettings = Field(default_factory=ElasticsearchSettings)
     encoder: EncoderSettings = Field(default_factory=EncoderSettings)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import tantivy
 
@@ -33,8 +34,8 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
             lang=passage.lang,
             part=passage.part,
             year=paper.year,
-            journal=paper.journal,
-            source=paper.source,
+            journal=normalize("NFC", paper.journal),  # as filters are
+            source=normalize("NFC", paper.source),
             incomplete=incomplete,
             title2=paper.title2 if order == 0 else "",
             record=_paper_record(paper) if order == 0 else "",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+from unicodedata import normalize
 
 from retriever.engines import Explanation
 from retriever.errors import UnknownPassage
@@ -60,6 +61,7 @@ async def explain(
     Raises:
         UnknownPassage: no passage of that id in the index.
     """
+    passage_id = normalize("NFC", passage_id)  # as ids are
     stored = (await index.engine.passages([passage_id])).get(passage_id)
     if stored is None:
         raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {passage_id!r}")

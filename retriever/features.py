@@ -166,12 +166,17 @@ def _coverage(concepts: Sequence[Concept]) -> Covered:
     """
     known: dict[frozenset[str], float] = {}
     parts = [(concept.weight, tuple(concept.tokens.items())) for concept in concepts]
+    holding: dict[str, list[int]] = defaultdict(list)  # the concepts that a token stands for
+    for place, concept in enumerate(concepts):
+        for token in concept.tokens:
+            holding[token].append(place)
 
     def covered(held: frozenset[str]) -> float:
         total = known.get(held)
         if total is None:
             total = 0.0
-            for most, tokens in parts:
+            for place in sorted({place for token in held for place in holding[token]}):
+                most, tokens = parts[place]
                 covering = 0.0
                 for token, weight in tokens:
                     if token in held:

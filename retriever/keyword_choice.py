@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -82,7 +83,7 @@ async def choose_keywords(
         weight_of = token_weights(chosen)
     beside = {token: SYNONYM_WEIGHT * rarity[token] for word in alike for token in word.tokens}
     weight_of = {**beside, **weight_of}
-    concepts = tuple(_concept(word, [*synonyms, *found], rarity) for word in own)
+    concepts = _concepts(own, [*synonyms, *found], rarity)
     return KeywordChoice(chosen, weight_of, statistics, spelled, found, concepts, given is not None, beside)
 
 
@@ -116,15 +117,30 @@ def _respelled(word: Keyword, spellings: Mapping[str, tuple[str, ...]]) -> Keywo
     return replace(word, tokens=tuple(dict.fromkeys(tokens)))
 
 
+def _concepts(
+    words: Sequence[Keyword], found: Sequence[Translation], weights: Mapping[str, float]
+) -> tuple[Concept, ...]:
+    """Join words with their translations."""
+    distinct = list(dict.fromkeys(found))
+    standing_for: dict[str, list[int]] = defaultdict(list)
+    for place, translation in enumerate(distinct):
+        for token in translation.source:
+            standing_for[token].append(place)
+    concepts = []
+    for word in words:
+        places = {place for token in word.tokens for place in standing_for.get(token, ())}
+        concepts.append(_concept(word, [distinct[place] for place in sorted(places)], weights))
+    return tuple(concepts)
+
+
 def _concept(word: Keyword, found: Sequence[Translation], weights: Mapping[str, float]) -> Concept:
     """Join a word with its translations: all tokens of a translation together weigh what the word does."""
     tokens = {token: weights[token] for token in word.tokens}
     weight = sum(tokens.values())
     for translation in found:
-        if translation.source & set(word.tokens):
-            known = [token for other in translation.words for token in other.tokens if weights[token]]
-            weight = weight or sum(weights[token] for token in known)
-            tokens |= {token: weight / len(known) for token in known if token not in tokens}
+        known = [token for other in translation.words for token in other.tokens if weights[token]]
+        weight = weight or sum(weights[token] for token in known)
+        tokens |= {token: weight / len(known) for token in known if token not in tokens}
     return Concept(word.text, tokens, weight)
 
 

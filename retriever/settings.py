@@ -1,10 +1,11 @@
 """How questions are searched for: environment variables `SHRAG_…`, read by the front ends."""
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from indexer.settings import OptionalPath
 
 Candidates = Literal["progressive", "lexical", "both"]
 KeywordRanking = Literal["tf-idf", "entropy"]
@@ -35,5 +36,5 @@ class RetrieverSettings(BaseSettings):
         default=30, ge=1, le=1000, description="hits that a cross-encoder reads again (SHRAG_RERANKER__…)"
     )
     ranking: KeywordRanking = Field(default="tf-idf", description="importance of keywords: tf-idf or entropy")
-    synonyms: Path | None = Field(default=None, description="a file of synonyms for questions")
+    synonyms: OptionalPath = Field(default=None, description="a file of synonyms for questions")
     drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")

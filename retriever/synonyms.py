@@ -21,14 +21,18 @@ from indexer.analysis import Analyzer, Token
 from indexer.analysis.user_dictionary import COMMENT, decoded_lines
 from indexer.errors import InvalidCall
 from indexer.papers import language_of
+from indexer.regular_files import read_regular
+from retriever.errors import BadQuestion
 from retriever.keywords import Keyword, Translation
 from retriever.queries import AnalysedField, And, Not, Or, Phrase, Query, Term
 
 SYNONYM_WEIGHT = 0.8  # beside the word itself, as a near spelling's
 MOST_RULES = 100_000
 MOST_TERMS = 50  # of one rule
+MOST_EQUIVALENTS = 200  # of one term, by all rules together
+MOST_EXPANSIONS = 2_000  # equivalents beside what is asked in one question
 LONGEST_TERM = 200  # characters
-LARGEST_FILE = 64_000_000  # bytes
+LARGEST_FILE = 16_000_000  # bytes
 ARROW = "=>"
 
 Tokens = tuple[tuple[int, str], ...]
@@ -86,7 +90,7 @@ class Synonyms:
         """Analyse both sides; `source` names the file in errors. Without rules nothing has a synonym.
 
         Raises:
-            InvalidCall: a term of which the analysis leaves nothing.
+            InvalidCall: a term of which the analysis leaves nothing, or that has too many equivalents.
         """
         self._known: dict[tuple[str, ...], tuple[str, dict[Tokens, str]]] = {}
         for rule in rules:
@@ -100,6 +104,10 @@ class Synonyms:
                 for other, tokens in searched:
                     if tokens != own:
                         others.setdefault(tokens, other)
+                if len(others) > MOST_EQUIVALENTS:
+                    raise InvalidCall(
+                        f"{source}, line {rule.line}: {text!r} has more than {MOST_EQUIVALENTS} equivalents"
+                    )
         self._lengths: dict[str, tuple[int, ...]] = {}
         for key in self._known:
             lengths = {*self._lengths.get(key[0], ()), len(key)}
@@ -109,8 +117,13 @@ class Synonyms:
         return bool(self._known)
 
     def find(self, tokens: Sequence[str]) -> list[Expansion]:
-        """Return what has synonyms in a row of tokens; of terms that overlap the earlier, then the longer."""
-        found = []
+        """Return what has synonyms in a row of tokens; of terms that overlap the earlier, then the longer.
+
+        Raises:
+            BadQuestion: the row has too many synonyms.
+        """
+        found: list[Expansion] = []
+        room = MOST_EXPANSIONS
         start = 0
         while start < len(tokens):
             for length in self._lengths.get(tokens[start], ()):
@@ -119,6 +132,9 @@ class Synonyms:
                 if others:
                     equivalents = tuple(Equivalent(other, own) for own, other in others.items())
                     found.append(Expansion(start, start + len(source), source, text, equivalents))
+                    room -= len(others)
+                    if room < 0:
+                        raise BadQuestion(f"the words asked for have more than {MOST_EXPANSIONS:,} synonyms")
                     start += len(source) - 1
                     break
             start += 1
@@ -183,9 +199,7 @@ def read_synonyms(path: Path, analyzer: Analyzer) -> Synonyms:
         InvalidCall: no such file, or a line that is no rule; with file and line.
     """
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise InvalidCall(f"{path} is larger than the {LARGEST_FILE:,} bytes that synonyms may have")
-        data = path.read_bytes()
+        data = read_regular(path, LARGEST_FILE)
     except OSError as error:
         raise InvalidCall(f"the synonyms {path} cannot be read: {error.strerror or error}") from error
     return Synonyms(parse_synonyms(data, str(path)), analyzer, str(path))

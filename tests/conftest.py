@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["tests.counting"]
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 SHARED_FIXTURES = {"shared_data", "shared_golden"}
 

@@ -404,16 +404,149 @@ def test_without_permission_the_old_version_answers(index, hits, tmp_path):
     assert hits("methane") == ["GOOD"]
 
 
-def test_an_index_can_be_read_by_another_user(index, tmp_path):
+@pytest.mark.parametrize(("readable_by", "mode"), [(None, 0o750), ("owner", 0o700), ("all", 0o755)])
+def test_an_index_can_be_read_by_whom_the_settings_name(index, tmp_path, monkeypatch, readable_by, mode):
+    if readable_by:
+        monkeypatch.setenv("SHRAG_READABLE_BY", readable_by)
     index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
 
-    folder = FolderStore(home(), "x").version_path(1)
-    modes = {path.name: path.stat().st_mode & 0o044 for path in folder.rglob("*")}
-
-    assert {name for name, mode in modes.items() if mode != (0o044 & ~current_umask())} == set()
+    assert (home() / "x").stat().st_mode & 0o777 == mode & ~current_umask()
+    files = {path.name: path.stat().st_mode & 0o044 for path in (home() / "x" / "versions").rglob("*")}
+    assert {name for name, readable in files.items() if readable != 0o044 & ~current_umask()} == set()
 
 
 def current_umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_a_folder_keeps_the_mode_that_it_was_given(index, tmp_path):
+    corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD])
+    index(corpus)
+    (home() / "x").chmod(0o777)
+
+    index(corpus)
+
+    assert (home() / "x").stat().st_mode & 0o777 == 0o777
+
+
+def test_an_empty_home_is_unset_and_a_tilde_is_expanded(call, index, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD])
+    for given, folder in [("", ".local/share/shrag"), ("~/indexes", "indexes")]:
+        monkeypatch.setenv("SHRAG_HOME", given)
+        index(corpus)
+        assert (tmp_path / folder / "x" / "CURRENT").exists()
+
+    monkeypatch.setenv("SHRAG_HOME", str(corpus / "below"))
+    for arguments in [("index", corpus, "--name", "x"), ("search", "methane", "--name", "x")]:
+        assert call(*arguments) == (2, "", f"SHRAG_HOME: {corpus} is no folder\n")
+
+
+def test_a_decomposed_name_names_the_same_index(call, index, tmp_path):
+    corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD])
+    assert call("index", corpus, "--name", unicodedata.normalize("NFD", "논문"))[0] == 0
+
+    assert call("search", "methane", "--name", "논문")[0] == 0
+    assert call("indexes", "delete", unicodedata.normalize("NFD", "논문"), "--yes")[0] == 0
+
+
+def test_the_file_of_dead_letters_is_bounded_and_says_how_many_more_there_were(
+    index, call, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("indexer.dead_letters.MOST_BYTES", 2_000)
+    corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD, *["{}"] * 100])
+
+    assert index(corpus)["counts"]["dead_letters"] == 100
+
+    path = home() / "x" / "dead-letters" / "000001.jsonl"
+    *letters, last = map(json.loads, path.read_text().splitlines())
+    assert path.stat().st_size < 2_200
+    assert last["reason"] == f"{100 - len(letters)} more are not written down here"
+    assert f"the first {len(letters)} in " in call("index", corpus, "--name", "y")[2]
+
+
+def test_a_gzip_file_that_unpacks_without_end_is_read_no_further(index, tmp_path, monkeypatch):
+    monkeypatch.setattr("indexer.readers.streams.BOMB_BYTES", 1 << 20)
+    corpus = tmp_path / "c.jsonl.gz"
+    corpus.write_bytes(gzip.compress(json.dumps(GOOD).encode() + b"\n" * (8 << 20)))
+
+    report = index(corpus)
+
+    assert report["papers"] == 1
+    assert "unpacks to more than 200 times its size" in report["dead_letters"][0]["reason"]
+
+
+def test_a_row_of_a_table_that_never_ends_is_a_dead_letter(index, tmp_path, monkeypatch):
+    monkeypatch.setattr("indexer.readers.csv.LINE_BYTES", 1_000)
+    corpus = tmp_path / "c.csv"
+    corpus.write_text('id,title\nGOOD,methane\nX,"' + 'a","b\n' * 500 + '"\n')
+
+    report = index(corpus)
+
+    assert report["papers"] == 1
+    assert "a row of more than 1000 bytes" in {letter["reason"] for letter in report["dead_letters"]}
+
+
+ENDLESS = {
+    "dictionary": ("index", "{corpus}", "--name", "y", "--dictionary", "{file}"),
+    "synonyms": ("search", "methane", "--name", "x", "--synonyms", "{file}"),
+    "topics": ("eval", "run", "{file}", "--name", "x", "--out", "{out}"),
+    "qrels": ("eval", "score", "{file}", "{run}"),
+    "run": ("eval", "score", "{qrels}", "{file}"),
+    "corpus": ("index", "{file}", "--name", "y", "--format", "jsonl"),
+}
+
+
+@pytest.mark.parametrize("arguments", ENDLESS.values(), ids=ENDLESS)
+def test_a_pipe_or_a_folder_is_refused_where_a_file_is_to_be_read(call, index, tmp_path, arguments):
+    """A pipe stands for the devices too: whoever opens it waits for ever."""
+    corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD])
+    index(corpus)
+    given = {"corpus": corpus, "out": tmp_path / "out"}
+    for name, line in (("qrels", "q 0 GOOD 1\n"), ("run", "q Q0 GOOD 1 1.0 x\n")):
+        given[name] = tmp_path / name
+        given[name].write_text(line)
+    os.mkfifo(pipe := tmp_path / "pipe")
+    (folder := tmp_path / "folder").mkdir()
+
+    for file in (pipe, folder):
+        code, out, told = call(*(part.format(**given, file=file) for part in arguments))
+
+        assert code in {1, 2}
+        assert out == ""
+        assert "unexpected" not in told
+        assert str(file) in told
+
+
+def test_what_synonyms_make_of_a_question_is_bounded(call, index, tmp_path):
+    index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
+    rules = tmp_path / "rules"
+    rules.write_text("".join(f"methane => gas{number}\n" for number in range(300)))
+
+    code, out, told = call("search", "methane", "--name", "x", "--synonyms", rules)
+    assert (code, out) == (2, "")
+    assert f"{rules}, line 201: 'methane' has more than 200 equivalents" in told
+
+    rules.write_text("".join(f"methane => gas{number}\n" for number in range(150)))
+    code, out, told = call("search", "methane and " * 20, "--name", "x", "--synonyms", rules)
+    assert (code, out, told.count("\n")) == (2, "", 1)
+    assert "more than 2,000 synonyms" in told
+
+
+def test_a_grade_of_a_million_digits_is_refused_in_a_short_line(call, tmp_path):
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text(f"q 0 GOOD {'9' * 900_000}\n")
+    run.write_text("q Q0 GOOD 1 1.0 x\n")
+
+    code, out, told = call("eval", "score", qrels, run)
+    assert (code, out, told.count("\n")) == (1, "", 1)
+    assert len(told) < 5_000
+
+    qrels.write_text("q 0 GOOD 1\n" + "x" * 1_000_001)
+    code, out, told = call("eval", "score", qrels, run)
+    assert (code, out) == (1, "")
+    assert f"{qrels}:2: too long; a line may have 1,000,000 bytes" in told

@@ -4,7 +4,7 @@ import regex
 
 from indexer.analysis.korean import lowercase
 from indexer.analysis.porter import porter_stem
-from indexer.analysis.tokens import Token
+from indexer.analysis.tokens import TaggedWord, Token
 
 # org.apache.lucene.analysis.en.EnglishAnalyzer.ENGLISH_STOP_WORDS_SET
 STOP_WORDS = frozenset(
@@ -52,6 +52,10 @@ class EnglishAnalyzer:
                     position += 1
             start = end
         return tokens
+
+    def tagged_words(self, text: str) -> list[TaggedWord]:  # noqa: ARG002
+        """Return none: the chain tells no parts of speech."""
+        return []
 
 
 def _without_possessive(word: str) -> str:

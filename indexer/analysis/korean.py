@@ -24,7 +24,7 @@ from indexer.analysis import Decompound
 from indexer.analysis.best_path import best_path
 from indexer.analysis.characters import is_punctuation, split_points, unknown_run_end
 from indexer.analysis.dictionary import MARKS, SOLID_SPACE, USER_MARK, open_tagger
-from indexer.analysis.tokens import Token
+from indexer.analysis.tokens import TaggedWord, Token
 from indexer.analysis.user_dictionary import TermFinder, UserDictionary, outermost
 
 # Lucene's own list (KoreanPartOfSpeechStopFilter.DEFAULT_STOP_TAGS) without XPN, which would turn
@@ -48,12 +48,13 @@ AS_MECAB_READS = CONTROL_CHARACTERS | WHITE_SPACE
 KNOWN_PUNCTUATION = "".join(MARKS)
 # Where such marks stand before a space, nori's unknown word would hold the space too, and MeCab's would not;
 # so there stand-ins of the same entries take their places, which are never unknown words.
-BEFORE_SPACE = regex.compile(rf"[{regex.escape(KNOWN_PUNCTUATION)}]+(?= )")
+MARK = f"[{regex.escape(KNOWN_PUNCTUATION)}]"
+BEFORE_SPACE = regex.compile(rf"(?<!{MARK}){MARK}++(?= )")
 STAND_INS = str.maketrans(MARKS)
 ALWAYS_READ = frozenset(MARKS.values())
 # Spaces that are, or belong to, a word to nori: several, and one behind unknown punctuation.
 WORDS_OF_SPACE = regex.compile(
-    r"(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--[" + regex.escape(KNOWN_PUNCTUATION) + r"]][\p{P}\p{S}]*) +| {2,}",
+    r" (?: +|(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--" + MARK + r"][\p{P}\p{S}]* ))",
     regex.VERSION1,
 )
 
@@ -122,6 +123,21 @@ class KoreanAnalyzer:
             for start, end in split_points(text, PIECE_CHARACTERS):
                 position = self._analyze_piece(text[start:end], start, position, tokens)
         return tokens
+
+    def tagged_words(self, text: str) -> list[TaggedWord]:
+        """Return the words of `text` with their parts of speech; those of several keep them joined by +."""
+        words: list[TaggedWord] = []
+        with self._lock:
+            for start, end in split_points(text, PIECE_CHARACTERS):
+                read, leading, lines = self._read(text[start:end])
+                cursor = 0
+                for line in lines:
+                    surface, _, feature = line.partition("\t")
+                    begin = read.find(surface, cursor)
+                    cursor = begin + len(surface)
+                    origin = start + leading
+                    words.append((feature.partition(",")[0], origin + begin, origin + cursor))
+        return words
 
     def _analyze_piece(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
         """Append the tokens of `text`, which begins at `origin`; return the position after them."""

@@ -6,6 +6,8 @@ from typing import Protocol, TypeAlias
 # (term, position, start, end): positions count from 0 and keep the gaps that dropped words leave;
 # start and end are code points of the text as given.
 Token: TypeAlias = tuple[str, int, int, int]
+# (part of speech, start, end) of a word in the text as given.
+TaggedWord: TypeAlias = tuple[str, int, int]
 
 
 def as_indexed(title: str, text: str) -> tuple[str, str]:
@@ -25,4 +27,8 @@ class Analyzer(Protocol):
 
     def analyze(self, text: str) -> list[Token]:
         """Return the tokens of `text` in order of position, stacked ones longest first."""
+        ...
+
+    def tagged_words(self, text: str) -> list[TaggedWord]:
+        """Return the words of `text` with their parts of speech (Sejong's tags); none where it tells none."""
         ...

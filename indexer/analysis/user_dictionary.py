@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexer.errors import InvalidCall
+from indexer.regular_files import read_regular
 
 MOST_ENTRIES = 100_000
 LONGEST_TERM = 100  # characters
-LARGEST_FILE = 64_000_000  # bytes
+LARGEST_FILE = 16_000_000  # bytes
 # A # begins a comment in nori's rules, wherever it stands; commas and quotes mean something to Elasticsearch,
 # which reads a rule as a line of CSV when it looks for one that stands twice.
 FORBIDDEN = '#,"'
@@ -111,9 +112,7 @@ def read_user_dictionary(path: Path) -> UserDictionary:
         InvalidCall: no such file, or something in it that cannot be an entry; with file and line.
     """
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise InvalidCall(f"{path} is larger than the {LARGEST_FILE:,} bytes a dictionary may have")
-        data = path.read_bytes()
+        data = read_regular(path, LARGEST_FILE)
     except OSError as error:
         raise InvalidCall(f"the dictionary {path} cannot be read: {error.strerror or error}") from error
     return parse_user_dictionary(data, str(path))

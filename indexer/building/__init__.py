@@ -11,12 +11,19 @@ starts over.
 """
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indexer.analysis.pool import WorkerEnded
+from indexer.building.claims import contested, without_claimed
 from indexer.building.passages import analyse_passages, resume_point, skip_written, write_passages
 from indexer.building.plan import BuildPlan, begin, resume
-from indexer.building.records import Tally, prepare_passages, read_records, replaced_by_later
+from indexer.building.records import (
+    Tally,
+    counted_records,
+    prepare_passages,
+    read_records,
+    replaced_by_later,
+)
 from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.dead_letters import DeadLetterFile
 from indexer.errors import EmptyCorpus, IndexNotWritten, Remedy, StrictRefusal
@@ -31,17 +38,11 @@ from indexer.vectors.stage import VectorStage
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A build that can be published, and the first of its dead letters."""
+    """A build that can be published, the first of its dead letters, and how many of them are written down."""
 
     manifest: Manifest
     first_dead_letters: list[DeadLetter]
-
-
-@dataclass(frozen=True, slots=True)
-class StartOver:
-    """What is written cannot be kept; the records of these numbers are to be left out."""
-
-    superfluous: frozenset[int]
+    dead_letters_written: int
 
 
 def build_version(
@@ -56,11 +57,12 @@ def build_version(
     """
     plan = resume(store, plan) or begin(store, plan)
     try:
-        while isinstance(built := _build(store, plan, settings, vectors, progress), StartOver):
-            plan = begin(store, plan, built.superfluous)
-    except WorkerEnded as error:
+        while isinstance(built := _build(store, plan, settings, vectors, progress), BuildPlan):
+            plan = begin(store, built)
+    except (WorkerEnded, MemoryError) as error:
+        cause = f"{error}, perhaps for lack of memory" if str(error) else "there was not enough memory"
         raise IndexNotWritten(
-            f"{error}, perhaps for lack of memory. What was published before still answers",
+            f"{cause}. What was published before still answers",
             remedy=("give the same command again, it goes on where it stopped", Remedy.FEWER_WORKERS),
             index=store.name,
         ) from error
@@ -69,7 +71,8 @@ def build_version(
 
 def _build(
     store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
-) -> Built | StartOver:
+) -> Built | BuildPlan:
+    """Build; where what is written cannot be kept, return the plan to start over with."""
     tally, building, unit = Tally(), store.local.building, plan.corpus.unit
     refused_by_engine = False
 
@@ -104,13 +107,16 @@ def _build(
         with closing(
             read_records(plan, tally, refuse, show_bytes)
         ) as papers:  # an error would leave files open
-            records = prepare_passages(papers, plan, tally)
-            if not skip_written(records, point):
-                return StartOver(frozenset())  # the corpus is another one, though its files look the same
+            records = prepare_passages(papers, plan)
+            if plan.base and unit == "paper":
+                records = without_claimed(records, writer, tally, refuse)
+            records = counted_records(records, tally)
+            if not skip_written(records, point):  # the corpus is another one, though its files look the same
+                return replace(plan, superfluous=frozenset(), contested=frozenset())
             prepared = analyse_passages(records, plan, workers=settings.workers)
             write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
-        if not plan.superfluous and (repeated := replaced_by_later(tally.ids)):
-            return StartOver(frozenset(repeated))
+        if better := _leaving_out(plan, tally):
+            return better
         if tally.counts["records"] == 0:
             raise EmptyCorpus(_why_empty(plan, letters))
         progress("merging", 0, 0)
@@ -123,7 +129,16 @@ def _build(
         if refused_by_engine:  # it was summed up, and is not there
             summary = None
         manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, summary)
-    return Built(manifest, letters.first)
+    return Built(manifest, letters.first, letters.written)
+
+
+def _leaving_out(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
+    """Return a plan without the records that a whole reading showed not to belong; None where all do."""
+    if not plan.superfluous and (repeated := replaced_by_later(tally.ids)):
+        return replace(plan, superfluous=frozenset(repeated))
+    if refused := contested(tally, plan.superfluous | plan.contested | tally.refused):
+        return replace(plan, contested=plan.contested | refused)
+    return None
 
 
 def _why_empty(plan: BuildPlan, letters: DeadLetterFile) -> str:

@@ -15,7 +15,10 @@ from indexer.store import IndexStore
 
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
-    """A build of a corpus; of its records those of `superfluous` numbers are replaced by later ones."""
+    """A build of a corpus; of its records those of `superfluous` numbers are replaced by later ones.
+
+    Those of `contested` numbers are refused: passages of theirs have the ids of earlier records' passages.
+    """
 
     request: IngestRequest
     corpus: Corpus
@@ -24,6 +27,7 @@ class BuildPlan:
     dictionary: UserDictionary | None
     fingerprint: Fingerprint
     superfluous: frozenset[int] = frozenset()
+    contested: frozenset[int] = frozenset()
 
     def as_record(self) -> dict[str, Any]:
         """Return what is the same where the same command is given again for the same files."""
@@ -102,19 +106,20 @@ def _check_request(
 def resume(store: IndexStore, plan: BuildPlan) -> BuildPlan | None:
     """Return the plan as it was begun, if an unfinished build of it lies there; an update starts over."""
     unfinished = store.local.read_plan()
-    if plan.base or not unfinished or "superfluous" not in unfinished:
+    if plan.base or not unfinished or not {"superfluous", "contested"} <= unfinished.keys():
         return None
-    superfluous = unfinished.pop("superfluous")
+    superfluous, contested = unfinished.pop("superfluous"), unfinished.pop("contested")
     if unfinished != plan.as_record() or not store.can_resume():
         return None
-    return replace(plan, superfluous=frozenset(superfluous))
+    return replace(plan, superfluous=frozenset(superfluous), contested=frozenset(contested))
 
 
-def begin(store: IndexStore, plan: BuildPlan, superfluous: frozenset[int] = frozenset()) -> BuildPlan:
-    """Begin anew from the base, or from empty, without the records of these numbers."""
+def begin(store: IndexStore, plan: BuildPlan) -> BuildPlan:
+    """Begin anew from the base, or from empty."""
     store.start_building(plan.base, plan.request.analyzer, plan.request.decompound, plan.dictionary)
-    store.local.write_plan(plan.as_record() | {"superfluous": sorted(superfluous)})
-    return replace(plan, superfluous=superfluous)
+    left_out = {"superfluous": sorted(plan.superfluous), "contested": sorted(plan.contested)}
+    store.local.write_plan(plan.as_record() | left_out)
+    return plan
 
 
 def _state_of(name: str) -> list[str | int]:

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from indexer.building.plan import BuildPlan
 from indexer.chunking import cut_text
-from indexer.papers import Paper
+from indexer.papers import Origin, Paper
 from indexer.readers import DeadLetter
+from indexer.readers.items import dead_letter
 from indexer.schema import StoredPassage
 from indexer.stored import stored_passages
 
@@ -26,6 +27,8 @@ class Record(NamedTuple):
     number: int
     id: str
     passages: list[StoredPassage]
+    origin: Origin
+    cut: bool
 
 
 @dataclass(slots=True)
@@ -34,12 +37,15 @@ class Tally:
 
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTED, 0)))
     ids: "array[int]" = field(default_factory=lambda: array("q"))  # hashes, by the record's number
+    derived: "array[int]" = field(default_factory=lambda: array("q"))  # hashes of ids beside a paper's own,
+    owners: "array[int]" = field(default_factory=lambda: array("q"))  # and the numbers of their records
+    refused: set[int] = field(default_factory=set)  # numbers of records that the base has no room for
 
 
 def read_records(
     plan: BuildPlan, tally: Tally, refuse: Callable[[DeadLetter], None], progress: Callable[[int, int], None]
 ) -> Generator[tuple[int, Paper], None, None]:
-    """Yield the papers of the corpus with their numbers, without those that later ones replace."""
+    """Yield the papers of the corpus with their numbers, without those that the plan leaves out."""
     for item in plan.corpus:
         progress(plan.corpus.bytes_read, plan.corpus.total_bytes)
         if isinstance(item, DeadLetter):
@@ -49,19 +55,36 @@ def read_records(
         tally.ids.append(hash(item.id))
         if number in plan.superfluous:
             tally.counts["duplicates"] += 1
+        elif number in plan.contested:
+            refuse(contested_id(item.origin))
         else:
-            tally.counts["records"] += 1
             yield number, item
 
 
-def prepare_passages(records: Iterator[tuple[int, Paper]], plan: BuildPlan, tally: Tally) -> Iterator[Record]:
+def contested_id(origin: Origin) -> DeadLetter:
+    """Make the dead letter of a paper of which a passage has the id of another paper's passage."""
+    reason = "id: a passage of it would have the id of another paper's (X gives X, X@en or X@ko, X#1 …)"
+    return dead_letter(origin.file, origin.line, reason, origin.head)
+
+
+def prepare_passages(records: Iterable[tuple[int, Paper]], plan: BuildPlan) -> Iterator[Record]:
     """Yield each paper's passages, its texts bounded."""
     for number, paper in records:
         bounded = _bounded(paper)
-        tally.counts["cut"] += bounded is not paper
         passages = stored_passages(bounded, plan.corpus.unit)
-        tally.counts["incomplete"] += passages[0].incomplete
-        yield Record(number, paper.id, passages)
+        yield Record(number, paper.id, passages, paper.origin, bounded is not paper)
+
+
+def counted_records(records: Iterable[Record], tally: Tally) -> Iterator[Record]:
+    """Count the records that are indexed, and note the ids of their passages."""
+    for record in records:
+        tally.counts["records"] += 1
+        tally.counts["cut"] += record.cut
+        tally.counts["incomplete"] += record.passages[0].incomplete
+        for passage in record.passages[1:]:
+            tally.derived.append(hash(passage.passage_id))
+            tally.owners.append(record.number)
+        yield record
 
 
 def _bounded(paper: Paper) -> Paper:

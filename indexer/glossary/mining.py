@@ -17,6 +17,7 @@ from indexer.schema import StoredPassage
 # The bounds on what is held in memory; beyond them the rare and early goes first.
 MOST_MENTIONS = 1_000_000
 MOST_TITLES = 50_000
+LONGEST_TITLE = 1_000  # characters; a longer one is a text, whose words would all be linked with all others
 LONGEST_TERM = 80
 LONGEST_TOKENS = 24
 # Another start of the Korean term is taken if it is seen with the same English in so many papers.
@@ -101,6 +102,8 @@ def _keyword_sightings(keywords: Sequence[str]) -> Iterator[Sighting]:
 
 
 def _title_pair(paper: int, title: str, title2: str) -> list[TitlePair]:
+    if max(len(title), len(title2)) > LONGEST_TITLE:
+        return []
     languages = term_language(title), term_language(title2)
     if languages == ("ko", "en"):
         return [TitlePair(paper, title, title2)]

@@ -129,15 +129,15 @@ class Glossary:
             if start + length <= len(tokens)
         ]
         spans.sort(key=lambda span: (span[0] - span[1], span[0]))
-        taken: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+        longest = [[0] * len(tokens), [0] * len(tokens)]  # of the spans taken at each place, by side
         matches: list[Match] = []
         for start, end in spans:
             phrase = SEPARATOR.join(tokens[start:end])
             found = self._select(LOOKUP, tokens[start], end - start, phrase)
-            free = [not _in_longer(start, end, spans_of_side) for spans_of_side in taken]
+            free = [max(lengths_of_side[start:end]) <= end - start for lengths_of_side in longest]
             matches += [Match(_pair(row[1:]), start, end, TARGETS[row[0]]) for row in found if free[row[0]]]
             for side in {row[0] for row in found if free[row[0]]}:
-                taken[side].append((start, end))
+                longest[side][start:end] = [max(length, end - start) for length in longest[side][start:end]]
         return matches
 
     def pairs(self) -> Iterator[Pair]:
@@ -169,13 +169,6 @@ class Glossary:
             ) from error
         except sqlite3.DatabaseError as error:
             raise _damaged(self._path, error) from error
-
-
-def _in_longer(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
-    return any(
-        start < other_end and other_start < end and other_end - other_start > end - start
-        for other_start, other_end in taken
-    )
 
 
 def _pair(row: Sequence[object]) -> Pair:

@@ -9,7 +9,7 @@ from indexer.errors import InvalidCall
 from indexer.papers import Paper
 from indexer.readers.cells import language_named, parts_of, year_in
 from indexer.readers.items import Item, admitted, dead_letter
-from indexer.readers.lines import numbered_lines
+from indexer.readers.lines import LINE_BYTES, numbered_lines
 from indexer.readers.streams import Stream
 
 CELL_CHARACTERS = 16 << 20
@@ -101,7 +101,7 @@ class _Rows:
         csv.field_size_limit(max(csv.field_size_limit(), CELL_CHARACTERS))
         self.line = 0
         self.raw = b""
-        self._begins = True
+        self.begin_row()
         self._lines = numbered_lines(stream)
         first = next(self._lines, None)
         self._first = first
@@ -110,6 +110,7 @@ class _Rows:
 
     def begin_row(self) -> None:
         self._begins = True
+        self._row_bytes = 0
 
     def __iter__(self) -> "_Rows":
         return self
@@ -117,8 +118,11 @@ class _Rows:
     def __next__(self) -> str:
         number, line, problem = self._first or next(self._lines)
         self._first = None
+        self._row_bytes += len(line)
         if self._begins or problem:
             self.line, self.raw, self._begins = number, line, False
+        if self._row_bytes > LINE_BYTES:
+            problem = problem or f"a row of more than {LINE_BYTES} bytes"
         if problem:
             raise _Unreadable(problem)
         return line.decode("utf-8", "surrogateescape") + "\n"

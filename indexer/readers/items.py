@@ -6,9 +6,10 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from indexer.papers import Paper, why_invalid
+from indexer.papers import Origin, Paper, why_invalid
 
 HEAD_BYTES = 200
+REASON_CHARACTERS = 500
 NESTING = 100
 
 
@@ -28,7 +29,9 @@ Item: TypeAlias = Paper | DeadLetter
 def dead_letter(file: str, line: int, reason: str, raw: bytes = b"") -> DeadLetter:
     """Make a dead letter of a line's bytes: the first 200 are kept, what is no UTF-8 with backslashes."""
     name = file.encode("utf-8", "backslashreplace").decode("utf-8")
-    return DeadLetter(name, line, reason, raw[:HEAD_BYTES].decode("utf-8", "backslashreplace"))
+    return DeadLetter(
+        name, line, reason[:REASON_CHARACTERS], raw[:HEAD_BYTES].decode("utf-8", "backslashreplace")
+    )
 
 
 def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Item:
@@ -36,7 +39,7 @@ def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Ite
     if nested_deeper(record, NESTING):
         return dead_letter(file, line, f"nested deeper than {NESTING} levels", raw)
     try:
-        return Paper.model_validate(record)
+        return Paper.model_validate(record, context=Origin(file, line, raw[:HEAD_BYTES]))
     except ValidationError as error:
         return dead_letter(file, line, why_invalid(error), raw)
 

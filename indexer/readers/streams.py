@@ -3,6 +3,7 @@
 import gzip
 import io
 import lzma
+import os
 import re
 import struct
 import zipfile
@@ -65,9 +66,11 @@ class CountedFile(io.FileIO):
 class Stream:
     """The unpacked bytes of one corpus file. Raises `Damaged` where they break off, once and for all."""
 
-    def __init__(self, name: str, opened: Readable) -> None:
-        """Take an open file; whoever opened it closes it."""
+    def __init__(self, name: str, opened: Readable, packed_bytes: int | None = None) -> None:
+        """Take an open file; whoever opened it closes it. What is packed may not unpack without end."""
         self.name = name
+        self._packed_bytes = packed_bytes
+        self._unpacked_bytes = 0
         self._opened = opened
         self._ahead = b""
 
@@ -82,9 +85,13 @@ class Stream:
             block, self._ahead = self._ahead, b""
             return block
         try:
-            return self._opened.read1(BLOCK_BYTES)
+            block = self._opened.read1(BLOCK_BYTES)
         except DAMAGE as error:
             raise Damaged(f"the file breaks off here: {_reason(error)}") from None
+        self._unpacked_bytes += len(block)
+        if self._packed_bytes is not None and _is_bomb(self._unpacked_bytes, self._packed_bytes):
+            raise Damaged(f"the file unpacks to more than {BOMB_RATIO} times its size; reading stops here")
+        return block
 
     def peek(self) -> bytes:
         """Return the next block and leave it to be read."""
@@ -109,7 +116,7 @@ def open_streams(file: CountedFile, name: str, endings: Collection[str]) -> Iter
             yield from _members(buffered, name, endings)
         elif magic.startswith(GZIP_MAGIC) or name.lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=buffered, mode="rb") as unpacked:
-                yield Stream(name, unpacked)
+                yield Stream(name, unpacked, os.fstat(file.fileno()).st_size)
         else:
             yield Stream(name, buffered)
 

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from typing import Any
+from unicodedata import normalize
 
 from indexer.errors import InvalidCall, LibraryMissing
 from indexer.settings import IndexerSettings
@@ -14,11 +15,13 @@ MODULES = {"tantivy": "indexer.store.folder", "elasticsearch": "indexer.store.el
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
     """Return the store of an index; use it as a context manager, a connection may be held.
 
+    A name in decomposed letters is that in composed ones.
+
     Raises:
         InvalidCall: a name that is no plain word, or an unknown engine.
         LibraryMissing: the client of the engine is not installed.
     """
-    store: IndexStore = _module_of(settings.engine).open_store(settings, name)
+    store: IndexStore = _module_of(settings.engine).open_store(settings, normalize("NFC", name))
     return store
 
 

@@ -4,8 +4,12 @@ import unicodedata
 
 import pytest
 
-from generator.titles import title_on
+from generator import titles
+from indexer.analysis import make_analyzer
+from indexer.analysis.user_dictionary import parse_user_dictionary
 from retriever.keywords import Keyword
+
+BILINGUAL = make_analyzer("bilingual")
 
 
 def korean(*texts):
@@ -14,6 +18,10 @@ def korean(*texts):
 
 def english(*texts):
     return [Keyword(text, "en", (text,)) for text in texts]
+
+
+def title_on(question, keywords, language, analyzer=BILINGUAL):
+    return titles.title_on(question, keywords, language, analyzer)
 
 
 @pytest.mark.parametrize(
@@ -62,3 +70,16 @@ def test_where_the_question_has_no_noun_the_other_language_s_keywords_are_named(
 def test_without_any_noun_a_title_names_nothing():
     assert title_on("왜 떨어지는가?", korean("떨어지"), "ko") == "찾은 문헌의 서술"
     assert title_on("?", (), "en") == "What the passages say"
+
+
+def test_a_term_of_the_users_dictionary_is_a_noun():
+    question, keywords = "보다나는 얼마나 팔리나?", korean("보다나")
+    own = make_analyzer("bilingual", "discard", parse_user_dictionary("보다나".encode(), "terms"))
+
+    assert title_on(question, keywords, "ko") == "찾은 문헌의 서술"
+    assert title_on(question, keywords, "ko", own) == "보다나에 관한 문헌의 서술"
+
+
+def test_an_analyzer_without_parts_of_speech_lets_all_keywords_be_named():
+    english_alone = make_analyzer("english")
+    assert title_on("성능은?", korean("성능은"), "ko", english_alone) == "성능은에 관한 문헌의 서술"

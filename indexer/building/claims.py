@@ -1,0 +1,51 @@
+"""Passage ids that two papers claim: a paper X gives the passages X@en and X#1, and another may be called so.
+
+An id belongs to the paper that stands first: in the version that is added to, else in the corpus. The other
+paper is a dead letter. Within a corpus the build notices at its end, and starts over without such papers.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+
+import numpy as np
+
+from indexer.building.records import Record, Tally, contested_id
+from indexer.readers import DeadLetter
+from indexer.windows import windows
+from indexer.writers import Writer
+
+LOOKED_UP_AT_ONCE = 100  # records
+
+
+def without_claimed(
+    records: Iterator[Record], base: Writer, tally: Tally, refuse: Callable[[DeadLetter], None]
+) -> Iterator[Record]:
+    """Yield the papers none of whose passages has the id of another paper's passage in the base."""
+    for window in windows(records, LOOKED_UP_AT_ONCE):
+        papers = base.held("doc_id", (passage.passage_id for record in window for passage in record.passages))
+        passages = base.held("passage_id", (record.id for record in window if record.id not in papers))
+        for record in window:
+            derived = (passage.passage_id for passage in record.passages[1:])
+            if record.id in passages or not papers.isdisjoint(derived):
+                tally.refused.add(record.number)
+                refuse(contested_id(record.origin))
+            else:
+                yield record
+
+
+def contested(tally: Tally, left_out: Collection[int]) -> frozenset[int]:
+    """Return the numbers of the records that claim a passage id of an earlier one that is not left out."""
+    own, derived = np.frombuffer(tally.ids, np.int64), np.frombuffer(tally.derived, np.int64)
+    shared = np.intersect1d(own, derived)
+    if not shared.size:
+        return frozenset()
+    claims: dict[int, set[int]] = {}
+    for hashes, numbers in ((own, range(len(own))), (derived, tally.owners)):
+        for place in np.flatnonzero(np.isin(hashes, shared)):
+            claims.setdefault(numbers[place], set()).add(int(hashes[place]))
+    refused, taken = set(), set[int]()
+    for number in sorted(claims.keys() - set(left_out)):
+        if taken.isdisjoint(claims[number]):
+            taken |= claims[number]
+        else:
+            refused.add(number)
+    return frozenset(refused)
