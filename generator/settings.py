@@ -15,7 +15,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from indexer.settings import BaseUrl, HeaderKey
+from indexer.plain_http import refuse_plain_http
+from indexer.settings import AllowPlainHttp, BaseUrl, HeaderKey
 
 EVIDENCE = 5  # papers that an answer rests on (SHRAG, section 3.5)
 
@@ -49,6 +50,7 @@ class LanguageModelSettings(BaseModel):
     )
     model: str | None = Field(default=None, min_length=1, description="the model's name at that server")
     api_key: HeaderKey | None = Field(default=None, description="key, where the server asks for one")
+    allow_plain_http: AllowPlainHttp = False
     timeout_s: Seconds = Field(default=120.0, description="seconds for one request")
     deadline_s: Seconds = Field(
         default=300.0, description="seconds for an answer, retries and repair included"
@@ -117,6 +119,11 @@ class LanguageModelSettings(BaseModel):
             raise ValueError(
                 "base_url is set and model is not: set SHRAG_LLM__MODEL to one that base_url/models lists"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _key_is_encrypted(self) -> Self:
+        refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
         return self
 
 

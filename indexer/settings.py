@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from indexer.plain_http import refuse_plain_http
+
 EngineName = Literal["tantivy", "elasticsearch"]
 StorageType = Literal["float32", "int8"]
 VectorIndex = Literal["flat", "hnsw"]
@@ -46,6 +48,9 @@ def key_for_a_header(value: SecretStr) -> SecretStr:
 
 BaseUrl = Annotated[str, AfterValidator(plain_address)]
 HeaderKey = Annotated[SecretStr, AfterValidator(key_for_a_header)]
+AllowPlainHttp = Annotated[
+    bool, Field(description="send the key or password over http:// to a host that is not this machine")
+]
 
 
 class ElasticsearchSettings(BaseModel):
@@ -144,6 +149,7 @@ class EncoderSettings(BaseModel):
     download: bool = Field(default=False, description="fetch a model that is not here from the hub")
     base_url: BaseUrl | None = Field(default=None, description="where an endpoint's API begins")
     api_key: HeaderKey = Field(default=SecretStr(""), description="key, where the endpoint asks for one")
+    allow_plain_http: AllowPlainHttp = False
     query_prefix: str | None = Field(default=None, description="before a question; none = the model's own")
     passage_prefix: str | None = Field(default=None, description="before a passage; none = the model's own")
     dimensions: int | None = Field(default=None, ge=8, le=8192, description="first so many; none = all")
@@ -165,6 +171,12 @@ class EncoderSettings(BaseModel):
     def _endpoint_has_an_address(self) -> Self:
         if self.provider == "endpoint" and not self.base_url:
             raise ValueError("provider is endpoint and base_url is not set: set SHRAG_ENCODER__BASE_URL")
+        return self
+
+    @model_validator(mode="after")
+    def _key_is_encrypted(self) -> Self:
+        if self.provider == "endpoint":
+            refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
         return self
 
 

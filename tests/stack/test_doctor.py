@@ -177,6 +177,20 @@ def test_a_key_that_is_not_accepted_is_wrong(tmp_path):
     assert "secret" not in json.dumps(list(found.values()))
 
 
+@pytest.mark.parametrize("which", ["llm", "encoder"])
+def test_a_key_over_plain_http_is_refused_and_where_it_is_allowed_a_warning(tmp_path, which):
+    given = {f"{which}__base_url": "http://192.0.2.1.invalid/v1", f"{which}__api_key": "secret"}
+    given |= {"llm": {"llm__model": "m"}, "encoder": {"encoder__provider": "endpoint"}}[which]
+    refused = shrag("doctor", home=tmp_path, **given)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(
+        f"SHRAG_{which.upper()}: the key or password would go unencrypted to 192."
+    )
+    check = {"llm": "language model", "encoder": "encoder"}[which]
+    _, found = doctor(tmp_path, **given, **{f"{which}__allow_plain_http": "true"})
+    assert found[check, "encryption"]["status"] == "warning"
+
+
 def test_a_server_that_is_not_there_is_wrong(tmp_path):
     code, found = doctor(tmp_path, **with_model(NOWHERE))
     assert (code, of_model(found)) == (1, {"reachable": "wrong"})

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from generator.settings import LanguageModelSettings
+from stack.doctor.encryption import check_encryption
 from stack.doctor.findings import Examined, Finding
 from stack.doctor.schema_probe import judge_probe, probe_request
 
@@ -27,6 +28,7 @@ def check_language_model(examined: Examined) -> Iterator[Finding]:
             mend="set SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL; see docs/models.md",
         )
         return
+    yield from check_encryption(llm.base_url, secret=bool(llm.api_key))
     import httpx
 
     headers = {"Authorization": f"Bearer {llm.api_key.get_secret_value()}"} if llm.api_key else {}

@@ -222,7 +222,7 @@ def test_an_answer_that_is_of_no_use_is_told_at_once(answer, told):
 
 def test_the_key_is_sent_and_never_shown():
     server = Server(None, httpx.Response(401, text="no such key: geheim-7"))
-    encoder = opened(server, api_key="geheim-7\n")
+    encoder = opened(server, api_key="geheim-7\n", allow_plain_http=True)
 
     with pytest.raises(EncoderUnusable) as caught:
         encoder.encode_queries(["abc"])
