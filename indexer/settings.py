@@ -46,8 +46,26 @@ def key_for_a_header(value: SecretStr) -> SecretStr:
     return SecretStr(key)
 
 
+def file_of_certificates(path: Path | None) -> Path | None:
+    """Return a path; ValueError where no certificates can be read there."""
+    if path is not None:
+        import ssl
+
+        try:
+            ssl.create_default_context(cafile=path)
+        except OSError as error:
+            why = error.strerror or "it holds none"
+            raise ValueError(f"{path} cannot be read as certificates ({why})") from None
+    return path
+
+
 BaseUrl = Annotated[str, AfterValidator(plain_address)]
 HeaderKey = Annotated[SecretStr, AfterValidator(key_for_a_header)]
+CaCerts = Annotated[
+    Path | None,
+    AfterValidator(file_of_certificates),
+    Field(description="certificates that the server's is signed by; none = those of public authorities"),
+]
 AllowPlainHttp = Annotated[
     bool, Field(description="send the key or password over http:// to a host that is not this machine")
 ]
@@ -150,6 +168,7 @@ class EncoderSettings(BaseModel):
     base_url: BaseUrl | None = Field(default=None, description="where an endpoint's API begins")
     api_key: HeaderKey = Field(default=SecretStr(""), description="key, where the endpoint asks for one")
     allow_plain_http: AllowPlainHttp = False
+    ca_certs: CaCerts = None
     query_prefix: str | None = Field(default=None, description="before a question; none = the model's own")
     passage_prefix: str | None = Field(default=None, description="before a passage; none = the model's own")
     dimensions: int | None = Field(default=None, ge=8, le=8192, description="first so many; none = all")

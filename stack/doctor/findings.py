@@ -30,7 +30,7 @@ class Examined:
 
     settings: Settings
     index: str | None = None
-    transport: "httpx.BaseTransport | None" = None
+    transport: "httpx.AsyncBaseTransport | None" = None
 
 
 Check = Callable[[Examined], Iterator[Finding]]
