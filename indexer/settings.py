@@ -112,6 +112,9 @@ class ElasticsearchSettings(BaseModel):
         default=5_000_000, ge=1_000, le=90_000_000, description="most bytes of one bulk request"
     )
     requests_at_once: int = Field(default=2, ge=1, le=16, description="bulk requests under way at a time")
+    answer_bytes: int = Field(
+        default=64_000_000, ge=1_000_000, le=4_000_000_000, description="most bytes of one answer"
+    )
 
     @field_validator("url")
     @classmethod

@@ -9,6 +9,7 @@ from elasticsearch import AsyncElasticsearch
 
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document
+from indexer.cluster.node import AnswerTooLong
 from indexer.schema import StoredPassage
 from indexer.stored import place_in_paper
 
@@ -19,16 +20,24 @@ async def page_of(
     client: AsyncElasticsearch, index: str, *, after: list[Any] | None, **search: Any
 ) -> list[dict[str, Any]]:
     """Return the hits of a search behind those whose last was sorted as `after`; none at the end."""
-    answer = await client.search(
-        index=index,
-        size=PAGE,
-        search_after=after,
-        track_total_hits=False,
-        allow_partial_search_results=False,
-        **search,
-    )
-    hits: list[dict[str, Any]] = answer["hits"]["hits"]
-    return hits
+    size = PAGE
+    while True:
+        try:
+            answer = await client.search(
+                index=index,
+                size=size,
+                search_after=after,
+                track_total_hits=False,
+                allow_partial_search_results=False,
+                **search,
+            )
+        except AnswerTooLong:
+            if size == 1:
+                raise
+            size = max(1, size // 8)
+        else:
+            hits: list[dict[str, Any]] = answer["hits"]["hits"]
+            return hits
 
 
 def passages_of_index(cluster: Cluster, index: str, **search: Any) -> Iterator[StoredPassage]:
