@@ -83,6 +83,7 @@ class ElasticsearchSettings(BaseModel):
     user: str = Field(default="", description="name to log in with; beside a password")
     password: SecretStr = Field(default=SecretStr(""), description="password of that user")
     api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
+    allow_plain_http: AllowPlainHttp = False
     ca_certs: Path | None = Field(default=None, description="certificates that the servers' are signed by")
     prefix: str = Field(
         default="shrag", pattern=r"^[a-z0-9][a-z0-9_]{0,31}$", description="of all names in the cluster"
@@ -137,6 +138,16 @@ class ElasticsearchSettings(BaseModel):
         if high.isdecimal() and int(low) > int(high):
             raise ValueError("a range begins with the lower number, like 0-1")
         return replicas
+
+    @property
+    def sends_secret(self) -> bool:
+        """Whether a key or a password goes with each request."""
+        return bool(self.api_key or self.password)
+
+    @model_validator(mode="after")
+    def _key_is_encrypted(self) -> Self:
+        refuse_plain_http(self.url, secret=self.sends_secret, allowed=self.allow_plain_http)
+        return self
 
     @model_validator(mode="after")
     def _certificates_can_be_used(self) -> Self:

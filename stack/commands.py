@@ -16,24 +16,30 @@ from indexer.options import json_option
     is_flag=True,
     help="Refuse every address that the settings do not name, ask a whole question, and tell what was tried.",
 )
+@click.option("--quick", is_flag=True, help="Do not read every file of the indexes.")
 @json_option
-def doctor(name: str | None, offline: bool, as_json: bool) -> None:
+def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
     """Tell what is configured and reachable, what is wrong, and how to mend it.
 
     Exit code 1 where something is wrong; what is not configured is no fault.
     """
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
     from generator.pipeline import Settings
+    from indexer.progress import progress_bar
     from stack.doctor.checks import examine
     from stack.doctor.findings import Examined, all_is_well
     from stack.doctor.showing import as_record, show_findings
 
-    examined = Examined(Settings.from_environment(), name)
-    if offline:
-        from stack.doctor.rehearsal import examine_offline
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with progress_bar(*columns) as progress:
+        examined = Examined(Settings.from_environment(), name, quick, progress)
+        if offline:
+            from stack.doctor.rehearsal import examine_offline
 
-        findings = examine_offline(examined)
-    else:
-        findings = list(examine(examined))
+            findings = examine_offline(examined)
+        else:
+            findings = list(examine(examined))
     if as_json:
         click.echo(json.dumps(as_record(findings), ensure_ascii=False))
     else:

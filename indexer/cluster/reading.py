@@ -60,9 +60,15 @@ def refresh(cluster: Cluster, index: str) -> None:
     cluster.run_patiently(lambda: cluster.client.indices.refresh(index=index))
 
 
-def count(cluster: Cluster, index: str, query: dict[str, Any] | None = None) -> int:
-    """Return how many documents a query finds, or all there are, those just written included."""
-    refresh(cluster, index)
+def count(
+    cluster: Cluster, index: str, query: dict[str, Any] | None = None, *, just_written: bool = True
+) -> int:
+    """Return how many documents a query finds, or all there are.
+
+    Those just written are included unless `just_written` is false, which takes no right but to read.
+    """
+    if just_written:
+        refresh(cluster, index)
     every: dict[str, Any] = {"match_all": {}}
     # Not the count API, which leaves out a shard that does not answer and says so in passing.
     ask = partial(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stack.doctor.checks.disk import check_disk
 from stack.doctor.checks.encoder import check_encoder
-from stack.doctor.checks.engine import check_engine
+from stack.doctor.checks.engine import REACHABLE, check_engine
 from stack.doctor.checks.index import check_index
 from stack.doctor.checks.language_model import check_language_model
 from stack.doctor.checks.libraries import check_libraries
@@ -22,9 +22,16 @@ CHECKS: dict[str, Check] = {
 
 def examine(examined: Examined) -> Iterator[Finding]:
     """Run all checks; one that fails itself is a finding, and the others are run."""
+    answers = True
     for name, check in CHECKS.items():
+        if check is check_index and not answers:
+            left_out = "not looked at, as the engine does not answer"
+            yield Finding("list", "wrong", left_out, mend="mend the engine first", check=name)
+            continue
         try:
-            yield from of_check(name, check(examined))
+            for finding in of_check(name, check(examined)):
+                answers = answers and not (finding.subject == REACHABLE and finding.status == "wrong")
+                yield finding
         except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are run too
             found = f"{type(error).__name__}: {error}"
             mend = "shrag --debug doctor shows where the other commands fail; this is a fault of SHRAG"

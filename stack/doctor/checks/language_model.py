@@ -21,6 +21,7 @@ LOOK_S = 15.0  # for what a server answers without thinking
 PROMPT_TOKENS = 6_000  # five passages of 4,000 characters, Korean, beside the instructions
 OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
 SHOWN_MODELS = 10
+WHERE_THE_API_BEGINS = "set SHRAG_LLM__BASE_URL to where the API begins (most end in /v1)"
 START = "start the server (docs/models.md), or set SHRAG_LLM__BASE_URL to where it runs"
 
 
@@ -59,9 +60,14 @@ async def _findings(
     if response.status_code != OK:
         yield _refused(response, llm)
         return
+    listed = _models(response)
+    if listed is None:
+        kind = one_line(response.headers.get("Content-Type", "something else"), llm.api_key)
+        found = f"lists no models, but answers with {kind}"
+        yield Finding("reachable", "wrong", found, configured=base_url, mend=WHERE_THE_API_BEGINS)
+        return
     yield Finding("reachable", "ok", "answers", configured=base_url)
     yield await _version(endpoint, base_url)
-    listed = _models(response)
     yield _listed(listed, llm)
     if llm.model in listed:
         yield _context(listed[llm.model], llm)
@@ -69,20 +75,20 @@ async def _findings(
 
 
 def _refused(response: "httpx.Response", llm: LanguageModelSettings) -> Finding:
-    mend = "set SHRAG_LLM__BASE_URL to where the API begins (most end in /v1)"
+    mend = WHERE_THE_API_BEGINS
     if response.status_code in {UNAUTHORIZED, FORBIDDEN}:
         mend = "set SHRAG_LLM__API_KEY to a key that this server accepts"
     found = f"answers {response.status_code} to a request for its models"
     return Finding("reachable", "wrong", found, configured=llm.base_url or "", mend=mend)
 
 
-def _models(response: "httpx.Response") -> dict[str, dict[str, Any]]:
-    """Read the models that a server lists, by name."""
+def _models(response: "httpx.Response") -> dict[str, dict[str, Any]] | None:
+    """Read the models that a server lists, by name; None where it answers with something else."""
     try:
         listed = read_json(response.content)["data"]
         return {str(model["id"]): dict(model) for model in listed}
     except (ValueError, TypeError, KeyError):
-        return {}
+        return None
 
 
 async def _version(endpoint: Endpoint, base_url: str) -> Finding:
