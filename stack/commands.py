@@ -3,10 +3,14 @@
 import json
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import click
 
 from indexer.options import json_option
+
+if TYPE_CHECKING:
+    from stack.bundle.manifest import Extra
 
 
 @click.command()
@@ -69,7 +73,7 @@ def bundle() -> None:
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--extra",
-    type=click.Choice(["base", "elasticsearch", "models", "dev"]),
+    type=click.Choice(["base", "elasticsearch", "models", "dev"]),  # as stack.bundle.manifest.Extra
     default="base",
     show_default=True,
     help="Which lock the wheels are of; models includes elasticsearch.",
@@ -92,7 +96,7 @@ def bundle() -> None:
 @click.option("--stack-images", is_flag=True, help="All images of docker-compose.yml.")
 def make(
     out: Path,
-    extra: str,
+    extra: "Extra",
     platforms: tuple[str, ...],
     models: tuple[str, ...],
     images: tuple[str, ...],
@@ -117,11 +121,10 @@ def make(
         images=tuple(dict.fromkeys(images)),
     )
     manifest = make_bundle(request, tell=lambda line: click.echo(f"{line} …", err=True))
-    size = sum(file.size for file in manifest.files)
     check = f"shrag bundle verify {quote(str(out))}"
-    click.echo(f"{out}: {len(manifest.files):,} files, {size / 1e6:,.1f} MB; check it: {check}")
-    for missing in manifest.missing:
-        click.echo(f"left out: {missing.what}: {missing.why}", err=True)
+    click.echo(f"{out}: {manifest.files:,} files, {manifest.bytes / 1e6:,.1f} MB; check it: {check}")
+    for what, why in manifest.missing.items():
+        click.echo(f"left out: {what}: {why}", err=True)
     if manifest.missing:
         raise SystemExit(1)
 
@@ -144,7 +147,7 @@ def verify(folder: Path, as_json: bool) -> None:
         for line in checked.faults:
             click.echo(line)
         if not checked.faults:
-            click.echo(f"{len(checked.manifest.files):,} files as they should be. To install from them:\n")
+            click.echo(f"{checked.manifest.files:,} files as they should be. To install from them:\n")
             click.echo("".join(f"    {line}\n" for line in checked.commands), nl=False)
     if checked.faults:
         raise SystemExit(1)
