@@ -27,7 +27,7 @@ FROM_BETWEEN = (401, 403, 407, 413, 429, 502, 503, 504)  # a proxy before the cl
 OTHERS_BYTES = 1_000_000  # of an answer from between
 BYTES_OF_A_VALUE = 16  # so many bytes of a long answer for each value of its JSON, at least
 SHORT = 4_000_000  # bytes whose values need no counting
-CONNECT_S = 4.0  # a server that is switched off does not even refuse
+CONNECT_S = 5.0  # a server that is switched off does not even refuse
 
 
 class AnswerTooLong(TransportError):

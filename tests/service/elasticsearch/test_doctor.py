@@ -35,7 +35,7 @@ def test_a_cluster_with_the_plugin_is_well(settings, elasticsearch):
     code, found = asked(settings)
 
     engine = statuses("engine", found)
-    assert code == 0
+    assert code == 0, found
     assert list(engine) == SUBJECTS
     assert engine | {"health": "ok"} == dict.fromkeys(SUBJECTS, "ok")
     assert found["engine", "version"]["found"].startswith("Elasticsearch 9.")
@@ -59,13 +59,10 @@ def test_health_is_the_cluster_s_own_word(settings, elasticsearch):
 
 
 def documented_keys():
-    """Yield the bodies that docs/cluster.md gives for keys that search and index."""
-    for block in re.findall(
-        r"```json\n(.*?)```", (ROOT / "docs" / "cluster.md").read_text("utf-8"), re.DOTALL
-    ):
-        key = json.loads(block)
-        if key["name"] != "shrag-backup":
-            yield pytest.param(key, id=key["name"])
+    """Return the bodies that docs/cluster.md gives for keys that search and index."""
+    blocks = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "cluster.md").read_text("utf-8"), re.DOTALL)
+    keys = map(json.loads, blocks)
+    return [pytest.param(key, id=key["name"]) for key in keys if key["name"] != "shrag-backup"]
 
 
 @pytest.mark.parametrize("key", documented_keys())
@@ -105,7 +102,8 @@ def test_a_wrong_password_is_told_with_the_setting(settings):
     code, found = asked(settings, elasticsearch__password="guessed")
 
     assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
-    assert "SHRAG_ELASTICSEARCH__" in found["engine", "reachable"]["found"]
+    assert "does not accept these credentials" in found["engine", "reachable"]["found"]
+    assert "SHRAG_ELASTICSEARCH__USER" in found["engine", "reachable"]["mend"]
     assert "guessed" not in str(found)
 
 
