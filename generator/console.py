@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -118,7 +118,8 @@ def step_lines(step: Mapping[str, Any], depth: int = 0) -> list[str]:
     if step.get("fallback"):
         parts.append(f"instead: {step['fallback']}")
     if step.get("model_call"):
-        parts += _call_parts(step["model_call"])
+        with suppress(KeyError, TypeError, AttributeError, ValueError):  # of a file that promises more
+            parts += _call_parts(step["model_call"])
     lines = [f"{step['name']}: {'; '.join(parts)}"]
     if step["output"] is not None:
         lines += [INDENT + line for line in _output_lines(step)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from generator.context import FittedPrompt
-from generator.errors import ModelAnswerInvalid, ModelFailed
+from generator.errors import ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.llm import OnText, Reply
 from generator.steps import Step, described
 
@@ -38,14 +38,19 @@ async def model_step(
 ) -> T | None:
     """Ask the model as a step of this name; where it fails, None, and the caller does as `fallback` says.
 
-    `output` makes JSON of the value.
+    A server that was too slow for an earlier step of the same parent is not waited for again. `output` makes
+    JSON of the value.
     """
+    failures = [earlier.failure for earlier in parent.children]
     with parent.step(name, **inputs) as step:
         step.model_call = {}
         try:
+            for failure in failures:
+                if isinstance(failure, ModelTooSlow) and failure.of_server:
+                    raise failure
             made = await ask(step.on_text)
         except ModelFailed as error:
-            step.error, step.fallback = described(error), fallback
+            step.failure, step.error, step.fallback = error, described(error), fallback
             step.notes.append(f"{fallback}, the model failed: {error}")
             if isinstance(error, ModelAnswerInvalid):
                 step.model_call["text"] = error.text

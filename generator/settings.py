@@ -15,7 +15,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from indexer.settings import BaseUrl, HeaderKey
+from indexer.plain_http import refuse_plain_http
+from indexer.settings import AllowPlainHttp, BaseUrl, CaCerts, HeaderKey
 
 EVIDENCE = 5  # papers that an answer rests on (SHRAG, section 3.5)
 
@@ -49,7 +50,9 @@ class LanguageModelSettings(BaseModel):
     )
     model: str | None = Field(default=None, min_length=1, description="the model's name at that server")
     api_key: HeaderKey | None = Field(default=None, description="key, where the server asks for one")
-    timeout_s: Seconds = Field(default=120.0, description="seconds for one request")
+    allow_plain_http: AllowPlainHttp = False
+    ca_certs: CaCerts = None
+    timeout_s: Seconds = Field(default=90.0, description="seconds for one request")
     deadline_s: Seconds = Field(
         default=300.0, description="seconds for an answer, retries and repair included"
     )
@@ -66,9 +69,11 @@ class LanguageModelSettings(BaseModel):
     max_tokens: int = Field(default=2048, ge=16, le=131_072, description="tokens of an answer, at most")
     stream: bool = Field(default=True, description="read answers token by token")
     first_token_s: Seconds = Field(
-        default=60.0, description="seconds from a streamed request to its first token"
+        default=30.0, description="seconds that a server may be silent before the first token of a stream"
     )
-    between_tokens_s: Seconds = Field(default=30.0, description="seconds between two tokens of a stream")
+    between_tokens_s: Seconds = Field(
+        default=30.0, description="seconds that it may be silent behind the first token"
+    )
     keywords_s: Seconds = Field(default=60.0, description="seconds for keywords, then statistics give them")
     answer_s: Seconds = Field(default=240.0, description="seconds for an answer, then it is quoted")
     concurrency: int = Field(default=32, ge=1, le=1024, description="calls under way at a time")
@@ -117,6 +122,11 @@ class LanguageModelSettings(BaseModel):
             raise ValueError(
                 "base_url is set and model is not: set SHRAG_LLM__MODEL to one that base_url/models lists"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _key_is_encrypted(self) -> Self:
+        refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
         return self
 
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from generator.errors import ModelFailed
 from generator.llm import Growth, OnText
 from indexer.logs import get_logger
 
@@ -42,6 +43,7 @@ class Step:
     model_call: dict[str, Any] | None = None
     error: str = ""
     fallback: str = ""
+    failure: ModelFailed | None = field(default=None, repr=False, compare=False)  # of its model
     notes: list[str] = field(default_factory=list)  # for a reader of the answer
     milliseconds: float | None = None  # None while it is under way
     children: list["Step"] = field(default_factory=list)  # in the order in which they began

@@ -107,6 +107,8 @@ def _decode(text: str, start: int) -> tuple[tuple[dict[str, Any], int] | None, s
         return None, f"not JSON: {error.msg} at character {error.pos - start}"
     except RecursionError:
         return None, "nested too deeply"
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        return None, "a number in it has too many digits"
 
 
 def _complaint(error: ValidationError) -> str:

@@ -10,8 +10,10 @@ from pydantic import BaseModel, ValidationError
 
 from generator.errors import TraceNotWritten
 from indexer.durable import write_durably
+from indexer.untrusted import read_json
 
 TRACE_VERSION = 2
+MOST_BYTES = 32_000_000  # of a saved trace; one with the full texts of five papers has some ten thousand
 # What differs from run to run without a difference in what was done.
 PASSING = frozenset({"milliseconds", "started"})
 SHOWN_CHARACTERS = 80  # of a value that differs
@@ -97,9 +99,15 @@ class Trace:
     @classmethod
     def load(cls, path: Path) -> "Trace":
         """Read a saved trace; ValueError, which names the file, where it holds none or a part of one."""
+        if not path.is_file():
+            raise ValueError(f"{path} is no regular file")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise ValueError(f"{path} holds more than {MOST_BYTES:,} bytes, and no trace has so many")
         try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
+            record = read_json(content)
+        except ValueError as error:
             raise ValueError(f"{path} holds no JSON: {error}") from None
         version = record.get("trace") if isinstance(record, dict) else None
         if version is None:
@@ -128,6 +136,8 @@ def differences(first: Trace, second: Trace) -> list[str]:
 
 
 def _differ(first: Any, second: Any, path: str) -> Iterator[str]:
+    if first == second:
+        return
     if path.endswith("steps") and isinstance(first, list) and isinstance(second, list):
         first, second = _by_name(first), _by_name(second)
     if isinstance(first, dict) and isinstance(second, dict):
@@ -137,7 +147,7 @@ def _differ(first: Any, second: Any, path: str) -> Iterator[str]:
     elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
         for place, (one, other) in enumerate(zip(first, second, strict=True)):
             yield from _differ(one, other, f"{path}[{place}]")
-    elif first != second:
+    else:
         yield f"{path}: {_short(first)} | {_short(second)}"
 
 

@@ -20,8 +20,13 @@ def describe_error(error: Exception) -> str:
     """Return one line: what happened, to which input, and the commands that mend it."""
     if not isinstance(error, RemediableError):
         return str(error)
+    return "; ".join(filter(None, (error.what, describe_remedies(error))))
+
+
+def describe_remedies(error: RemediableError) -> str:
+    """Return the commands that mend an error, "" where it names none."""
     remedies = [_describe(remedy, error.index or "NAME") for remedy in error.remedies]
-    return join_remedies(error.what, remedies)
+    return join_remedies("", remedies)
 
 
 def _describe(remedy: Remedy | str, index: str) -> str:

@@ -17,6 +17,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from indexer.plain_http import refuse_plain_http
+
 EngineName = Literal["tantivy", "elasticsearch"]
 StorageType = Literal["float32", "int8"]
 VectorIndex = Literal["flat", "hnsw"]
@@ -79,8 +81,29 @@ def key_for_a_header(value: SecretStr) -> SecretStr:
     return SecretStr(key)
 
 
+def file_of_certificates(path: Path | None) -> Path | None:
+    """Return a path; ValueError where no certificates can be read there."""
+    if path is not None:
+        import ssl
+
+        try:
+            ssl.create_default_context(cafile=path)
+        except OSError as error:
+            why = error.strerror or "it holds none"
+            raise ValueError(f"{path} cannot be read as certificates ({why})") from None
+    return path
+
+
 BaseUrl = Annotated[str, AfterValidator(plain_address)]
 HeaderKey = Annotated[SecretStr, AfterValidator(key_for_a_header)]
+CaCerts = Annotated[
+    Path | None,
+    AfterValidator(file_of_certificates),
+    Field(description="certificates that the server's is signed by; none = those of public authorities"),
+]
+AllowPlainHttp = Annotated[
+    bool, Field(description="send the key or password over http:// to a host that is not this machine")
+]
 
 
 class ElasticsearchSettings(BaseModel):
@@ -95,6 +118,7 @@ class ElasticsearchSettings(BaseModel):
     user: str = Field(default="", description="name to log in with; beside a password")
     password: SecretStr = Field(default=SecretStr(""), description="password of that user")
     api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
+    allow_plain_http: AllowPlainHttp = False
     ca_certs: OptionalPath = Field(default=None, description="certificates that the servers' are signed by")
     prefix: str = Field(
         default="shrag", pattern=r"^[a-z0-9][a-z0-9_]{0,31}$", description="of all names in the cluster"
@@ -124,6 +148,9 @@ class ElasticsearchSettings(BaseModel):
         default=5_000_000, ge=1_000, le=90_000_000, description="most bytes of one bulk request"
     )
     requests_at_once: int = Field(default=2, ge=1, le=16, description="bulk requests under way at a time")
+    answer_bytes: int = Field(
+        default=64_000_000, ge=1_000_000, le=4_000_000_000, description="most bytes of one answer"
+    )
 
     @field_validator("url")
     @classmethod
@@ -146,6 +173,16 @@ class ElasticsearchSettings(BaseModel):
         if high.isdecimal() and int(low) > int(high):
             raise ValueError("a range begins with the lower number, like 0-1")
         return replicas
+
+    @property
+    def sends_secret(self) -> bool:
+        """Whether a key or a password goes with each request."""
+        return bool(self.api_key or self.password)
+
+    @model_validator(mode="after")
+    def _key_is_encrypted(self) -> Self:
+        refuse_plain_http(self.url, secret=self.sends_secret, allowed=self.allow_plain_http)
+        return self
 
     @model_validator(mode="after")
     def _certificates_can_be_used(self) -> Self:
@@ -179,6 +216,8 @@ class EncoderSettings(BaseModel):
     download: bool = Field(default=False, description="fetch a model that is not here from the hub")
     base_url: BaseUrl | None = Field(default=None, description="where an endpoint's API begins")
     api_key: HeaderKey = Field(default=SecretStr(""), description="key, where the endpoint asks for one")
+    allow_plain_http: AllowPlainHttp = False
+    ca_certs: CaCerts = None
     query_prefix: str | None = Field(default=None, description="before a question; none = the model's own")
     passage_prefix: str | None = Field(default=None, description="before a passage; none = the model's own")
     dimensions: int | None = Field(default=None, ge=8, le=8192, description="first so many; none = all")
@@ -200,6 +239,12 @@ class EncoderSettings(BaseModel):
     def _endpoint_has_an_address(self) -> Self:
         if self.provider == "endpoint" and not self.base_url:
             raise ValueError("provider is endpoint and base_url is not set: set SHRAG_ENCODER__BASE_URL")
+        return self
+
+    @model_validator(mode="after")
+    def _key_is_encrypted(self) -> Self:
+        if self.provider == "endpoint":
+            refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
         return self
 
 

@@ -3,10 +3,14 @@
 import json
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import click
 
 from indexer.options import json_option
+
+if TYPE_CHECKING:
+    from stack.bundle.manifest import Extra
 
 
 @click.command()
@@ -16,24 +20,30 @@ from indexer.options import json_option
     is_flag=True,
     help="Refuse every address that the settings do not name, ask a whole question, and tell what was tried.",
 )
+@click.option("--quick", is_flag=True, help="Do not read every file of the indexes.")
 @json_option
-def doctor(name: str | None, offline: bool, as_json: bool) -> None:
+def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
     """Tell what is configured and reachable, what is wrong, and how to mend it.
 
     Exit code 1 where something is wrong; what is not configured is no fault.
     """
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
     from generator.pipeline import Settings
+    from indexer.progress import progress_bar
     from stack.doctor.checks import examine
     from stack.doctor.findings import Examined, all_is_well
     from stack.doctor.showing import as_record, show_findings
 
-    examined = Examined(Settings.from_environment(), name)
-    if offline:
-        from stack.doctor.rehearsal import examine_offline
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with progress_bar(*columns) as progress:
+        examined = Examined(Settings.from_environment(), name, quick, progress)
+        if offline:
+            from stack.doctor.rehearsal import examine_offline
 
-        findings = examine_offline(examined)
-    else:
-        findings = list(examine(examined))
+            findings = examine_offline(examined)
+        else:
+            findings = list(examine(examined))
     if as_json:
         click.echo(json.dumps(as_record(findings), ensure_ascii=False))
     else:
@@ -63,7 +73,7 @@ def bundle() -> None:
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--extra",
-    type=click.Choice(["base", "elasticsearch", "models", "dev"]),
+    type=click.Choice(["base", "elasticsearch", "models", "dev"]),  # as stack.bundle.manifest.Extra
     default="base",
     show_default=True,
     help="Which lock the wheels are of; models includes elasticsearch.",
@@ -86,7 +96,7 @@ def bundle() -> None:
 @click.option("--stack-images", is_flag=True, help="All images of docker-compose.yml.")
 def make(
     out: Path,
-    extra: str,
+    extra: "Extra",
     platforms: tuple[str, ...],
     models: tuple[str, ...],
     images: tuple[str, ...],
@@ -111,11 +121,10 @@ def make(
         images=tuple(dict.fromkeys(images)),
     )
     manifest = make_bundle(request, tell=lambda line: click.echo(f"{line} …", err=True))
-    size = sum(file.size for file in manifest.files)
     check = f"shrag bundle verify {quote(str(out))}"
-    click.echo(f"{out}: {len(manifest.files):,} files, {size / 1e6:,.1f} MB; check it: {check}")
-    for missing in manifest.missing:
-        click.echo(f"left out: {missing.what}: {missing.why}", err=True)
+    click.echo(f"{out}: {manifest.files:,} files, {manifest.bytes / 1e6:,.1f} MB; check it: {check}")
+    for what, why in manifest.missing.items():
+        click.echo(f"left out: {what}: {why}", err=True)
     if manifest.missing:
         raise SystemExit(1)
 
@@ -138,7 +147,7 @@ def verify(folder: Path, as_json: bool) -> None:
         for line in checked.faults:
             click.echo(line)
         if not checked.faults:
-            click.echo(f"{len(checked.manifest.files):,} files as they should be. To install from them:\n")
+            click.echo(f"{checked.manifest.files:,} files as they should be. To install from them:\n")
             click.echo("".join(f"    {line}\n" for line in checked.commands), nl=False)
     if checked.faults:
         raise SystemExit(1)

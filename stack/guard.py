@@ -15,27 +15,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 PORTS = {"http": 80, "https": 443}
-LOOKED_UP = frozenset(
-    {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"}
-)
+LOOKED_UP = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
 CONNECTED = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
-OWN_FRAMES = 2  # of the guard itself, at the end of a stack
+
+Address = tuple[str, int]  # host and port
 
 
 class AddressRefused(ConnectionRefusedError):
     """An address that no setting names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a setting points to."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        """Return it as in an address."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +39,6 @@ class Watch:
     """What is allowed, and what was seen while the guard stood."""
 
     allowed: frozenset[Address]
-    hosts: frozenset[str]
     attempts: list[Attempt] = field(default_factory=list)
     passed: int = 0  # to addresses that the settings name
 
@@ -62,36 +48,34 @@ class Watch:
         Raises:
             AddressRefused: the settings do not name the address.
         """
-        if event in LOOKED_UP:
-            by_number = event == "socket.getnameinfo"  # of an address as it is connected to
-            host = _text(arguments[0][0] if by_number else arguments[0])
-            if not host or host in self.hosts:
-                return
+        if event == "socket.getnameinfo":  # of an address as it is connected to
+            self._look_up(_text(arguments[0][0]), None, event)
+        elif event in LOOKED_UP:
             port = arguments[1] if event == "socket.getaddrinfo" else None
-            self._refuse(f"{host}:{_text(port)}" if port else host, event)
+            self._look_up(_text(arguments[0]), port, event)
         elif event in CONNECTED:
             sock, to = arguments[0], arguments[1]
             if sock.family not in {socket.AF_INET, socket.AF_INET6} or not to:
                 return  # within this machine's kernel, or on a connection that was judged
-            if Address(_text(to[0]), int(to[1])) in self.allowed:
+            host, port = _text(to[0]), int(to[1])
+            if (host, port) in self.allowed:
                 self.passed += 1
                 return
-            self._refuse(str(Address(_text(to[0]), int(to[1]))), event)
+            self._refuse(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", event)
+
+    def _look_up(self, host: str, port: Any, event: str) -> None:
+        if host and host not in {named for named, _ in self.allowed}:
+            self._refuse(f"{host}:{_text(port)}" if port else host, event)
 
     def _refuse(self, target: str, event: str) -> None:
-        stack = tuple(line.rstrip() for line in traceback.format_stack()[: -OWN_FRAMES - 1])
-        self.attempts.append(Attempt(target, event, stack))
+        lines = [line.rstrip() for line in traceback.format_stack()]
+        meeting = next(number for number, line in enumerate(lines) if "in _on_event" in line)
+        self.attempts.append(Attempt(target, event, tuple(lines[:meeting])))
         raise AddressRefused(f"{target} is named by no setting; refused by shrag doctor --offline")
 
 
 _standing: list[Watch] = []
 _hooked = False
-
-
-def address_of(url: str) -> Address:
-    """Return host and port of an address; the scheme's port where it names none."""
-    parts = urlsplit(url.strip())
-    return Address(parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0))
 
 
 @contextmanager
@@ -101,9 +85,7 @@ def only(urls: Iterable[str]) -> Iterator[Watch]:
     Names are looked up before the guard stands, since a connection is seen by number.
     """
     global _hooked  # noqa: PLW0603 - an audit hook is the process's, and cannot be taken away
-    named = [address_of(url) for url in urls]
-    allowed = {*named, *(found for address in named for found in _looked_up(address))}
-    watch = Watch(frozenset(allowed), frozenset(address.host for address in allowed))
+    watch = Watch(frozenset(address for url in urls for address in _addresses(url)))
     if not _hooked:
         sys.addaudithook(_on_event)
         _hooked = True
@@ -119,12 +101,16 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
         _standing[-1].meet(event, arguments)
 
 
-def _looked_up(address: Address) -> list[Address]:
+def _addresses(url: str) -> Iterator[Address]:
+    """Yield host and port of an address, by name and by each of its numbers."""
+    parts = urlsplit(url.strip())
+    host, port = parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
+    yield host, port
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:  # whoever connects there gets the error
-        return []
-    return [Address(str(to[0]), int(to[1])) for *_, to in found]
+        return
+    yield from ((str(to[0]), int(to[1])) for *_, to in found)
 
 
 def _text(value: Any) -> str:

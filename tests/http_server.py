@@ -1,11 +1,18 @@
 """Small HTTP servers of the tests, each until the end of a block."""
 
 import json
+import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+SELF_SIGNED = (
+    "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=test -addext".split()
+)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -43,13 +50,30 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Run a server on a free port of this machine, and yield its address."""
+def serving(handler: type[BaseHTTPRequestHandler], certificate: Path | None = None) -> Iterator[str]:
+    """Run a server on a free port of this machine, with TLS if it has a certificate; yield its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
+            yield f"http{'s' if certificate else ''}://127.0.0.1:{server.server_address[1]}"
         finally:
             server.shutdown()
             thread.join()
+
+
+def certificate_for(names: str, path: Path) -> Path:
+    """Write a key and a certificate signed by itself for names like `DNS:host,IP:127.0.0.1`."""
+    key = path.with_suffix(".key")
+    subprocess.run(
+        [*SELF_SIGNED, f"subjectAltName={names}", "-keyout", key, "-out", path],
+        check=True,
+        capture_output=True,
+    )
+    path.write_text(path.read_text("ascii") + key.read_text("ascii"), "ascii")
+    return path

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 DONE = "[DONE]"
 ERROR_STATUSES = range(400, 600)
+
+TokenCount = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class ChatMessage(BaseModel):
@@ -30,8 +32,8 @@ class Choice(BaseModel):
 class Usage(BaseModel):
     """Tokens, where the server counts them."""
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: TokenCount | None = None
+    completion_tokens: TokenCount | None = None
 
 
 class ChatCompletion(BaseModel):
@@ -60,7 +62,10 @@ class ServerError(ValueError):
 
 @dataclass(slots=True)
 class Completion:
-    """One call answered: the text, and what the server says about it. It comes whole, or grows by pieces."""
+    """One call answered: the text, what the server says about it, and what it took.
+
+    It comes whole, or grows by pieces; one from a file keeps the count of requests of its recording.
+    """
 
     text: str = ""
     model: str = ""
@@ -68,11 +73,10 @@ class Completion:
     usage: Usage = field(default_factory=Usage)
     refusal: str = ""
     pieces: int = 0  # that held any of the answer or of the thought before it: about its tokens
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of the answer, 0 where the server does not count them."""
-        return self.usage.completion_tokens or 0
+    attempts: int = 1  # requests sent
+    queued_s: float = 0.0  # waited for a place
+    first_token_s: float | None = None  # from sending, where the answer came as a stream
+    from_cache: bool = False
 
     def add(self, content: str | bytes, *, whole: bool = False) -> bool:
         """Add the next piece, or the whole answer; tell whether it brought anything of the answer.
@@ -102,11 +106,10 @@ class Completion:
 
     def as_record(self) -> dict[str, Any]:
         """Return what is kept of it in a file of recorded calls."""
-        kept = {"text": self.text, "model": self.model, "finish_reason": self.finish_reason}
+        kept = {name: getattr(self, name) for name in ("text", "model", "finish_reason", "attempts")}
         return kept | {"usage": self.usage.model_dump()}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return what was kept."""
-        usage = Usage.model_validate(record["usage"])
-        return cls(record["text"], record["model"], record["finish_reason"], usage)
+        return cls(**{**record, "usage": Usage.model_validate(record["usage"])}, from_cache=True)

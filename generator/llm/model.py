@@ -20,12 +20,12 @@ from generator.llm.counting import CountTokens
 from generator.llm.endpoint import json_bytes
 from generator.llm.limits import Limit, limit_of, now
 from generator.llm.recording import Call, Outcome, Recording
-from generator.llm.refusals import shown
 from generator.llm.reply import Growth, OnText, Reply
-from generator.llm.sending import Delivered, Sender
+from generator.llm.sending import Sender
 from generator.llm.server import Context, Server
 from generator.settings import CacheSettings, LanguageModelSettings
 from generator.structured import UnreadableAnswer, read_answer
+from indexer.untrusted import one_line
 
 if TYPE_CHECKING:  # a command that calls no model does not wait for it
     import httpx
@@ -162,8 +162,8 @@ class LanguageModel:
         """
         question = _Question(schema, name, prompt_version, limit or self.limit(name), on_text)
         started = now()
-        delivered = [await self._call(messages, question)]
-        first = delivered[0].completion
+        calls = [await self._call(messages, question)]
+        first = calls[0]
         try:
             value = read_answer(first.text, schema)
         except UnreadableAnswer as unreadable:
@@ -173,44 +173,40 @@ class LanguageModel:
                 repair = await self._call([*messages, *repair_messages(first.text, complaint)], question)
             except ContextExceeded:  # the passages had room; the answer beside them has none
                 repair = await self._call([*messages, *repair_messages(LEFT_OUT, complaint)], question)
-            delivered.append(repair)
-            value = self._second_reading(repair.completion, schema, name)
-        last = delivered[-1].completion
-        first_token_s = delivered[0].first_token_s
+            calls.append(repair)
+            value = self._second_reading(repair, schema, name)
+        last = calls[-1]
         return Reply(
             value=value,
             model=last.model,
             text=last.text,
             finish_reason=last.finish_reason,
-            prompt_tokens=_sum([call.completion.usage.prompt_tokens for call in delivered]),
-            completion_tokens=_sum([call.completion.usage.completion_tokens for call in delivered]),
-            attempts=sum(call.attempts for call in delivered),
-            repaired=len(delivered) > 1,
+            prompt_tokens=_sum([call.usage.prompt_tokens for call in calls]),
+            completion_tokens=_sum([call.usage.completion_tokens for call in calls]),
+            attempts=sum(call.attempts for call in calls),
+            repaired=len(calls) > 1,
             milliseconds=1000 * (now() - started),
-            queued_ms=1000 * sum(call.queued_s for call in delivered),
-            first_token_ms=None if first_token_s is None else 1000 * first_token_s,
-            from_cache=all(call.from_cache for call in delivered),
+            queued_ms=1000 * sum(call.queued_s for call in calls),
+            first_token_ms=None if first.first_token_s is None else 1000 * first.first_token_s,
+            from_cache=all(call.from_cache for call in calls),
         )
 
-    async def _call(self, messages: Sequence[Message], question: _Question) -> Delivered:
+    async def _call(self, messages: Sequence[Message], question: _Question) -> Completion:
         """Have a call answered, by the server or from the file of recorded ones."""
         name, settings = question.name, self.settings
         body = chat_request(messages, question.schema, name=name, settings=settings)
         request = {key: value for key, value in body.items() if key not in HOW_IT_COMES}
         call = Call("chat", name, settings.model, settings.revision, question.prompt_version, request)
-        delivered: list[Delivered] = []
+        sent: list[Completion] = []
 
         async def ask() -> Outcome:
-            sent = await self._sender.send(json_bytes(body), question.limit, question.show)
-            delivered.append(sent)
-            return sent.completion.as_record() | {"attempts": sent.attempts}
+            sent.append(await self._sender.send(json_bytes(body), question.limit, question.show))
+            return sent[0].as_record()
 
         outcome, from_file = await self._opened.outcome(call, ask, question.is_answered)
-        if from_file:
-            delivered = [Delivered(Completion.from_record(outcome), outcome["attempts"], from_cache=True)]
-        [answer] = delivered
+        answer = Completion.from_record(outcome) if from_file else sent[0]
         if answer.first_token_s is None:  # it came in one piece
-            question.show(answer.completion.text, answer.completion.tokens)
+            question.show(answer.text, answer.usage.completion_tokens or 0)
         return answer
 
     def _second_reading(self, answer: Completion, schema: type[T], name: str) -> T:
@@ -224,7 +220,7 @@ class LanguageModel:
             )
             raise ModelAnswerInvalid(
                 f"{answer.model} at {self.endpoint} gave no valid {name!r} answer, asked twice: "
-                f"{shown(self._complaint(answer, unreadable))}. {step}",
+                f"{one_line(self._complaint(answer, unreadable))}. {step}",
                 text=answer.text,
             ) from None
 

@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
 from generator.errors import (
     CacheUnusable,
     CallNotRecorded,
@@ -20,17 +22,51 @@ from generator.errors import (
     ModelTooSlow,
     ModelUnreachable,
 )
-from generator.llm.refusals import shown
+from generator.llm.completion import Usage
 from generator.llm.store import MOVE_AWAY, CallStore
 from generator.settings import CacheSettings
+from indexer.untrusted import one_line
 
 Outcome: TypeAlias = dict[str, Any]
 
 SHOWN_OF_A_REQUEST = 80  # characters
-DETAILS = ("status", "text", "context_tokens")  # of a failure, beside its message
+DETAILS = ("status", "text", "context_tokens", "of_server")  # of a failure, beside its message
 KINDS = (CircuitOpen, ContextExceeded, ModelAnswerInvalid, ModelRefusedCall, ModelTooSlow, ModelUnreachable)
 FAILURES: dict[str, type[ModelFailed]] = {kind.__name__: kind for kind in KINDS}
 ADDRESS = "<SHRAG_LLM__BASE_URL>"  # stands in the file for the server's
+
+
+class _Failure(BaseModel):
+    error: str = Field(pattern=f"^({'|'.join(FAILURES)})$")
+    message: str
+    status: int = 0
+    text: str = ""
+    context_tokens: int | None = None
+    of_server: bool = False
+
+
+class _Chat(BaseModel):
+    text: str
+    model: str
+    finish_reason: str
+    usage: Usage
+    attempts: int
+
+
+class _Context(BaseModel):
+    max_model_len: int | None
+
+
+class _Count(BaseModel):
+    count: int | None
+
+
+# What the file holds of a call, by its kind.
+SHAPES: dict[str, TypeAdapter[BaseModel]] = {
+    "chat": TypeAdapter(_Chat | _Failure),
+    "context": TypeAdapter(_Context | _Failure),
+    "tokenize": TypeAdapter(_Count | _Failure),
+}
 
 
 @dataclass(frozen=True)
@@ -60,7 +96,7 @@ class Call:
         if not self.request.get("messages"):
             return text
         said = " ".join(str(self.request["messages"][-1]["content"]).split())
-        return f"{text}, which ends in “{shown(said[-SHOWN_OF_A_REQUEST:])}”"
+        return f"{text}, which ends in “{one_line(said[-SHOWN_OF_A_REQUEST:])}”"
 
 
 ASKED = frozenset({"kind", "model", "revision", "prompt_version", "request"})
@@ -120,7 +156,7 @@ class Recording:
                 text = _as_json(outcome)
                 there = await asyncio.to_thread(self._store.put_first, call.key, call.as_json, text)
                 if there != text:  # another process kept an answer meanwhile: it holds here too
-                    return json.loads(there), True
+                    return self._read(there, call), True
             return outcome, False
 
     async def _record(self, store: CallStore, call: Call, outcome: Outcome) -> None:
@@ -137,11 +173,15 @@ class Recording:
                 f"{self._settings.file} does not hold the call {call}. Record it with SHRAG_CACHE__MODE=use, "
                 "or replay with the settings and the index of the recording."
             )
-        try:
-            kept: Outcome | None = None if text is None else json.loads(text)
-        except ValueError as error:
-            raise CacheUnusable(f"{self._settings.file} is damaged: {error}. {MOVE_AWAY}") from None
+        kept = None if text is None else self._read(text, call)
         return None if mode == "use" and kept and "error" in kept else kept
+
+    def _read(self, text: str, call: Call) -> Outcome:
+        try:
+            return SHAPES[call.kind].validate_json(text).model_dump(exclude_unset=True)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]["msg"]
+            raise CacheUnusable(f"{self._settings.file} is damaged: {fault}: {call}. {MOVE_AWAY}") from None
 
     def close(self) -> None:
         """Close the file."""
@@ -169,5 +209,7 @@ def _given_back(outcome: Outcome, address: str) -> Outcome:
     if "error" not in outcome:
         return outcome
     outcome = _replaced(outcome, ADDRESS, address)
-    details = {name: outcome[name] for name in DETAILS if name in outcome}
-    raise FAILURES[outcome["error"]](outcome["message"], **details)
+    kind = FAILURES[outcome["error"]]
+    details = {"of_server": False} if kind is ModelTooSlow else {}  # an older file does not tell
+    details |= {name: outcome[name] for name in DETAILS if name in outcome}
+    raise kind(outcome["message"], **details)

@@ -1,19 +1,17 @@
 """What a server says of a failure, made one line: at which endpoint, in which words, and what to do next."""
 
-import json
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from generator.errors import ContextExceeded, ModelRefusedCall
 from generator.settings import LanguageModelSettings
 from indexer.backoff import retry_after_s
+from indexer.untrusted import message_in, one_line
 
 if TYPE_CHECKING:
     import httpx
 
-SHOWN_CHARACTERS = 300  # of what a server says
 SERVER_ERROR = 500
 MAY_BE_TOO_LONG = frozenset({400, 413, 422})
 
@@ -46,17 +44,9 @@ def refusal_of(
     response: "httpx.Response", content: bytes, url: str, settings: LanguageModelSettings
 ) -> ModelRefusedCall:
     """Return the error for an answer whose status is none of success, with the pause that it asks for."""
-    refusal = _described(response, content, url, settings)
-    refusal.retry_after_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
-    return refusal
-
-
-def _described(
-    response: "httpx.Response", content: bytes, url: str, settings: LanguageModelSettings
-) -> ModelRefusedCall:
     status = response.status_code
     body = content.decode("utf-8", "replace")
-    said = shown(message_in(body) or response.reason_phrase, settings)
+    said = one_line(message_in(content) or response.reason_phrase, settings.api_key)
     if status in MAY_BE_TOO_LONG and CONTEXT_WORDS.search(body):
         size = CONTEXT_SIZE.search(body)
         return ContextExceeded(
@@ -67,30 +57,8 @@ def _described(
         )
     otherwise = LOOK_INTO_THE_LOG if status >= SERVER_ERROR else CHECK_THE_ADDRESS
     step = NEXT_STEPS.get(status, otherwise).format(base_url=settings.base_url)
-    return ModelRefusedCall(
+    refusal = ModelRefusedCall(
         f"{url} answered {status} to a call of {settings.model}: {said}. {step}", status=status
     )
-
-
-def message_in(body: str) -> str:
-    """Find what a server says in the body of an error, whose shape no standard fixes."""
-    try:
-        said = json.loads(body)
-    except (ValueError, RecursionError):
-        return body
-    for key in ("error", "message", "detail"):
-        if isinstance(said, Mapping) and said.get(key):
-            said = said[key]
-    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-
-
-def without_key(text: str, settings: LanguageModelSettings) -> str:
-    """Hide the key, which a server may repeat."""
-    return text.replace(settings.api_key.get_secret_value(), "***") if settings.api_key else text
-
-
-def shown(text: str, settings: LanguageModelSettings | None = None) -> str:
-    """Make one printable line of at most SHOWN_CHARACTERS of what came from outside, without the key."""
-    hidden = without_key(text, settings) if settings else text
-    line = " ".join("".join(char if char.isprintable() else " " for char in hidden).split()).rstrip(".")
-    return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
+    refusal.retry_after_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
+    return refusal

@@ -5,7 +5,6 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow, ModelUnreachable
@@ -13,7 +12,7 @@ from generator.llm.circuit import Circuit
 from generator.llm.completion import Completion
 from generator.llm.endpoint import Endpoint
 from generator.llm.limits import Limit, now
-from generator.llm.reading import OnGrowth, Reading
+from generator.llm.reading import OnGrowth
 from generator.llm.refusals import SERVER_ERROR
 from generator.settings import LanguageModelSettings
 from indexer.backoff import TRANSIENT_STATUSES, growing_pauses
@@ -22,25 +21,11 @@ if TYPE_CHECKING:
     import httpx
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """A completion, and what it took: requests sent, seconds waited for a place and until the first token.
-
-    A call that was answered from a file keeps the count of requests of its recording.
-    """
-
-    completion: Completion
-    attempts: int
-    queued_s: float = 0.0
-    first_token_s: float | None = None
-    from_cache: bool = False
-
-
 def is_transient(error: ModelFailed) -> bool:
-    """Tell whether the same call may succeed later."""
+    """Tell whether the same call may succeed soon; whoever was too slow for it would be so again."""
     if isinstance(error, ModelRefusedCall):
         return error.status in TRANSIENT_STATUSES or error.status >= SERVER_ERROR
-    return isinstance(error, (ModelUnreachable, ModelTooSlow))
+    return isinstance(error, ModelUnreachable)
 
 
 class Sender:
@@ -62,7 +47,7 @@ class Sender:
         self._places = asyncio.Semaphore(self._settings.concurrency)
         await self.endpoint.open()
 
-    async def send(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Delivered:
+    async def send(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Completion:
         """Send a call until it is answered; only what may pass by itself is tried again.
 
         Raises:
@@ -79,16 +64,17 @@ class Sender:
             try:
                 async with self._place(limit):
                     queued_s += now() - asked
-                    read = await self._ask(content, limit, on_growth)
+                    answer = await self._ask(content, limit, on_growth)
             except ModelFailed as failure:
                 failure.attempts = attempts
                 if attempts > self._settings.retries or not is_transient(failure) or self.circuit.is_open:
                     raise
                 await _pause(failure, next(pauses), limit)
             else:
-                return Delivered(read.growing, attempts, queued_s, read.first_token_s)
+                answer.attempts, answer.queued_s = attempts, queued_s
+                return answer
 
-    async def _ask(self, content: bytes, limit: Limit, on_growth: OnGrowth | None) -> Reading:
+    async def _ask(self, content: bytes, limit: Limit, on_growth: OnGrowth | None) -> Completion:
         if not limit.left:
             raise ModelTooSlow(
                 f"nothing of {limit} was left to ask {self.endpoint.url} in. Raise "

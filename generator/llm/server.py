@@ -6,7 +6,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from generator.errors import ModelFailed
 from generator.llm.chat import Message, template_kwargs
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 ANSWER_S = 10.0  # for what takes a server milliseconds
+MOST_TOKENS = 2**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +113,15 @@ class Server:
         listed = said.get("data") if isinstance(said, dict) else None
         models = (model for model in (listed if isinstance(listed, list) else []) if isinstance(model, dict))
         lengths = (model.get("max_model_len") for model in models if model.get("id") == self._settings.model)
-        return {"max_model_len": next(filter(_is_count, lengths), None)}
+        return {"max_model_len": next(filter(is_count, lengths), None)}
 
     async def _tokens(self, request: Mapping[str, Any], limit: Limit) -> Outcome:
         url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"
         said = await self._endpoint.ask("POST", url, request, limit.or_sooner(ANSWER_S, "timeout_s"))
         count = said.get("count") if isinstance(said, dict) else None
-        return {"count": count if _is_count(count) else None}
+        return {"count": count if is_count(count) else None}
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+def is_count(value: Any) -> TypeGuard[int]:
+    """Tell whether a server names a number of tokens that there can be."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS

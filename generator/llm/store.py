@@ -13,7 +13,8 @@ from generator.errors import CacheUnusable
 
 APPLICATION = 0x53485247  # "SHRG", in the file's header
 VERSION = 1
-SELECT = "SELECT outcome FROM calls WHERE key = ?"
+MOST_CHARACTERS = 64_000_000  # of an outcome that is read; none that is written comes near it
+SELECT = "SELECT CASE WHEN length(outcome) <= ? THEN outcome END FROM calls WHERE key = ?"
 MEND = "Take another file in SHRAG_CACHE__FILE, or set SHRAG_CACHE__MODE=off."
 MOVE_AWAY = "Move it away, or take another file in SHRAG_CACHE__FILE."
 WAIT_S = 30.0  # for another process that writes
@@ -71,8 +72,7 @@ class CallStore:
     def get(self, key: str) -> str | None:
         """Return the outcome of a call, None where it is not recorded."""
         with self._using_the_file():
-            row = self._connection.execute(SELECT, (key,)).fetchone()
-        return str(row[0]) if row else None
+            return self._outcome(key)
 
     def put(self, key: str, request: str, outcome: str) -> None:
         """Keep the outcome of a call, in place of an earlier one; it is on disk when this returns."""
@@ -83,13 +83,18 @@ class CallStore:
         """Keep the outcome of a call where none but a failure is kept; return the one that is there now."""
         with self._using_the_file(), self._transaction():
             self._connection.execute(KEEP_FIRST, (key, request, outcome))
-            row = self._connection.execute(SELECT, (key,)).fetchone()
-        return str(row[0])
+            return self._outcome(key) or outcome
 
     def close(self) -> None:
         """Close the file."""
         with self._one_at_a_time:
             self._connection.close()
+
+    def _outcome(self, key: str) -> str | None:
+        row = self._connection.execute(SELECT, (MOST_CHARACTERS, key)).fetchone()
+        if row and row[0] is None:
+            raise sqlite3.DatabaseError(f"the outcome of a call has more than {MOST_CHARACTERS:,} characters")
+        return str(row[0]) if row else None
 
     def _number(self, pragma: str) -> int:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])

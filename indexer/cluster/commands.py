@@ -83,7 +83,7 @@ def restore(snapshot: str, location: str, yes: bool, as_json: bool) -> None:
                 click.echo(f"of these the snapshot does not hold: {', '.join(lost)}", err=True)
             click.confirm(f"restore {snapshot!r} of {found.taken}?", abort=True, err=True)
         with progress_bar() as progress:
-            snapshots.restore(cluster, prefix, snapshot, replace=True, location=location, progress=progress)
+            snapshots.restore(cluster, prefix, found, there, progress)
     if as_json:
         click.echo(json.dumps(asdict(found) | {"deleted": there}))
         return

@@ -10,6 +10,7 @@ tries those again, by document.
 
 import asyncio
 import base64
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -20,16 +21,21 @@ from itertools import accumulate, takewhile
 from typing import Any, Self, TypeVar
 
 from elastic_transport import (
-    AsyncTransport,
     ConnectionTimeout,
     SerializationError,
-    TlsError,
-    TransportApiResponse,
     TransportError,
 )
 from elasticsearch import ApiError, AsyncElasticsearch, OrjsonSerializer, UnsupportedProductError
 
 from indexer import backoff
+from indexer.cluster.node import (
+    PRODUCT,
+    AnswerTooLong,
+    BrokenOff,
+    CertificateRefused,
+    PlainServer,
+    bounded_node,
+)
 from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
 from indexer.settings import ElasticsearchSettings
 
@@ -40,22 +46,12 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0  # between tries that end with patienc
 TRANSIENT = (429, 502, 503, 504)  # answers that another try may better
 BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, OVERLOADED = 400, 401, 403, 404, 429
 STARTING = (502, 503, 504)
-FROM_BETWEEN = (UNAUTHORIZED, FORBIDDEN, 407, 413, *TRANSIENT)  # a proxy before the cluster may answer so
-PRODUCT = "x-elastic-product"
 growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 SET_URL = "set SHRAG_ELASTICSEARCH__URL to where it is"
+LONGEST_REASON = 2_000  # characters of what a server says
+LASTING = (AnswerTooLong, CertificateRefused, PlainServer)  # time does not mend them
+SPEAK_TLS = "begin SHRAG_ELASTICSEARCH__URL with https:// if it speaks TLS"
 OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
-
-
-class _CheckedTransport(AsyncTransport):
-    """A transport that also knows what is no Elasticsearch by its refusals; the client looks at successes."""
-
-    async def perform_request(self, *args: Any, **kwargs: Any) -> TransportApiResponse:  # type: ignore[override]
-        response = await super().perform_request(*args, **kwargs)
-        meta = response.meta
-        if meta.status >= BAD_REQUEST and meta.status not in FROM_BETWEEN and PRODUCT not in meta.headers:
-            raise UnsupportedProductError(f"it answers {meta.status}", meta=meta, body=response.body)
-        return response
 
 
 def pauses_within(patience_s: float) -> int:
@@ -165,7 +161,7 @@ async def _make_client(settings: ElasticsearchSettings) -> AsyncElasticsearch:
         max_retries=TRANSPORT_RETRIES,
         retry_on_status=TRANSIENT,
         serializer=OrjsonSerializer(),
-        transport_class=_CheckedTransport,
+        node_class=bounded_node(settings.answer_bytes),
         http_compress=False,  # servers stand near, and compressing takes longer than sending
         **options,
     )
@@ -178,7 +174,7 @@ def is_transient(error: BaseException | None) -> bool:
     """
     if isinstance(error, ApiError):
         return error.status_code in {UNAUTHORIZED, *TRANSIENT}
-    return isinstance(error, TransportError)
+    return isinstance(error, TransportError) and not isinstance(error, LASTING)
 
 
 @contextmanager
@@ -192,14 +188,36 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
             f"Elasticsearch at {url} did not answer within {settings.timeout_s:g} s",
             remedy=("try again when it is less busy", "raise SHRAG_ELASTICSEARCH__TIMEOUT_S"),
         ) from error
-    except TlsError as error:
+    except CertificateRefused as error:
         raise EngineUnreachable(
-            f"the certificate of Elasticsearch at {url} is not trusted ({error})",
-            remedy="name its authority in SHRAG_ELASTICSEARCH__CA_CERTS",
+            f"the certificate of what answers at {url} is refused ({_first_line(error)})",
+            remedy=(
+                "name the authority that signed it in SHRAG_ELASTICSEARCH__CA_CERTS",
+                "write the host in SHRAG_ELASTICSEARCH__URL as the certificate names it",
+            ),
+        ) from error
+    except PlainServer as error:
+        raise EngineUnreachable(
+            f"what answers at {url} does not speak TLS ({_first_line(error)})",
+            remedy="begin SHRAG_ELASTICSEARCH__URL with http:// if it is to have none, or name its TLS port",
+        ) from error
+    except AnswerTooLong as error:
+        raise EngineRefused(
+            f"what answers at {url} sends {_first_line(error)} in one answer",
+            remedy=(
+                "look at the proxy before Elasticsearch, if there is one",
+                "ask for less at once",
+                "raise SHRAG_ELASTICSEARCH__ANSWER_BYTES",
+            ),
         ) from error
     except UnsupportedProductError as error:
         raise EngineRefused(f"what answers at {url} is no Elasticsearch", remedy=SET_URL) from error
     except ApiError as error:
+        if PRODUCT not in error.meta.headers and error.status_code not in (UNAUTHORIZED, FORBIDDEN):
+            raise EngineRefused(
+                f"what answers {error.status_code} at {url} does not say that it is Elasticsearch",
+                remedy=("look at the proxy before it", SET_URL, "try again if it was just started"),
+            ) from error
         what, remedy = _refusal(error)
         raise EngineRefused(f"Elasticsearch at {url} {what}", remedy=remedy) from error
     except SerializationError as error:
@@ -208,8 +226,10 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
             remedy=("if a proxy stands before Elasticsearch, look there", SET_URL),
         ) from error
     except TransportError as error:
+        hung_up = isinstance(error, BrokenOff) and "http://" in url
         raise EngineUnreachable(
-            f"no Elasticsearch answers at {url} ({_first_line(error)})", remedy=("start it", SET_URL)
+            f"no Elasticsearch answers at {url} ({_first_line(error)})",
+            remedy=("start it", SET_URL, *((SPEAK_TLS,) if hung_up else ())),
         ) from error
 
 
@@ -248,12 +268,17 @@ def reason_of(error: ApiError) -> tuple[str, str]:
     body: Any = error.body
     cause = body.get("error") if isinstance(body, dict) else None
     if not isinstance(cause, dict):
-        return "", str(cause or error.message or error.status_code)
+        return "", _one_line(cause or error.message or error.status_code)
     for root in cause.get("root_cause") or ():
         cause = root
     while isinstance(cause.get("caused_by"), dict):
         cause = cause["caused_by"]
-    return str(cause.get("type", "")), str(cause.get("reason", "")) or str(error.message)
+    return str(cause.get("type", "")), _one_line(cause.get("reason") or error.message)
+
+
+def _one_line(said: object) -> str:
+    """Return what a server says as a line that can be shown."""
+    return textwrap.shorten(str(said)[:LONGEST_REASON], LONGEST_REASON, placeholder=" …")
 
 
 def _first_line(error: Exception) -> str:

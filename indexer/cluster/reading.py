@@ -9,6 +9,7 @@ from elasticsearch import AsyncElasticsearch
 
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document
+from indexer.cluster.node import AnswerTooLong
 from indexer.schema import StoredPassage
 from indexer.stored import place_in_paper
 
@@ -19,16 +20,24 @@ async def page_of(
     client: AsyncElasticsearch, index: str, *, after: list[Any] | None, **search: Any
 ) -> list[dict[str, Any]]:
     """Return the hits of a search behind those whose last was sorted as `after`; none at the end."""
-    answer = await client.search(
-        index=index,
-        size=PAGE,
-        search_after=after,
-        track_total_hits=False,
-        allow_partial_search_results=False,
-        **search,
-    )
-    hits: list[dict[str, Any]] = answer["hits"]["hits"]
-    return hits
+    size = PAGE
+    while True:
+        try:
+            answer = await client.search(
+                index=index,
+                size=size,
+                search_after=after,
+                track_total_hits=False,
+                allow_partial_search_results=False,
+                **search,
+            )
+        except AnswerTooLong:
+            if size == 1:
+                raise
+            size = max(1, size // 8)
+        else:
+            hits: list[dict[str, Any]] = answer["hits"]["hits"]
+            return hits
 
 
 def passages_of_index(cluster: Cluster, index: str, **search: Any) -> Iterator[StoredPassage]:
@@ -51,9 +60,15 @@ def refresh(cluster: Cluster, index: str) -> None:
     cluster.run_patiently(lambda: cluster.client.indices.refresh(index=index))
 
 
-def count(cluster: Cluster, index: str, query: dict[str, Any] | None = None) -> int:
-    """Return how many documents a query finds, or all there are, those just written included."""
-    refresh(cluster, index)
+def count(
+    cluster: Cluster, index: str, query: dict[str, Any] | None = None, *, just_written: bool = True
+) -> int:
+    """Return how many documents a query finds, or all there are.
+
+    Those just written are included unless `just_written` is false, which takes no right but to read.
+    """
+    if just_written:
+        refresh(cluster, index)
     every: dict[str, Any] = {"match_all": {}}
     # Not the count API, which leaves out a shard that does not answer and says so in passing.
     ask = partial(

@@ -21,30 +21,22 @@ from indexer.errors import EngineRefused, IndexBusy, IndexerError, IndexNotWritt
 from indexer.requests import Progress, no_progress
 
 POLL_S = 0.5
+WHOLE: dict[str, Any] = {"include_global_state": False, "partial": False}
 # What the server says of a repository or a snapshot, and what becomes of it; `{reason}` is in its own words.
 REFUSALS: dict[str, tuple[type[IndexerError], str]] = {
-    "snapshot_name_already_in_use|already exists|snapshot with the same name": (
+    "already_in_use|already exists|same name": (
         InvalidCall,
-        "the name {name!r} is taken; give the snapshot another, or none",
+        "the name {name!r} is taken; give another, or none",
     ),
     "invalid_snapshot_name": (InvalidCall, "{name!r} cannot be a snapshot's name: {reason}"),
-    "concurrent_snapshot": (
-        IndexBusy,
-        "another backup or restore is under way ({reason}); wait until it has ended",
-    ),
+    "concurrent_snapshot": (IndexBusy, "another backup or restore is under way ({reason}); wait for its end"),
     r"path\.repo": (
         EngineRefused,
-        (
-            "the servers may not write there ({reason}); set path.repo in all nodes' elasticsearch.yml to a "
-            "folder that all of them mount and restart them, or give a --location within it"
-        ),
+        "the servers may not write there ({reason}); set path.repo on every node to a folder that all mount",
     ),
     "repository|access_denied": (
         EngineRefused,
-        (
-            "the repository {repository} cannot be used ({reason}); its folder must be mounted on every node "
-            "and be writable for the servers' user (in the containers: 1000, group 0)"
-        ),
+        "the repository {repository} cannot be used ({reason}); its folder must be writable on every node",
     ),
 }
 
@@ -80,38 +72,37 @@ def backup(
         IndexNotWritten: shards failed; what was written is taken away again.
     """
     name = name or f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    repository, api = _repository(prefix), cluster.client.snapshot
+    one: dict[str, Any] = {"repository": _repository(prefix), "snapshot": name}
+    api = cluster.client.snapshot
     if not present(cluster, prefix):
         raise UnknownIndex(f"no index of the prefix {prefix!r} in the cluster: there is nothing to back up")
-    body = {"indices": ",".join(_patterns(prefix)), "include_global_state": False, "partial": False}
-    with _explained(repository, name):
+    with _explained(prefix, name):
         _register(cluster, prefix, location)
-        cluster.run(api.create(repository=repository, snapshot=name, wait_for_completion=False, body=body))
+        cluster.run(api.create(**one, body={"indices": ",".join(_patterns(prefix)), **WHOLE}))
     while True:
-        [found] = cluster.run(api.get(repository=repository, snapshot=name))["snapshots"]
+        [found] = cluster.run(api.get(**one))["snapshots"]
         if found["state"] not in ("IN_PROGRESS", "STARTED"):
             break
-        [status] = cluster.run(api.status(repository=repository, snapshot=name))["snapshots"]
+        [status] = cluster.run(api.status(**one))["snapshots"]
         progress("taking a snapshot", status["shards_stats"]["done"], status["shards_stats"]["total"])
         time.sleep(POLL_S)
     if found["state"] != "SUCCESS":
-        cluster.run(api.delete(repository=repository, snapshot=name))
-        reasons = (found.get("reason"), *(failure.get("reason") for failure in found.get("failures", ())))
-        why = next(filter(None, reasons), "")
+        cluster.run(api.delete(**one))
+        failures = found.get("failures") or [{}]
         raise IndexNotWritten(
-            f"the snapshot {name!r} is {found['state'].lower()} and is deleted again ({why}); see "
-            "GET /_cluster/health for missing shards, and the disk of the repository, then take it again"
+            f"the snapshot {name!r} is {found['state'].lower()} and is deleted again "
+            f"({found.get('reason') or failures[0].get('reason', '')}); see GET /_cluster/health for missing "
+            "shards, and the disk of the repository, then take it again"
         )
     return _snapshot(found)
 
 
 def list_snapshots(cluster: Cluster, prefix: str, *, location: str = "") -> list[Snapshot]:
     """Return the snapshots, the oldest first."""
-    repository, api = _repository(prefix), cluster.client.snapshot
-    with _explained(repository):
+    with _explained(prefix):
         _register(cluster, prefix, location)
-        answer = cluster.run(api.get(repository=repository, snapshot="*", sort="start_time"))
-    return [_snapshot(found) for found in answer["snapshots"]]
+        every: dict[str, Any] = {"repository": _repository(prefix), "snapshot": "*", "sort": "start_time"}
+        return [_snapshot(found) for found in cluster.run(cluster.client.snapshot.get(**every))["snapshots"]]
 
 
 def present(cluster: Cluster, prefix: str) -> list[str]:
@@ -143,50 +134,38 @@ def find_snapshot(cluster: Cluster, prefix: str, name: str, *, location: str = "
 
 
 def restore(
-    cluster: Cluster,
-    prefix: str,
-    name: str,
-    *,
-    replace: bool = False,
-    location: str = "",
-    progress: Progress = no_progress,
-) -> Snapshot:
-    """Make the indexes of the prefix what they were when the snapshot was taken.
+    cluster: Cluster, prefix: str, found: Snapshot, there: Sequence[str], progress: Progress = no_progress
+) -> None:
+    """Make the indexes of the prefix what they were when the snapshot `find_snapshot` gave was taken.
+
+    Args:
+        cluster: where the indexes are.
+        prefix: of their names.
+        found: the snapshot.
+        there: what `present` gave, and somebody agreed to lose: it is deleted first.
+        progress: gets the counts of shards.
 
     Raises:
-        InvalidCall: as `find_snapshot`; or indices are there and `replace` is false.
         IndexBusy: somebody writes to one of them.
         IndexNotWritten: a shard could not be restored; the same call may be made again.
     """
-    found, repository = find_snapshot(cluster, prefix, name, location=location), _repository(prefix)
-    there = present(cluster, prefix)
-    if there and not replace:
-        raise InvalidCall(
-            f"restoring {name!r} deletes what is there of the prefix {prefix!r}: {', '.join(there)}; "
-            "confirm it with --yes"
-        )
     _refuse_while_written(cluster, prefix)
     for index in there:  # each its own request: many names make too long an address
         cluster.run(cluster.client.indices.delete(index=index, ignore_unavailable=True))
-    body = {"indices": ",".join(_of_prefix(prefix, found.indices)), "include_aliases": True}
-    body |= {"include_global_state": False, "partial": False}
-    api = cluster.client.snapshot
-    with _explained(repository, name):
-        cluster.run(api.restore(repository=repository, snapshot=name, wait_for_completion=False, body=body))
+    body = {"indices": ",".join(_of_prefix(prefix, found.indices)), "include_aliases": True, **WHOLE}
+    with _explained(prefix, found.name):
+        api = cluster.client.snapshot
+        cluster.run(api.restore(repository=_repository(prefix), snapshot=found.name, body=body))
     _wait_until_restored(cluster, prefix, progress)
-    return found
 
 
 def _refuse_while_written(cluster: Cluster, prefix: str) -> None:
     """Raise IndexBusy where somebody writes to an index of the prefix."""
-    now = int(time.time())
     where: dict[str, Any] = {"index": leases(prefix), "ignore_unavailable": True}
-    query = {"range": {"until": {"gt": now}}}
+    now = int(time.time())
     cluster.run(cluster.client.indices.refresh(**where))
-    held = cluster.run(
-        cluster.client.search(query=query, size=1, allow_partial_search_results=False, **where)
-    )
-    for hit in held["hits"]["hits"]:
+    held: dict[str, Any] = {"query": {"range": {"until": {"gt": now}}}, "allow_partial_search_results": False}
+    for hit in cluster.run(cluster.client.search(**held, **where))["hits"]["hits"]:
         holder, until = hit["_source"]["holder"].rpartition("-")[0], hit["_source"]["until"]
         raise IndexBusy(
             f"a process on {holder} is writing to {hit['_id']}; nothing was deleted: wait for it, then try "
@@ -240,19 +219,18 @@ def _register(cluster: Cluster, prefix: str, location: str) -> None:
 
 
 @contextmanager
-def _explained(repository: str, name: str = "") -> Iterator[None]:
+def _explained(prefix: str, name: str = "") -> Iterator[None]:
     """Turn what the server says of repositories and snapshots into one line with the next step."""
     try:
         yield
     except EngineRefused as error:
         cause = error.__cause__
-        if not isinstance(cause, ApiError) or cause.status_code == FORBIDDEN:
-            raise
-        kind, reason = reason_of(cause)
-        said = f"{kind} {reason} {cause.message}"
-        for words, (refusal, text) in REFUSALS.items():
-            if re.search(words, said):
-                raise refusal(text.format(name=name, reason=reason, repository=repository)) from cause
+        if isinstance(cause, ApiError) and cause.status_code != FORBIDDEN:
+            kind, reason = reason_of(cause)
+            for words, (refusal, text) in REFUSALS.items():
+                if re.search(words, f"{kind} {reason} {cause.message}"):
+                    repository = _repository(prefix)
+                    raise refusal(text.format(name=name, reason=reason, repository=repository)) from cause
         raise
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 
 from indexer.encoders.arrays import Vectors
 from indexer.settings import EncoderSettings
-
-MESSAGE = 300  # characters of a server's complaint that are passed on
+from indexer.untrusted import read_json
 
 
 def embeddings_body(settings: EncoderSettings, texts: Sequence[str]) -> dict[str, Any]:
@@ -39,7 +37,7 @@ def vectors_of(content: bytes, count: int) -> Vectors:
         ValueError: it is no such answer, or one of another number of vectors; the message says what is wrong.
     """
     try:
-        rows = json.loads(content)["data"]
+        rows = read_json(content)["data"]
         vectors = {row.get("index", place): _numbers(row["embedding"]) for place, row in enumerate(rows)}
     except (ValueError, TypeError, KeyError, AttributeError, binascii.Error) as error:
         raise ValueError("the answer is not one of /v1/embeddings") from error
@@ -49,19 +47,6 @@ def vectors_of(content: bytes, count: int) -> Vectors:
     if len(widths) != 1:
         raise ValueError(f"the vectors have different dimensions: {sorted(widths)}")
     return np.stack([vectors[place] for place in range(count)])
-
-
-def complaint(content: bytes) -> str:
-    """Return what a server says about a request that it refuses, in one line; empty where it says nothing."""
-    text = content.decode(errors="replace")
-    try:
-        said = json.loads(text)
-    except ValueError:
-        said = text
-    for name in ("error", "message", "detail"):  # {"error": {"message": …}} and its like
-        if isinstance(said, dict):
-            said = said.get(name, said)
-    return " ".join(str(said).split())[:MESSAGE]
 
 
 def _numbers(embedding: Any) -> Vectors:

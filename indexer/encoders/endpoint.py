@@ -1,23 +1,24 @@
 """An encoder behind an OpenAI-compatible `/v1/embeddings`: vLLM's pooling runner, TEI, and others."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from indexer.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
 from indexer.encoders import Progress, VectorFingerprint
-from indexer.encoders.answers import complaint, embeddings_body, vectors_of
+from indexer.encoders.answers import embeddings_body, vectors_of
 from indexer.encoders.arrays import Vectors
 from indexer.encoders.batching import cut_into_batches
 from indexer.encoders.lengths import of_unit_length
 from indexer.encoders.texts import without_surrogates
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
+from indexer.untrusted import message_in, one_line
 
 if TYPE_CHECKING:
     import httpx
@@ -26,6 +27,8 @@ MOST_TEXTS = 32  # of a request: TEI takes no more unless told to
 BYTES_A_TOKEN = 4  # roughly; only the size of requests hangs on it
 ATTEMPTS_FOR_A_QUESTION, ATTEMPTS_FOR_PASSAGES = 2, 8  # somebody waits for the one, a build for the other
 LONGEST_PAUSE_S = 30.0
+QUESTION_S = 30.0  # for a question, or the probe: a server that takes longer is not waited for
+BYTES_A_VECTOR, BYTES_BESIDE = 250_000, 100_000  # of an answer, at most: 8,192 numbers as text
 PROBE = "a text to learn the number of dimensions from"
 OK, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_MANY = 200, 400, 401, 403, 404, 429
 
@@ -42,9 +45,10 @@ NEXT_STEPS = {
 class _TransientFailure(Exception):
     """A failure that another try may better."""
 
-    def __init__(self, what: str, retry_after: str = "") -> None:
+    def __init__(self, what: str, *, retry_after: str = "", timed_out: bool = False) -> None:
         super().__init__(what)
         self.retry_after = retry_after
+        self.timed_out = timed_out
 
 
 class EndpointEncoder:
@@ -53,8 +57,8 @@ class EndpointEncoder:
     def __init__(
         self,
         settings: EncoderSettings,
-        transport: "httpx.BaseTransport | None" = None,
-        sleep: Callable[[float], None] = time.sleep,
+        transport: "httpx.AsyncBaseTransport | None" = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Connect, and learn the number of dimensions from a first vector.
 
@@ -66,23 +70,29 @@ class EndpointEncoder:
         Raises:
             EncoderUnusable: no server answers, or not with vectors.
         """
-        import httpx
+        from anyio.from_thread import start_blocking_portal
 
-        key = settings.api_key.get_secret_value()
+        from indexer.http_client import open_client
+
         self._settings = settings
         self._url = f"{(settings.base_url or '').rstrip('/')}/embeddings"
         self._sleep = sleep
-        self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=settings.timeout_s,
-            limits=httpx.Limits(max_connections=settings.requests_at_once),
-            trust_env=False,
+        self._places = asyncio.Semaphore(settings.requests_at_once)
+        self._client = open_client(
+            self._url,
+            settings.api_key,
+            ca_certs=settings.ca_certs,
+            connections=settings.requests_at_once,
             transport=transport,
         )
+        self._closing = ExitStack()
+        # The client belongs to one event loop, which runs in a thread of its own.
+        self._portal = self._closing.enter_context(start_blocking_portal())
+        self._closing.callback(self._portal.call, self._client.aclose)
         try:
             dimensions = self._dimensions()
-        except EncoderUnusable:
-            self._client.close()
+        except BaseException:
+            self.close()
             raise
         self.fingerprint = VectorFingerprint(
             model=settings.model,
@@ -113,33 +123,34 @@ class EndpointEncoder:
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        self._closing.close()
 
     def _encode(self, texts: Sequence[str], prefix: str, attempts: int, progress: Progress | None) -> Vectors:
         sent = [without_surrogates(prefix + text) or " " for text in texts]  # some refuse an empty text
         vectors = np.empty((len(sent), self.fingerprint.dimensions), np.float32)
         batches = list(_requests(sent, self._settings.batch_tokens))
         done = 0
-        with ThreadPoolExecutor(self._settings.requests_at_once, "embeddings") as threads:
-            answers = [
-                threads.submit(self._ask, [sent[place] for place in batch], attempts) for batch in batches
-            ]
-            try:
-                for batch, answer in zip(batches, answers, strict=True):
-                    vectors[batch] = self._of_width(answer.result())
-                    done += len(batch)
-                    if progress is not None:
-                        progress(done)
-            except BaseException:
-                threads.shutdown(wait=False, cancel_futures=True)
-                raise
+        answers = [
+            self._portal.start_task_soon(self._ask, [sent[place] for place in batch], attempts)
+            for batch in batches
+        ]
+        try:
+            for batch, answer in zip(batches, answers, strict=True):
+                vectors[batch] = self._of_width(answer.result())
+                done += len(batch)
+                if progress is not None:
+                    progress(done)
+        except BaseException:
+            for answer in answers:
+                answer.cancel()
+            raise
         try:
             return of_unit_length(vectors)
         except ValueError as error:
             raise EncoderUnusable(f"{self._url}: {error}") from error
 
     def _dimensions(self) -> int:
-        self._given = self._ask([PROBE], ATTEMPTS_FOR_A_QUESTION).shape[1]
+        self._given = self._portal.call(self._ask, [PROBE], ATTEMPTS_FOR_A_QUESTION).shape[1]
         asked = self._settings.dimensions or self._given
         if self._given < asked:
             raise EncoderUnusable(
@@ -156,56 +167,65 @@ class EndpointEncoder:
             )
         return rows[:, : self.fingerprint.dimensions]
 
-    def _ask(self, texts: Sequence[str], attempts: int) -> Vectors:
-        """Send one request until it succeeds, is refused, or has been tried so often."""
-        for pause in islice(growing_pauses(longest_s=LONGEST_PAUSE_S), attempts - 1):
-            try:
-                return self._try(texts)
-            except _TransientFailure as failure:
-                asked_for = retry_after_s(failure.retry_after, datetime.now(UTC))
-            self._sleep(pause if asked_for is None else min(asked_for, LONGEST_PAUSE_S))
-        try:
-            return self._try(texts)
-        except _TransientFailure as failure:
-            raise EncoderUnusable(f"{failure} ({attempts} tries)") from failure.__cause__
+    async def _ask(self, texts: Sequence[str], attempts: int) -> Vectors:
+        """Send one request until it succeeds, is refused, or has been tried so often.
 
-    def _try(self, texts: Sequence[str]) -> Vectors:
+        Where somebody waits, a server that is too slow is not asked again.
+        """
+        waited_for = attempts == ATTEMPTS_FOR_A_QUESTION
+        async with self._places:
+            for attempt, pause in enumerate(growing_pauses(longest_s=LONGEST_PAUSE_S), 1):
+                try:
+                    return await self._try(texts, QUESTION_S if waited_for else self._settings.timeout_s)
+                except _TransientFailure as failure:
+                    if attempt == attempts or (waited_for and failure.timed_out):
+                        tries = f" ({attempt} tries)" if attempt > 1 else ""
+                        raise EncoderUnusable(f"{failure}{tries}") from None
+                    asked_for = retry_after_s(failure.retry_after, datetime.now(UTC))
+                await self._sleep(pause if asked_for is None else min(asked_for, LONGEST_PAUSE_S))
+        raise AssertionError("pauses have no end")
+
+    async def _try(self, texts: Sequence[str], seconds: float) -> Vectors:
         import httpx
 
+        from indexer.http_client import exchange
+
+        body = json.dumps(embeddings_body(self._settings, texts)).encode()
+        most, seconds = BYTES_BESIDE + BYTES_A_VECTOR * len(texts), min(seconds, self._settings.timeout_s)
         try:
-            answer = self._client.post(self._url, json=embeddings_body(self._settings, texts))
+            answer = await exchange(self._client, "POST", self._url, body, seconds=seconds, most_bytes=most)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise _TransientFailure(
+                f"no server answers at {self._url} ({self._shown(error)}): start it, or set "
+                "SHRAG_ENCODER__BASE_URL",
+                timed_out=isinstance(error, httpx.TimeoutException),
+            ) from None
         except httpx.TimeoutException as error:
             raise _TransientFailure(
-                f"{self._url} did not answer within {self._settings.timeout_s:g} s: lower "
-                "SHRAG_ENCODER__BATCH_TOKENS or raise SHRAG_ENCODER__TIMEOUT_S"
-            ) from error
-        except httpx.ConnectError as error:
-            raise _TransientFailure(
-                f"no server answers at {self._url} ({error}): start it, or set SHRAG_ENCODER__BASE_URL"
-            ) from error
-        except httpx.RequestError as error:  # broken off, or packed so that it cannot be read
-            raise _TransientFailure(
-                f"{self._url} broke off its answer ({error or type(error).__name__})"
-            ) from error
+                f"{self._url} {error}: lower SHRAG_ENCODER__BATCH_TOKENS or raise SHRAG_ENCODER__TIMEOUT_S",
+                timed_out=True,
+            ) from None
+        except httpx.RequestError as error:  # broken off, without end, or packed
+            raise _TransientFailure(f"{self._url} broke off its answer ({self._shown(error)})") from None
         if answer.status_code != OK:
             raise self._refusal(answer)
         try:
             return vectors_of(answer.content, len(texts))
         except ValueError as error:
-            raise EncoderUnusable(f"{self._url}: {error}; is it a server of embeddings?") from error
+            raise EncoderUnusable(f"{self._url}: {error}; is it a server of embeddings?") from None
 
     def _refusal(self, answer: "httpx.Response") -> Exception:
         status = answer.status_code
-        key = self._settings.api_key.get_secret_value()
-        said = complaint(answer.content)
-        if key:
-            said = said.replace(key, "…")
+        said = one_line(message_in(answer.content), self._settings.api_key)
         text = f"{self._url} answered {status}{f': {said}' if said else ''}"
         if status in NEXT_STEPS:
             text += f"; {NEXT_STEPS[status]}"
         if status in TRANSIENT_STATUSES:
-            return _TransientFailure(text, answer.headers.get("retry-after", ""))
+            return _TransientFailure(text, retry_after=answer.headers.get("retry-after", ""))
         return EncoderUnusable(text)
+
+    def _shown(self, error: Exception) -> str:
+        return one_line(str(error), self._settings.api_key) or type(error).__name__
 
 
 def _requests(texts: Sequence[str], batch_tokens: int) -> Iterator[list[int]]:

@@ -177,7 +177,7 @@ class ElasticsearchStore(IndexStore):
         """Compare the number of a version's passages and its glossary's sum with its manifest."""
         changed = []
         manifest = self.manifest_of(version)
-        found = count(self._cluster, self.index_of(version))
+        found = count(self._cluster, self.index_of(version), just_written=False)
         if found != manifest.passages:
             changed.append(
                 f"{self.index_of(version)}: {found:,} passages, {manifest.passages:,} were written"

@@ -75,11 +75,9 @@ def _save_by_engine(tool: str, image: str, file: Path) -> str:
 
 def _save_by_skopeo(tool: str, image: str, file: Path) -> str:
     """Copy from the registry, without an engine."""
-    purpose = f"image {image}"
     full = image if "." in image.partition("/")[0] else f"docker.io/{image}"
-    inspect = [tool, "inspect", "--format", "{{.Digest}}", f"docker://{full}"]
-    digest = run_tool(inspect, purpose).decode().strip()
-    name = full.partition("@")[0].rpartition(":")[0] or full
-    archive = f"docker-archive:{file}:{image}"
-    run_tool([tool, "copy", "--quiet", f"docker://{name}@{digest}", archive], purpose)
-    return digest
+    digest = run_tool([tool, "inspect", "--format", "{{.Digest}}", f"docker://{full}"], f"image {image}")
+    name, by_digest = full.partition("@")[0].rpartition(":")[0] or full, digest.decode().strip()
+    wanted, archive = f"docker://{name}@{by_digest}", f"docker-archive:{file}:{image}"
+    run_tool([tool, "copy", "--quiet", wanted, archive], f"image {image}")
+    return by_digest

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -17,21 +17,15 @@ from stack.bundle.manifest import (
     PLAN,
     SOURCE,
     WHEELS,
-    LeftOut,
+    Extra,
     Manifest,
-    entries,
-    write_manifest,
+    hashes_below,
+    write_sums_and_manifest,
 )
-from stack.bundle.models import OTHER_FORMS, ModelSource, collect_model, resolve_model
-from stack.bundle.source import CHECKOUT, collect_source, has_changes
-from stack.bundle.wheels import LOCKS, PYTHON, collect_wheels
+from stack.bundle.models import ModelSource, collect_model, resolve_model
+from stack.bundle.source import CHECKOUT, collect_source
+from stack.bundle.wheels import PYTHON, collect_wheels, lock_of
 from stack.errors import BundleBusy, BundleCallError
-
-ALWAYS_LEFT_OUT = (
-    LeftOut("indexes", "copy SHRAG_HOME, or index there"),
-    LeftOut("Python itself, make, Docker and GPU drivers", "of the operating system"),
-    LeftOut(f"other forms of weights ({', '.join(OTHER_FORMS)})", "nothing here reads them"),
-)
 
 Tell = Callable[[str], None]
 
@@ -41,7 +35,7 @@ class BundleRequest:
     """What is to be in a bundle."""
 
     out: Path
-    extra: str = "base"
+    extra: Extra = "base"
     platforms: tuple[str, ...] = ()
     models: tuple[ModelSource, ...] = ()
     images: tuple[str, ...] = ()
@@ -49,9 +43,8 @@ class BundleRequest:
 
     def plan(self) -> str:
         """Return as JSON what decides what is in the bundle but the source, which is always written anew."""
-        models = [[model.name, model.revision, str(model.folder or "")] for model in self.models]
-        plan = {"extra": self.extra, "platforms": self.platforms, "models": models, "images": self.images}
-        return json.dumps(plan, ensure_ascii=False)
+        asked = {name: value for name, value in asdict(self).items() if name not in {"out", "checkout"}}
+        return json.dumps(asked, ensure_ascii=False, default=str)
 
 
 def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest:
@@ -104,38 +97,34 @@ def _begin(request: BundleRequest, partial: Path) -> None:
 
 
 def _collect(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:
-    tell("source")
     commit = collect_source(partial / SOURCE, request.checkout)
-    lock = LOCKS[request.extra]
-    tell(f"wheels of {lock}")
-    collect_wheels(partial / SOURCE / "requirements" / lock, partial / WHEELS, request.platforms)
-    models = []
+    tell("wheels")
+    collect_wheels(lock_of(partial, request.extra), partial / WHEELS, request.platforms)
+    models, images, missing = [], [], {}
     for model in request.models:
         tell(f"model {model.name}")
         models.append(collect_model(model, partial / MODELS / model.name))
-    images, left_out = [], [*ALWAYS_LEFT_OUT]
     tool = find_tool() if request.images else None
     for image in request.images:
         tell(f"image {image}")
-        reason = why_not_here(tool, image)
-        if tool and not reason:
+        if reason := why_not_here(tool, image):
+            missing[f"image {image}"] = reason
+        elif tool:
             images.append(collect_image(tool, image, partial / IMAGES))
-        else:
-            left_out.append(LeftOut(f"image {image}", reason, asked_for=True))
-    if has_changes(request.checkout):
-        left_out.append(LeftOut("changes that are not committed", "the source is the commit's"))
     tell("hashes")
+    sums = hashes_below(partial)
     manifest = Manifest(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         shrag=version("shrag"),
         commit=commit,
         python=PYTHON,
         platforms=request.platforms,
-        lock=lock,
+        extra=request.extra,
         models=tuple(models),
         images=tuple(images),
-        left_out=tuple(left_out),
-        files=entries(partial),
+        missing=missing,
+        files=len(sums),
+        bytes=sum((partial / name).stat().st_size for name in sums),
     )
-    write_manifest(partial, manifest)
+    write_sums_and_manifest(partial, sums, manifest)
     return manifest

@@ -1,9 +1,8 @@
-"""Models: a snapshot of the hub at a revision, or a folder of this machine; and whether one is whole."""
+"""Models: a snapshot of the hub at a commit, or a folder of this machine; and whether one is whole."""
 
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,12 @@ from typing import Any
 from stack.errors import BundleCallError, BundleIncomplete
 
 # Other forms of the same weights: beside safetensors neither vLLM nor sentence-transformers reads them.
-OTHER_FORMS = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf", "original/*")
+OTHER_FORMS = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf", "original/*"]
 HUB_NOTES = ".cache"  # of a download that can be resumed
 CONFIG = "config.json"
 MODULES = "modules.json"  # of sentence-transformers
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+INDEXES = tuple(f"{name}.index.json" for name in WEIGHTS)  # of weights in parts
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "sentencepiece.bpe.model")
 
 
@@ -29,11 +29,7 @@ class ModelSource:
 
 
 def parse_model(text: str) -> ModelSource:
-    """Read OWNER/NAME@REVISION, or FOLDER=OWNER/NAME.
-
-    Raises:
-        BundleCallError: it is neither.
-    """
+    """Read OWNER/NAME@REVISION, or FOLDER=OWNER/NAME; BundleCallError where it is neither."""
     folder, equals, name = text.partition("=")
     if equals and Path(folder).is_dir() and _is_plain(name):
         return ModelSource(name, folder=Path(folder))
@@ -64,12 +60,8 @@ def collect_model(source: ModelSource, target: Path) -> dict[str, str]:
             raise BundleIncomplete(
                 f"model {source.name}: {source.folder} cannot be copied: {error}"
             ) from error
-    else:
-        with _asking_the_hub(source) as hub:
-            # What is there with the right hash is not fetched again.
-            hub.snapshot_download(
-                source.name, revision=source.revision, local_dir=target, ignore_patterns=list(OTHER_FORMS)
-            )
+    else:  # what is there with the right hash is not fetched again
+        _ask_hub(source, "snapshot_download", local_dir=target, ignore_patterns=OTHER_FORMS)
         shutil.rmtree(target / HUB_NOTES, ignore_errors=True)
     if faults := list(model_faults(target)):
         raise BundleIncomplete(f"model {source.name}: {'; '.join(faults)}")
@@ -84,18 +76,15 @@ def resolve_model(source: ModelSource) -> ModelSource:
     """
     if source.folder:
         return source
-    with _asking_the_hub(source) as hub:
-        commit = hub.HfApi().model_info(source.name, revision=source.revision).sha
-    return replace(source, revision=commit or source.revision)
+    return replace(source, revision=_ask_hub(source, "model_info").sha or source.revision)
 
 
-@contextmanager
-def _asking_the_hub(source: ModelSource) -> Iterator[Any]:
-    """Lend the hub's client, and turn its errors into one line."""
+def _ask_hub(source: ModelSource, function: str, **options: Any) -> Any:
+    """Call a function of the hub's client for a model, and turn its errors into one line."""
     try:
         import huggingface_hub
 
-        yield huggingface_hub
+        return getattr(huggingface_hub, function)(source.name, revision=source.revision, **options)
     except ModuleNotFoundError as error:
         raise BundleIncomplete(
             f"model {source.name}: the hub's client is not installed; make install-models"
@@ -109,21 +98,21 @@ def _asking_the_hub(source: ModelSource) -> Iterator[Any]:
 
 def model_faults(folder: Path) -> Iterator[str]:
     """Tell what a model lacks to be loaded: the files that its own configuration names."""
+    there = {path.name for path in folder.glob("*") if path.is_file()}
     if not isinstance(_read(folder / CONFIG), dict):
         yield f"{CONFIG} is missing, or no JSON object"
         return
-    there = {path.name for path in folder.iterdir() if path.is_file()}
     if not there.intersection(TOKENIZERS):
         yield f"there is no tokenizer ({', '.join(TOKENIZERS)})"
-    index = next((name for name in (f"{weights}.index.json" for weights in WEIGHTS) if name in there), None)
-    if index:
-        written = _read(folder / index)
-        parts = written.get("weight_map") if isinstance(written, dict) else None
-        if not isinstance(parts, dict):
+    if index := next((name for name in INDEXES if name in there), ""):
+        try:
+            parts = sorted(set(_read(folder / index)["weight_map"].values()))
+        except (TypeError, KeyError, AttributeError):
+            parts = []
+        missing = [part for part in parts if not (folder / part).is_file()]
+        yield from (f"{index} names {part}, which is missing" for part in missing)
+        if not parts:
             yield f"{index} names no weights"
-            return
-        missing = (name for name in sorted(map(str, set(parts.values()))) if not (folder / name).is_file())
-        yield from (f"{index} names {name}, which is missing" for name in missing)
     elif not there.intersection(WEIGHTS):
         yield f"there are no weights ({', '.join(WEIGHTS)}, or an index of their parts)"
     for module in _read(folder / MODULES) or ():
@@ -134,6 +123,6 @@ def model_faults(folder: Path) -> Iterator[str]:
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
         return None

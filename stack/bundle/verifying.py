@@ -6,7 +6,6 @@ from pathlib import Path
 from shlex import quote
 
 from stack.bundle.manifest import (
-    MANIFEST,
     MODELS,
     SOURCE,
     SUMS,
@@ -15,11 +14,10 @@ from stack.bundle.manifest import (
     files_below,
     read_manifest,
     sha256_of,
-    sums_of,
 )
 from stack.bundle.models import model_faults
-from stack.bundle.wheels import LOCKS, PYTHON, check_installable
-from stack.errors import BundleDamaged, BundleIncomplete
+from stack.bundle.wheels import PYTHON, check_installable, lock_of
+from stack.errors import BundleIncomplete
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,49 +30,38 @@ class Checked:
 
 
 def verify_bundle(folder: Path, tell: Callable[[str], None] = lambda _: None) -> Checked:
-    """Check a bundle.
-
-    Raises:
-        BundleDamaged: it is no bundle, or its manifest cannot be read.
-    """
+    """Check a bundle; BundleDamaged where it is none, or its manifest cannot be read."""
     folder = folder.absolute()
     manifest = read_manifest(folder)
-    if manifest.lock not in LOCKS.values():
-        raise BundleDamaged(
-            f"{folder / MANIFEST}: no lock is called {manifest.lock!r} (but {', '.join(LOCKS.values())}); "
-            "copy the bundle again"
-        )
-    tell(f"{len(manifest.files):,} files")
-    faults = list(file_faults(folder, manifest))
+    tell(f"{manifest.files:,} files")
+    faults = [*file_faults(folder)]
     tell("wheels")
     faults += _wheel_faults(folder, manifest)
-    faults += [f"{missing.what}: was asked for and left out ({missing.why})" for missing in manifest.missing]
+    faults += [f"{what}: was asked for and left out ({why})" for what, why in manifest.missing.items()]
     for name in (model["name"] for model in manifest.models):
         tell(f"model {name}")
         faults += [f"model {name}: {fault}" for fault in model_faults(folder / MODELS / name)]
     return Checked(manifest, tuple(faults), tuple(_commands(folder, manifest)))
 
 
-def file_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
-    """Tell which files are missing, of another size, damaged or not of the bundle."""
-    sums = folder / SUMS
-    if not sums.is_file():
-        yield f"{SUMS}: is missing"
-    elif sums.read_text("utf-8", "replace") != sums_of(manifest, sha256_of(folder / MANIFEST)):
-        yield f"{SUMS}: does not fit {MANIFEST}; one of them was changed"
+def file_faults(folder: Path) -> Iterator[str]:
+    """Tell which files are missing, damaged or not of the bundle."""
+    try:
+        lines = (folder / SUMS).read_text("utf-8", "replace").splitlines()
+    except OSError as error:
+        yield f"{SUMS}: cannot be read ({error.strerror})"
+        return
+    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     there = set(files_below(folder))
-    for file in manifest.files:
-        path = folder / file.path
+    for name, digest in sums.items():
+        path = folder / name
         if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-            yield f"{file.path}: is a link out of the bundle"
-        elif file.path not in there or not path.is_file():
-            yield f"{file.path}: is missing"
-        elif path.stat().st_size != file.size:
-            yield f"{file.path}: has {path.stat().st_size:,} bytes, not {file.size:,}"
-        elif sha256_of(path) != file.sha256:
-            yield f"{file.path}: is damaged (another hash)"
-    for name in sorted(there - {file.path for file in manifest.files}):
-        yield f"{name}: does not belong to the bundle"
+            yield f"{name}: is a link out of the bundle"
+        elif name not in there or not path.is_file():
+            yield f"{name}: is missing"
+        elif sha256_of(path) != digest:
+            yield f"{name}: is damaged (another hash)"
+    yield from (f"{name}: does not belong to the bundle" for name in sorted(there - sums.keys()))
 
 
 def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
@@ -82,15 +69,14 @@ def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
         yield f"wheels: they are for Python {manifest.python}, and this is {PYTHON}"
         return
     try:
-        check_installable(folder / SOURCE / "requirements" / manifest.lock, folder / WHEELS)
+        check_installable(lock_of(folder, manifest.extra), folder / WHEELS)
     except BundleIncomplete as error:
         yield str(error)
 
 
 def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
     """Tell how to install from the bundle, as lines for a shell."""
-    extra = next(name for name, lock in LOCKS.items() if lock == manifest.lock)
-    target = "install" if extra == "base" else f"install-{extra}"
+    target = "install" if manifest.extra == "base" else f"install-{manifest.extra}"
     yield f"cp -r {quote(str(folder / SOURCE))} shrag && cd shrag"
     wheels = quote((folder / WHEELS).as_uri())  # an address: pip takes a blank for the end of a path
     yield f"PIP_NO_INDEX=1 PIP_FIND_LINKS={wheels} make {target} PYTHON=python{manifest.python}"

@@ -5,15 +5,19 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from stack.bundle.manifest import sha256_of
+from stack.bundle.manifest import SOURCE, Extra, sha256_of
 from stack.bundle.tools import run_tool
 from stack.errors import BundleIncomplete
 
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})\b")
-LOCKS = {name: f"{name}.txt" for name in ("base", "elasticsearch", "models", "dev")}
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"  # as wheels name it
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
 BY_THE_LOCK = ("--quiet", "--require-hashes", "--only-binary=:all:", "--requirement")
+
+
+def lock_of(bundle: Path, extra: Extra) -> Path:
+    """Return the lock that a bundle's wheels are of."""
+    return bundle / SOURCE / "requirements" / f"{extra}.txt"
 
 
 def collect_wheels(lock: Path, target: Path, platforms: Sequence[str]) -> None:

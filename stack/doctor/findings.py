@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from generator.pipeline import Settings
+from indexer.errors import RemediableError
+from indexer.remedies import describe_remedies
+from indexer.requests import Progress, no_progress
 
 if TYPE_CHECKING:  # a check that asks no server does not wait for it
     import httpx
@@ -30,10 +33,20 @@ class Examined:
 
     settings: Settings
     index: str | None = None
-    transport: "httpx.BaseTransport | None" = None
+    quick: bool = False  # without reading every file of the indexes
+    progress: Progress = no_progress
+    transport: "httpx.AsyncBaseTransport | None" = None
 
 
 Check = Callable[[Examined], Iterator[Finding]]
+
+
+def failed(subject: str, error: Exception, configured: str = "", mend: str = "") -> Finding:
+    """Return what an error says, in one line, as a finding; `mend` is for errors that do not say it."""
+    what, remedies = " ".join(str(error).split()), ""
+    if isinstance(error, RemediableError):
+        what, remedies = error.what, describe_remedies(error)
+    return Finding(subject, "wrong", f"{type(error).__name__}: {what}", configured, remedies or mend)
 
 
 def of_check(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from generator.pipeline import Settings, answer_question, run
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from stack.doctor.checks import examine
+from stack.doctor.checks import answers, examine
 from stack.doctor.findings import Examined, Finding, Status, of_check
 from stack.guard import Watch, only
 
@@ -36,7 +36,9 @@ def addresses(settings: Settings) -> list[str]:
 def examine_offline(examined: Examined) -> list[Finding]:
     """Run the checks and one question under guard; each attempt to leave is a finding."""
     with only(addresses(examined.settings)) as watch:
-        findings = [*examine(examined), *of_check("offline", _rehearse(examined))]
+        findings = list(examine(examined))
+        if not examined.index or answers(findings):
+            findings += of_check("offline", _rehearse(examined))
     return [*findings, *of_check("offline", _refused(watch, examined.settings))]
 
 

@@ -1,12 +1,12 @@
 """A request that a server which ignores its JSON schema answers wrongly, and the judgement of the answer."""
 
-import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from generator.llm.chat import chat_request
 from generator.settings import LanguageModelSettings
+from indexer.untrusted import one_line, read_json
 from stack.doctor.findings import Finding
 
 TOKENS = 256  # the longest answer of the schema has some forty; a model may put blanks between
@@ -38,16 +38,16 @@ def judge_probe(status: int, body: str) -> Finding:
     """Tell whether the server held the model to the schema."""
     if status != OK:
         return _wrong(
-            f"the server answers {status} to a request with a JSON schema: {body[:SHOWN]}",
+            f"the server answers {status} to a request with a JSON schema: {one_line(body)[:SHOWN]}",
             "use a server that knows response_format with json_schema (vLLM does)",
         )
     try:
-        choice = json.loads(body)["choices"][0]
+        choice = read_json(body)["choices"][0]
         message = choice["message"]
-        text = message.get("content") or ""
+        text = str(message.get("content") or "")
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         return _wrong(
-            f"no chat completion: {body[:SHOWN]}", "set SHRAG_LLM__BASE_URL to where the API begins"
+            f"no chat completion: {one_line(body)[:SHOWN]}", "set SHRAG_LLM__BASE_URL to where the API begins"
         )
     thought = message.get("reasoning_content") or message.get("reasoning")
     if thought and not text.strip():

@@ -19,8 +19,8 @@ BASE_URL = "http://model.test/v1"
 
 def settings(**changed: Any) -> LanguageModelSettings:
     """Return settings of a model that is retried without waiting."""
-    given = {"base_url": BASE_URL, "model": "tiny-writer", "backoff_s": 0, "timeout_s": 5} | changed
-    return LanguageModelSettings.model_validate(given)
+    given = {"base_url": BASE_URL, "model": "tiny-writer", "backoff_s": 0, "timeout_s": 5}
+    return LanguageModelSettings.model_validate(given | {"allow_plain_http": True} | changed)
 
 
 def completion(content: Any, *, finish_reason: str = "stop", **message: Any) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def test_a_connection_that_is_refused_is_tried_again():
 
 
 def test_a_connection_lost_once_is_made_again():
-    script, reply = ask(httpx.ReadError(""), httpx.ConnectTimeout(""), says(RIVER))
+    script, reply = ask(httpx.ReadError(""), httpx.ConnectError(""), says(RIVER))
     assert (len(script.requests), reply.attempts) == (3, 3)
 
 
@@ -72,16 +72,22 @@ def test_a_body_that_always_breaks_off_is_a_lost_connection():
     assert len(server.bodies) == 2
 
 
-def test_a_server_that_sends_a_little_all_the_time_is_too_slow_all_the_same():
+def test_a_server_that_sends_a_little_all_the_time_is_too_slow_and_not_asked_again():
     with served(drips) as server, pytest.raises(ModelTooSlow) as caught:
         asyncio.run(call(settings(base_url=server.base_url, timeout_s=0.2, retries=1)))
-    assert len(server.bodies) == 2
-    assert "gave no whole answer within 0.2 s (SHRAG_LLM__TIMEOUT_S)" in str(caught.value)
+    assert len(server.bodies) == 1
+    assert "did not come to an end within 0.2 s (SHRAG_LLM__TIMEOUT_S)" in str(caught.value)
+
+
+def test_a_host_that_takes_no_connection_is_not_tried_again():
+    script, error = fail(ModelTooSlow, httpx.ConnectTimeout(""), retries=5)
+    assert (len(script.requests), error.of_server) == (1, True)
+    assert "cannot reach http://model.test/v1/chat/completions: no connection in time" in str(error)
 
 
 def test_the_deadline_holds_over_all_attempts():
-    with served(drips) as server, pytest.raises(ModelTooSlow):
-        asyncio.run(call(settings(base_url=server.base_url, timeout_s=0.2, deadline_s=0.3, retries=10)))
+    with served(answers_with("no", status=503)) as server, pytest.raises(ModelRefusedCall):
+        asyncio.run(call(settings(base_url=server.base_url, deadline_s=0.3, retries=10, backoff_s=0.2)))
     assert len(server.bodies) <= 2
 
 

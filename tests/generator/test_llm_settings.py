@@ -57,6 +57,7 @@ def test_the_full_address_of_the_call_is_taken_as_well():
         ({"base_url": "http://model.test/v1?key=secret"}, "must not hold"),
         ({"api_key": "secret secret"}, "must be ASCII without white space"),
         ({"api_key": "secret열쇠"}, "must be ASCII without white space"),
+        ({"api_key": "secret", "allow_plain_http": False}, "unencrypted to model.test: use https://"),
         ({"model": None}, "set SHRAG_LLM__MODEL"),
         ({"timeout_s": 0}, "greater than 0"),
         ({"timeout_s": "nan"}, "finite"),

@@ -30,6 +30,14 @@ from tests.generator.sample_index import shrag
         ),
         ({"elasticsearch__user": "me:too"}, "SHRAG_ELASTICSEARCH__USER: a user's name has no ':'"),
         ({"elasticsearch__api_key": "열쇠 secret"}, "SHRAG_ELASTICSEARCH__API_KEY: must be ASCII"),
+        (
+            {"elasticsearch__url": "http://h:9200", "elasticsearch__password": "secret"},
+            "SHRAG_ELASTICSEARCH: the key or password would go unencrypted to h: use https://",
+        ),
+        (
+            {"elasticsearch__url": "https://a:1,http://h:9200", "elasticsearch__api_key": "secret"},
+            "SHRAG_ELASTICSEARCH: the key or password would go unencrypted to h: use https://",
+        ),
         ({"elasticsearch__replicas": "3-1"}, "SHRAG_ELASTICSEARCH__REPLICAS: a range begins with the lower"),
         (
             {"elasticsearch__ca_certs": "/nowhere/ca.crt"},
@@ -79,6 +87,8 @@ def test_a_password_may_be_hangul():
     [
         {"url": "http://a:9200, https://b.example:443/es"},
         {"url": "http://[::1]:9200"},
+        {"url": "http://h:9200", "password": SecretStr("x"), "allow_plain_http": True},
+        {"url": "https://h:9200", "api_key": SecretStr("x")},
         {"replicas": "1-all"},
         {"replicas": "2"},
     ],

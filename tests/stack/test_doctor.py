@@ -13,6 +13,7 @@ from stack.doctor.checks.engine import check_engine
 from stack.doctor.checks.libraries import check_libraries
 from stack.doctor.findings import Examined, Finding
 from tests.generator.sample_index import settings_of, shrag
+from tests.http_server import Handler, serving
 from tests.indexer.corpora import edit_manifest, write_jsonl
 from tests.indexer.embedding_server import embedding_server
 from tests.stack.asking_the_doctor import doctor, statuses
@@ -54,7 +55,42 @@ def test_an_index_of_another_analysis_is_wrong(sample_home, tmp_path):
     code, found = doctor(tmp_path / "home")
     assert (code, found["index", "sample"]["status"]) == (1, "wrong")
     assert "IndexMismatch" in found["index", "sample"]["found"]
-    assert found["index", "sample"]["mend"] == "shrag index PATH --name sample --rebuild"
+    assert "shrag index PATH --name sample --rebuild" in found["index", "sample"]["mend"]
+
+
+def test_indexes_that_are_damaged_are_told_a_line_each_beside_those_that_are_not(sample_home, tmp_path):
+    home = tmp_path / "home"
+    for name in ("bytes", "fine", "manifest", "missing"):
+        shutil.copytree(sample_home / "sample", home / name)
+    versions = {path.parent.parent.name: path for path in home.glob("*/versions/*")}
+    file = next(path for path in (versions["bytes"] / "tantivy").iterdir() if path.suffix == ".store")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    (versions["manifest"] / "manifest.json").write_text("[1, 2")
+    shutil.rmtree(versions["missing"] / "tantivy")
+
+    code, found = doctor(home)
+
+    assert code == 1
+    told = statuses("index", found)
+    assert (told["fine"], told["fine, files"]) == ("ok", "ok")
+    assert {told["manifest"], told["missing"], told["bytes, files"]} == {"wrong"}
+    assert file.name in found["index", "bytes, files"]["found"]
+    assert all("\n" not in one["found"] for (check, _), one in found.items() if check == "index")
+    assert not [one for one in found.values() if "fault of SHRAG" in one["mend"]]
+
+    _, quickly = doctor(home, "--quick")
+    assert "fine, files" not in statuses("index", quickly)
+
+
+@pytest.mark.parametrize("name", ["file", "x" * 300, "file/below"], ids=["file", "too long", "below a file"])
+def test_a_home_that_can_be_none_is_told_and_the_other_checks_are_run(tmp_path, name):
+    (tmp_path / "file").write_text("in the way")
+    code, found = doctor(tmp_path / name)
+    assert code == 1
+    assert ("language model", "endpoint") in found
+    assert not [one for one in found.values() if "fault of SHRAG" in one["mend"]]
 
 
 def test_an_index_that_is_not_there_is_wrong_when_it_is_named(tmp_path):
@@ -169,12 +205,47 @@ def test_a_model_that_is_not_served_is_wrong_and_those_that_are_are_listed(tmp_p
     assert ("language model", "JSON schema") not in found
 
 
+@pytest.mark.parametrize(
+    "body",
+    [b"<h1>It works!</h1>", b"[]", b'{"data": [1]}', b"[" * 100_000],
+    ids=["page", "list", "numbers", "deep"],
+)
+def test_what_lists_no_models_is_no_missing_model(tmp_path, body):
+    class Other(Handler):
+        def get(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with serving(Other) as url:
+        code, found = doctor(tmp_path, **with_model(f"{url}/v1"))
+    assert (code, of_model(found)) == (1, {"reachable": "wrong"})
+    assert "text/html" in found["language model", "reachable"]["found"]
+    assert "SHRAG_LLM__BASE_URL" in found["language model", "reachable"]["mend"]
+
+
 def test_a_key_that_is_not_accepted_is_wrong(tmp_path):
     with model_server(key="another") as server:
         code, found = doctor(tmp_path, **with_model(server.base_url, llm__api_key="secret"))
     assert (code, found["language model", "reachable"]["status"]) == (1, "wrong")
     assert "SHRAG_LLM__API_KEY" in found["language model", "reachable"]["mend"]
     assert "secret" not in json.dumps(list(found.values()))
+
+
+@pytest.mark.parametrize("which", ["llm", "encoder"])
+def test_a_key_over_plain_http_is_refused_and_where_it_is_allowed_a_warning(tmp_path, which):
+    given = {f"{which}__base_url": "http://192.0.2.1.invalid/v1", f"{which}__api_key": "secret"}
+    given |= {"llm": {"llm__model": "m"}, "encoder": {"encoder__provider": "endpoint"}}[which]
+    refused = shrag("doctor", home=tmp_path, **given)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(
+        f"SHRAG_{which.upper()}: the key or password would go unencrypted to 192."
+    )
+    check = {"llm": "language model", "encoder": "encoder"}[which]
+    _, found = doctor(tmp_path, **given, **{f"{which}__allow_plain_http": "true"})
+    assert found[check, "encryption"]["status"] == "warning"
 
 
 def test_a_server_that_is_not_there_is_wrong(tmp_path):
@@ -198,7 +269,10 @@ def encoded(tmp_path):
 def test_vectors_of_the_encoder_that_is_set_are_well(encoded):
     home, encoder = encoded
     code, found = doctor(home, **encoder)
-    assert (code, statuses("index", found)) == (0, {"papers": "ok", "papers, vectors": "ok"})
+    assert (code, statuses("index", found)) == (
+        0,
+        dict.fromkeys(["papers", "papers, vectors", "papers, files"], "ok"),
+    )
     assert found["index", "papers, vectors"]["found"] == "2 of 2 passages, 8 dimensions"
     assert found["encoder", "endpoint"]["found"].startswith("8 dimensions")
 

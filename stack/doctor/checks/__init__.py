@@ -1,14 +1,15 @@
 """The checks, in the order in which they are shown; a file each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from stack.doctor.checks.disk import check_disk
 from stack.doctor.checks.encoder import check_encoder
-from stack.doctor.checks.engine import check_engine
+from stack.doctor.checks.engine import REACHABLE, check_engine
 from stack.doctor.checks.index import check_index
 from stack.doctor.checks.language_model import check_language_model
 from stack.doctor.checks.libraries import check_libraries
-from stack.doctor.findings import Check, Examined, Finding, of_check
+from stack.doctor.findings import Check, Examined, Finding, failed, of_check
 
 CHECKS: dict[str, Check] = {
     "libraries": check_libraries,
@@ -22,10 +23,22 @@ CHECKS: dict[str, Check] = {
 
 def examine(examined: Examined) -> Iterator[Finding]:
     """Run all checks; one that fails itself is a finding, and the others are run."""
+    found: list[Finding] = []
     for name, check in CHECKS.items():
+        if check is check_index and not answers(found):
+            left_out = "not looked at, as the engine does not answer"
+            yield Finding("list", "wrong", left_out, mend="mend the engine first", check=name)
+            continue
         try:
-            yield from of_check(name, check(examined))
+            for finding in of_check(name, check(examined)):
+                found.append(finding)
+                yield finding
         except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are run too
-            found = f"{type(error).__name__}: {error}"
             mend = "shrag --debug doctor shows where the other commands fail; this is a fault of SHRAG"
-            yield Finding("the check itself", "wrong", found, mend=mend, check=name)
+            yield replace(failed("the check itself", error), mend=mend, check=name)
+
+
+def answers(found: Iterable[Finding]) -> bool:
+    """Tell whether the engine answers, after what was found of it."""
+    engine = (finding for finding in found if (finding.check, finding.subject) == ("engine", REACHABLE))
+    return all(finding.status != "wrong" for finding in engine)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from indexer.errors import IndexerError
 from indexer.settings import EncoderSettings
+from stack.doctor.encryption import check_encryption
 from stack.doctor.findings import Examined, Finding
 
 TEXT = "회복탄력성 resilience"
@@ -22,6 +23,8 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
             mend="SHRAG_ENCODER__PROVIDER=local (make install-models), or endpoint; see docs/models.md",
         )
         return
+    if settings.provider == "endpoint":
+        yield from check_encryption(settings.base_url or "", secret=bool(settings.api_key))
     try:
         encoder = open_encoder(settings)
         if encoder is None:

@@ -3,19 +3,24 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
-from indexer.settings import EngineName, IndexerSettings
+from indexer.errors import IndexerError
+from indexer.settings import ElasticsearchSettings, EngineName, IndexerSettings
 from stack.doctor.checks.disk import nearest_folder
-from stack.doctor.findings import Examined, Finding, Status
+from stack.doctor.encryption import check_encryption
+from stack.doctor.findings import Examined, Finding, Status, failed
 
 if TYPE_CHECKING:
     from indexer.cluster.connection import Cluster
 
 NORI = "analysis-nori"
+REACHABLE = "reachable"
+LOOK_S, MASTER_S = 6, 4  # for an answer that takes no work, and for a cluster to name its master
+FORBIDDEN = 403
 OLDEST = (9, 2)  # the client promises newer servers, not older
 HEALTH: dict[str, tuple[Status, str]] = {
     "green": ("ok", ""),
@@ -62,7 +67,7 @@ def _why_not_writable(folder: Path) -> str:
 
 
 def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
-    configured = settings.elasticsearch.url
+    own = settings.elasticsearch
     try:
         from indexer.cluster.connection import Cluster
     except ModuleNotFoundError as error:
@@ -74,37 +79,72 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
             mend="make install-elasticsearch",
         )
         return
+    yield from check_encryption(own.url, secret=own.sends_secret)
+    looked_at = own.model_copy(update={"timeout_s": min(own.timeout_s, LOOK_S)})
+    asked = [looked_at.model_copy(update={"url": url.strip()}) for url in own.url.split(",")]
+    with ThreadPoolExecutor(len(asked)) as pool:  # each address, as those that are down take long
+        answers = list(pool.map(_nodes, asked))
+    refusals = [answer for answer in answers if isinstance(answer, IndexerError)]
+    if len(refusals) == len(answers):
+        yield failed(REACHABLE, refusals[0], own.url, mend="docs/cluster.md tells how to start one")
+        return
+    there = [
+        address
+        for address, answer in zip(asked, answers, strict=True)
+        if not isinstance(answer, IndexerError)
+    ]
+    nodes: list[dict[str, Any]] = next(answer for answer in answers if not isinstance(answer, IndexerError))
+    with Cluster(there[0]) as cluster:
+        try:
+            once = cluster.client.options(max_retries=0)
+            health = cluster.run(once.cluster.health(master_timeout=f"{MASTER_S}s")).body
+        except IndexerError as error:  # a cluster without a master
+            yield failed(
+                REACHABLE, error, own.url, mend="start the other nodes: GET _cluster/health tells of them"
+            )
+            health = {}
+        else:
+            yield _reachable(health["cluster_name"], refusals, own.url)
+        yield _version(nodes)
+        yield _nori(cluster, nodes)
+        if health:
+            status, mend = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
+            found = f"{health['status']}, {health['number_of_nodes']} node(s)"
+            yield Finding("health", status, found, mend=mend)
+
+
+def _nodes(address: ElasticsearchSettings) -> list[dict[str, Any]] | IndexerError:
+    """Ask at one address what nodes there are; return the error instead where it does not answer."""
+    from indexer.cluster.connection import Cluster
+
     try:
-        with Cluster(settings.elasticsearch) as cluster:
-            yield from _of_a_cluster(cluster, configured)
-    except (EngineUnreachable, EngineRefused, InvalidCall) as error:
-        yield Finding(
-            "reachable",
-            "wrong",
-            str(error),
-            configured=configured,
-            mend="start the cluster (docs/cluster.md), or set SHRAG_ELASTICSEARCH__URL and its key",
-        )
+        with Cluster(address) as cluster:
+            found = cluster.run(cluster.client.options(max_retries=0).nodes.info(metric="plugins"))
+    except IndexerError as error:
+        return error
+    return list(found["nodes"].values())
 
 
-def _of_a_cluster(cluster: "Cluster", configured: str) -> Iterator[Finding]:
-    info = cluster.run(cluster.client.nodes.info(metric="plugins"))
-    nodes: list[dict[str, Any]] = list(info["nodes"].values())
-    yield Finding("reachable", "ok", f"cluster {info['cluster_name']!r} answers", configured=configured)
+def _reachable(name: str, refusals: Sequence[IndexerError], configured: str) -> Finding:
+    if not refusals:
+        return Finding(REACHABLE, "ok", f"cluster {name!r} answers", configured=configured)
+    found = (
+        f"cluster {name!r} answers, but not at every address: {'; '.join(error.what for error in refusals)}"
+    )
+    mend = "start these nodes, or take their addresses out of SHRAG_ELASTICSEARCH__URL"
+    return Finding(REACHABLE, "warning", found, configured, mend)
+
+
+def _version(nodes: Sequence[dict[str, Any]]) -> Finding:
     versions = sorted({str(node["version"]) for node in nodes})
     new_enough = all(tuple(map(int, number.split(".")[:2])) >= OLDEST for number in versions)
-    yield Finding(
+    return Finding(
         "version",
         "ok" if new_enough else "wrong",
         f"Elasticsearch {', '.join(versions)}",
         configured=f"{'.'.join(map(str, OLDEST))} or later",
         mend="" if new_enough else "upgrade the cluster",
     )
-    yield _nori(cluster, nodes)
-    health = cluster.run(cluster.client.cluster.health())
-    status, mend = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
-    found = f"{health['status']}, {health['number_of_nodes']} node(s)"
-    yield Finding("health", status, found, mend=mend)
 
 
 def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
@@ -118,13 +158,14 @@ def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
         return Finding("nori", "ok", f"{NORI} on {len(nodes)} node(s)")
     try:
         cluster.run(cluster.client.indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀"))
-    except EngineRefused as error:
-        return Finding(
-            "nori",
-            "wrong",
-            f"not on {', '.join(without)}: {error}",
-            mend=f"bin/elasticsearch-plugin install {NORI} on each node, then restart it",
-        )
+    except IndexerError as error:
+        found = f"not by its name on {', '.join(without)}, and it cannot be tried"
+        if getattr(error.__cause__, "status_code", 0) == FORBIDDEN:
+            return Finding(
+                "nori", "warning", found, mend="ask with a key that has the right cluster:admin/analyze"
+            )
+        mend = f"bin/elasticsearch-plugin install {NORI} on each node, then restart it"
+        return failed("nori", error, found, mend)
     return Finding("nori", "ok", "Korean text is analysed")
 
 

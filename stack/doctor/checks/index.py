@@ -1,47 +1,50 @@
 """The indexes: whether each opens with today's analysis, and what vectors it has."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from indexer.errors import IndexDamaged, IndexerError, IndexMismatch, UnknownIndex
+from indexer.errors import IndexerError
 from indexer.manifest import Manifest
+from indexer.requests import counted
 from indexer.settings import EncoderSettings
 from indexer.store import CAPABILITIES
-from indexer.store.engines import index_names
+from indexer.store.engines import index_names, open_store
 from retriever.index import open_index
-from stack.doctor.findings import Examined, Finding
+from stack.doctor.findings import Examined, Finding, failed
 
-REMEDIES: dict[type[IndexerError], str] = {  # of other errors the message tells it
-    UnknownIndex: "shrag index PATH --name NAME makes one; shrag indexes list shows those there are",
-    IndexMismatch: "shrag index PATH --name {name} --rebuild",
-    IndexDamaged: "shrag index PATH --name {name} --rebuild",
-}
+SHOWN_DIFFERENCES = 3
 
 
 def check_index(examined: Examined) -> Iterator[Finding]:
-    """Open the index that is named, or all there are."""
+    """Open the index that is named, or each there is, and compare its versions' files with their sums."""
     settings = examined.settings.indexer
     try:
         names = [examined.index] if examined.index else index_names(settings)
-    except IndexerError as error:
-        yield Finding("list", "wrong", str(error), mend="mend the engine first; the rest follows from it")
+    except (IndexerError, OSError) as error:
+        yield failed(
+            "list", error, str(settings.home), mend="let this user read the folder, or set SHRAG_HOME"
+        )
         return
     if not names:
-        yield Finding(
-            "list", "not configured", "there is none", mend="shrag index PATH --name NAME makes one"
-        )
+        mend = "shrag index PATH --name NAME makes one"
+        yield Finding("list", "not configured", "there is none", mend=mend)
     for name in names:
-        yield from _opened(examined, name)
+        yield from _looked_at(name, partial(_opened, examined, name))
+        if not examined.quick:
+            yield from _looked_at(f"{name}, files", partial(_verified, examined, name))
+
+
+def _looked_at(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """Yield what is found, also that it cannot be looked at."""
+    try:
+        yield from look()
+    except (IndexerError, OSError) as error:
+        yield failed(subject, error, mend="what is found tells it; the index itself need not be made anew")
 
 
 def _opened(examined: Examined, name: str) -> Iterator[Finding]:
-    try:
-        with open_index(examined.settings.indexer, name) as index:
-            manifest = index.manifest
-    except IndexerError as error:
-        mend = REMEDIES.get(type(error), "what is found tells it; the index itself need not be made anew")
-        mend = mend.replace("{name}", name)
-        yield Finding(name, "wrong", f"{type(error).__name__}: {error}", mend=mend)
-        return
+    with open_index(examined.settings.indexer, name) as index:
+        manifest = index.manifest
     yield Finding(
         name,
         "ok",
@@ -50,6 +53,29 @@ def _opened(examined: Examined, name: str) -> Iterator[Finding]:
         configured=f"{manifest.engine}, {manifest.analyzer}",
     )
     yield _vectors(manifest, name, examined.settings.indexer.encoder)
+
+
+def _verified(examined: Examined, name: str) -> Iterator[Finding]:
+    """Read every file of every version; one that does not answer may have to, after a rollback."""
+    subject = f"{name}, files"
+    with open_store(examined.settings.indexer, name) as store:
+        versions = store.versions()
+        if not versions:
+            return
+        found = {}
+        for done, version in enumerate(versions):
+            examined.progress(f"reading the files of {name}", done, len(versions))
+            found[version] = store.verify_files(version)
+    damaged = [f"version {version}: {line}" for version, lines in found.items() for line in lines]
+    if damaged:
+        more = len(damaged) - SHOWN_DIFFERENCES
+        shown = [*damaged[:SHOWN_DIFFERENCES], *([f"and {more} more"] if more > 0 else [])]
+        mend = (
+            f"shrag indexes rollback {name} to a whole version, or shrag index PATH --name {name} --rebuild"
+        )
+        yield Finding(subject, "wrong", "; ".join(shown), mend=mend)
+    else:
+        yield Finding(subject, "ok", f"{counted(len(versions), 'version')}, as written")
 
 
 def _vectors(manifest: Manifest, name: str, encoder: EncoderSettings) -> Finding:

@@ -1,9 +1,16 @@
 """The language model: reachable, the right one, roomy enough, and bound to the schema it is given."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from generator.errors import ModelFailed
+from generator.llm.endpoint import Endpoint
+from generator.llm.server import is_count
+from generator.pipeline import run
 from generator.settings import LanguageModelSettings
+from indexer.untrusted import one_line, read_json, without_key
+from stack.doctor.encryption import check_encryption
 from stack.doctor.findings import Examined, Finding
 from stack.doctor.schema_probe import judge_probe, probe_request
 
@@ -14,6 +21,8 @@ LOOK_S = 15.0  # for what a server answers without thinking
 PROMPT_TOKENS = 6_000  # five passages of 4,000 characters, Korean, beside the instructions
 OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
 SHOWN_MODELS = 10
+WHERE_THE_API_BEGINS = "set SHRAG_LLM__BASE_URL to where the API begins (most end in /v1)"
+START = "start the server (docs/models.md), or set SHRAG_LLM__BASE_URL to where it runs"
 
 
 def check_language_model(examined: Examined) -> Iterator[Finding]:
@@ -27,65 +36,76 @@ def check_language_model(examined: Examined) -> Iterator[Finding]:
             mend="set SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL; see docs/models.md",
         )
         return
-    import httpx
+    yield from check_encryption(llm.base_url, secret=bool(llm.api_key))
+    yield from run(_look(Endpoint(llm, examined.transport), llm, llm.base_url))
 
-    headers = {"Authorization": f"Bearer {llm.api_key.get_secret_value()}"} if llm.api_key else {}
-    with httpx.Client(
-        transport=examined.transport, headers=headers, timeout=LOOK_S, trust_env=False
-    ) as client:
-        try:
-            response = client.get(f"{llm.base_url}/models")
-        except httpx.HTTPError as error:
-            why = str(error) or type(error).__name__
-            mend = "start the server (docs/models.md), or set SHRAG_LLM__BASE_URL to where it runs"
-            yield Finding("reachable", "wrong", why, configured=llm.base_url, mend=mend)
-            return
-        if response.status_code != OK:
-            yield _refused(response, llm)
-            return
-        yield Finding("reachable", "ok", "answers", configured=llm.base_url)
-        yield _version(client, llm.base_url)
-        listed = _models(response)
-        yield _listed(listed, llm)
-        if llm.model in listed:
-            yield _context(listed[llm.model], llm)
-            yield _schema(client, llm)
+
+async def _look(endpoint: Endpoint, llm: LanguageModelSettings, base_url: str) -> list[Finding]:
+    await endpoint.open()
+    try:
+        async with aclosing(_findings(endpoint, llm, base_url)) as findings:
+            return [finding async for finding in findings]
+    finally:
+        await endpoint.close()
+
+
+async def _findings(
+    endpoint: Endpoint, llm: LanguageModelSettings, base_url: str
+) -> AsyncGenerator[Finding, None]:
+    try:
+        response = await endpoint.exchange("GET", f"{base_url}/models", None, LOOK_S)
+    except ModelFailed as error:
+        yield Finding("reachable", "wrong", str(error), configured=base_url, mend=START)
+        return
+    if response.status_code != OK:
+        yield _refused(response, llm)
+        return
+    listed = _models(response)
+    if listed is None:
+        kind = one_line(response.headers.get("Content-Type", "something else"), llm.api_key)
+        found = f"lists no models, but answers with {kind}"
+        yield Finding("reachable", "wrong", found, configured=base_url, mend=WHERE_THE_API_BEGINS)
+        return
+    yield Finding("reachable", "ok", "answers", configured=base_url)
+    yield await _version(endpoint, base_url)
+    yield _listed(listed, llm)
+    if llm.model in listed:
+        yield _context(listed[llm.model], llm)
+        yield await _schema(endpoint, llm)
 
 
 def _refused(response: "httpx.Response", llm: LanguageModelSettings) -> Finding:
-    mend = "set SHRAG_LLM__BASE_URL to where the API begins (most end in /v1)"
+    mend = WHERE_THE_API_BEGINS
     if response.status_code in {UNAUTHORIZED, FORBIDDEN}:
         mend = "set SHRAG_LLM__API_KEY to a key that this server accepts"
     found = f"answers {response.status_code} to a request for its models"
     return Finding("reachable", "wrong", found, configured=llm.base_url or "", mend=mend)
 
 
-def _models(response: "httpx.Response") -> dict[str, dict[str, Any]]:
-    """Read the models that a server lists, by name."""
+def _models(response: "httpx.Response") -> dict[str, dict[str, Any]] | None:
+    """Read the models that a server lists, by name; None where it answers with something else."""
     try:
-        listed = response.json()["data"]
+        listed = read_json(response.content)["data"]
         return {str(model["id"]): dict(model) for model in listed}
     except (ValueError, TypeError, KeyError):
-        return {}
+        return None
 
 
-def _version(client: "httpx.Client", base_url: str) -> Finding:
+async def _version(endpoint: Endpoint, base_url: str) -> Finding:
     """Ask where vLLM tells its version; other servers have no such address, which is no fault."""
-    import httpx
-
     try:
-        response = client.get(f"{base_url.removesuffix('/v1')}/version")
-        version = str(response.json()["version"])
-    except (httpx.HTTPError, ValueError, TypeError, KeyError):
+        response = await endpoint.exchange("GET", f"{base_url.removesuffix('/v1')}/version", None, LOOK_S)
+        version = str(read_json(response.content)["version"])
+    except (ModelFailed, ValueError, TypeError, KeyError):
         return Finding("version", "ok", "not told; the server is not vLLM")
-    return Finding("version", "ok", f"vLLM {version}")
+    return Finding("version", "ok", f"vLLM {one_line(version, endpoint.settings.api_key)}")
 
 
 def _listed(listed: dict[str, dict[str, Any]], llm: LanguageModelSettings) -> Finding:
     configured = llm.model or ""
     if llm.model in listed:
         return Finding("model", "ok", "is served", configured=configured)
-    there_are = ", ".join(list(listed)[:SHOWN_MODELS]) or "none"
+    there_are = one_line(", ".join(list(listed)[:SHOWN_MODELS]), llm.api_key) or "none"
     return Finding(
         "model",
         "wrong",
@@ -97,7 +117,7 @@ def _listed(listed: dict[str, dict[str, Any]], llm: LanguageModelSettings) -> Fi
 
 def _context(model: dict[str, Any], llm: LanguageModelSettings) -> Finding:
     length = llm.context_tokens or model.get("max_model_len")
-    if not isinstance(length, int):
+    if not is_count(length):
         return Finding(
             "context",
             "warning",
@@ -116,16 +136,11 @@ def _context(model: dict[str, Any], llm: LanguageModelSettings) -> Finding:
     return Finding("context", "ok", f"{length:,} tokens", configured=f"an answer of {llm.max_tokens:,}")
 
 
-def _schema(client: "httpx.Client", llm: LanguageModelSettings) -> Finding:
+async def _schema(endpoint: Endpoint, llm: LanguageModelSettings) -> Finding:
     """Ask for verse under a schema: a server that binds the model to it answers in JSON all the same."""
-    import httpx
-
     try:
-        response = client.post(
-            f"{llm.base_url}/chat/completions", json=probe_request(llm), timeout=llm.timeout_s
-        )
-    except httpx.HTTPError as error:
-        why = f"no answer: {str(error) or type(error).__name__}"
+        response = await endpoint.exchange("POST", endpoint.url, probe_request(llm), llm.timeout_s)
+    except ModelFailed as error:
         mend = "look into the server's log, or raise SHRAG_LLM__TIMEOUT_S"
-        return Finding("JSON schema", "wrong", why, mend=mend)
-    return judge_probe(response.status_code, response.text)
+        return Finding("JSON schema", "wrong", f"no answer: {error}", mend=mend)
+    return judge_probe(response.status_code, without_key(response.text, llm.api_key))

@@ -15,9 +15,10 @@ from indexer.settings import EncoderSettings
 from tests.http_server import Handler, serving
 
 URL = "http://encoder.test/v1"
+NOT_A_NUMBER = base64.b64encode(np.array([np.nan, 1, 0], "<f4").tobytes()).decode()
 
 
-class Server(httpx.BaseTransport):
+class Server(httpx.AsyncBaseTransport):
     """Answers with a vector for each text, [its length, 1, 0]; the answers prepared come first."""
 
     def __init__(self, *prepared, written=lambda vector: vector):
@@ -25,8 +26,8 @@ class Server(httpx.BaseTransport):
         self.written = written
         self.requests = []
 
-    def handle_request(self, request):
-        self.requests.append((request, json.loads(request.read())))
+    async def handle_async_request(self, request):
+        self.requests.append((request, json.loads(await request.aread())))
         if self.prepared and (answer := self.prepared.pop(0)) is not None:
             if isinstance(answer, Exception):
                 raise answer
@@ -42,7 +43,12 @@ class Server(httpx.BaseTransport):
 
 def opened(server, pauses=None, **options):
     settings = EncoderSettings(provider="endpoint", base_url=URL, model="some-model", **options)
-    return EndpointEncoder(settings, server, (pauses if pauses is not None else []).append)
+
+    async def sleep(seconds):
+        if pauses is not None:
+            pauses.append(seconds)
+
+    return EndpointEncoder(settings, server, sleep)
 
 
 def test_a_request_names_the_model_and_how_to_cut_at_its_end():
@@ -205,7 +211,7 @@ def test_passages_are_tried_for_a_minute():
         (httpx.Response(200, json={"data": [{"index": 5, "embedding": [1.0]}]}), r"1 texts were sent"),
         (httpx.Response(200, json={"data": [{"index": 0, "embedding": [1.0]}]}), r"gave 1 dimensions .* 3"),
         (
-            httpx.Response(200, text='{"data": [{"index": 0, "embedding": [NaN, 1, 0]}]}'),
+            httpx.Response(200, json={"data": [{"index": 0, "embedding": NOT_A_NUMBER}]}),
             r"the vector of text 0, counted from 0, holds a number that is none",
         ),
     ],
@@ -222,7 +228,7 @@ def test_an_answer_that_is_of_no_use_is_told_at_once(answer, told):
 
 def test_the_key_is_sent_and_never_shown():
     server = Server(None, httpx.Response(401, text="no such key: geheim-7"))
-    encoder = opened(server, api_key="geheim-7\n")
+    encoder = opened(server, api_key="geheim-7\n", allow_plain_http=True)
 
     with pytest.raises(EncoderUnusable) as caught:
         encoder.encode_queries(["abc"])

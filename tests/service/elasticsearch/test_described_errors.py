@@ -12,7 +12,7 @@ from indexer.settings import ElasticsearchSettings
 def refusal(status: int, reason: str) -> ApiError:
     """Return the client's error for an answer of the cluster."""
     node = NodeConfig("http", "127.0.0.1", 9200)
-    meta = ApiResponseMeta(status, "1.1", HttpHeaders(), 0.1, node)
+    meta = ApiResponseMeta(status, "1.1", HttpHeaders({"X-Elastic-Product": "Elasticsearch"}), 0.1, node)
     return ApiError("refused", meta, {"error": {"type": "illegal_argument_exception", "reason": reason}})
 
 

@@ -1,10 +1,13 @@
 """`shrag doctor` before a real cluster: the server, its plugin, its indexes and their vectors."""
 
+import json
+import re
+
 import httpx
 import pytest
 
 from indexer.ingest import IngestRequest, build_index
-from tests.indexer.corpora import write_jsonl
+from tests.indexer.corpora import ROOT, write_jsonl
 from tests.indexer.embedding_server import embedding_server
 from tests.retriever.vector_contract import with_encoder
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
@@ -32,7 +35,7 @@ def test_a_cluster_with_the_plugin_is_well(settings, elasticsearch):
     code, found = asked(settings)
 
     engine = statuses("engine", found)
-    assert code == 0
+    assert code == 0, found
     assert list(engine) == SUBJECTS
     assert engine | {"health": "ok"} == dict.fromkeys(SUBJECTS, "ok")
     assert found["engine", "version"]["found"].startswith("Elasticsearch 9.")
@@ -55,11 +58,52 @@ def test_health_is_the_cluster_s_own_word(settings, elasticsearch):
     assert found["engine", "health"]["status"] == {"green": "ok", "yellow": "warning", "red": "wrong"}[told]
 
 
+def documented_keys():
+    """Return the bodies that docs/cluster.md gives for keys that search and index."""
+    blocks = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "cluster.md").read_text("utf-8"), re.DOTALL)
+    keys = map(json.loads, blocks)
+    return [pytest.param(key, id=key["name"]) for key in keys if key["name"] != "shrag-backup"]
+
+
+@pytest.mark.parametrize("key", documented_keys())
+def test_a_key_as_documented_passes(settings, elasticsearch, tmp_path, key):
+    build_index(
+        IngestRequest("papers", [str(write_jsonl(tmp_path / "p.jsonl", [{"id": "A", "title": "rice"}]))]),
+        settings,
+    )
+    prefix = settings.elasticsearch.prefix
+    rights = json.loads(
+        json.dumps(key).replace('"shrag-*"', f'"{prefix}-*"').replace('"shrag.*"', f'"{prefix}.*"')
+    )
+    answer = httpx.post(
+        f"{elasticsearch.url}/_security/api_key",
+        json=rights,
+        auth=elasticsearch.basic_auth,
+        trust_env=False,
+        timeout=30,
+    )
+    encoded = answer.raise_for_status().json()["encoded"]
+
+    code, found = asked(
+        settings,
+        "--name",
+        "papers",
+        elasticsearch__api_key=encoded,
+        elasticsearch__user="",
+        elasticsearch__password="",
+    )
+
+    assert code == 0, found
+    assert statuses("index", found)["papers, files"] == "ok"
+    assert found["engine", "nori"]["status"] in {"ok", "warning"}
+
+
 def test_a_wrong_password_is_told_with_the_setting(settings):
     code, found = asked(settings, elasticsearch__password="guessed")
 
     assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
-    assert "SHRAG_ELASTICSEARCH__" in found["engine", "reachable"]["found"]
+    assert "does not accept these credentials" in found["engine", "reachable"]["found"]
+    assert "SHRAG_ELASTICSEARCH__USER" in found["engine", "reachable"]["mend"]
     assert "guessed" not in str(found)
 
 
@@ -74,7 +118,7 @@ def test_an_index_with_its_vectors_is_well_and_offline_asked_nowhere_else(settin
         code, found = asked(settings, "--offline", "--name", "papers", **encoder)
 
     assert code == 0
-    assert statuses("index", found) == {"papers": "ok", "papers, vectors": "ok"}
+    assert statuses("index", found) == dict.fromkeys(["papers", "papers, vectors", "papers, files"], "ok")
     assert found["index", "papers, vectors"]["found"] == "2 of 2 passages, 8 dimensions"
     assert statuses("offline", found) == {"a question": "ok", "addresses": "ok"}
     assert settings.elasticsearch.url in found["offline", "addresses"]["configured"]

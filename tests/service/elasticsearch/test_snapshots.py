@@ -99,6 +99,12 @@ def holding(cluster: Cluster, prefix: str) -> dict[str, list[str]]:
     return {index: list(told["aliases"]) for index, told in sorted(there.body.items())}
 
 
+def restore(cluster: Cluster, prefix: str, name: str) -> None:
+    """Restore as the command does, of somebody who agrees."""
+    found = snapshots.find_snapshot(cluster, prefix, name)
+    snapshots.restore(cluster, prefix, found, snapshots.present(cluster, prefix))
+
+
 def test_a_restore_brings_back_what_was_deleted_with_its_alias(cluster: Cluster, prefix: str):
     publish(cluster, prefix, "papers", 1, ["논에서 나오는 메탄", "methane from rice"])
     cluster.run(cluster.client.index(index=glossaries(prefix), id="1", document={"piece": "메탄\tmethane"}))
@@ -107,7 +113,7 @@ def test_a_restore_brings_back_what_was_deleted_with_its_alias(cluster: Cluster,
     assert taken.indices == (f"{prefix}-papers@000001", f"{prefix}.glossaries")
 
     cluster.run(cluster.client.indices.delete(index=list(taken.indices)))
-    snapshots.restore(cluster, prefix, "first")
+    restore(cluster, prefix, "first")
 
     assert holding(cluster, prefix) == {
         f"{prefix}-papers@000001": [f"{prefix}-papers"],
@@ -124,26 +130,17 @@ def test_a_restore_takes_back_what_came_later(cluster: Cluster, prefix: str):
     publish(cluster, prefix, "notes", 1, ["later"])
     assert answers(cluster, prefix, "papers", "new") == 1
 
-    snapshots.restore(cluster, prefix, "before", replace=True)
+    restore(cluster, prefix, "before")
 
     assert holding(cluster, prefix) == {f"{prefix}-papers@000001": [f"{prefix}-papers"]}
     assert answers(cluster, prefix, "papers", "old") == 1
-
-
-def test_a_restore_deletes_nothing_that_was_not_confirmed(cluster: Cluster, prefix: str):
-    publish(cluster, prefix, "papers", 1, ["old"])
-    snapshots.backup(cluster, prefix, "before")
-    publish(cluster, prefix, "papers", 2, ["new"])
-    with pytest.raises(InvalidCall, match=r"deletes what is there.*papers@000001, .*papers@000002.*--yes"):
-        snapshots.restore(cluster, prefix, "before")
-    assert answers(cluster, prefix, "papers", "new") == 1
 
 
 def test_another_prefix_is_neither_saved_nor_touched(cluster: Cluster, prefix: str):
     publish(cluster, prefix, "papers", 1, ["ours"])
     publish(cluster, f"{prefix}x", "papers", 1, ["theirs"])
     assert snapshots.backup(cluster, prefix, "ours").indices == (f"{prefix}-papers@000001",)
-    snapshots.restore(cluster, prefix, "ours", replace=True)
+    restore(cluster, prefix, "ours")
     assert answers(cluster, f"{prefix}x", "papers", "theirs") == 1
 
 
@@ -151,7 +148,7 @@ def test_who_is_writing_is_neither_saved_nor_restored(cluster: Cluster, prefix: 
     publish(cluster, prefix, "papers", 1, ["ours"])
     cluster.run(cluster.client.index(index=leases(prefix), id="papers", document={"holder": "somebody"}))
     assert snapshots.backup(cluster, prefix, "ours").indices == (f"{prefix}-papers@000001",)
-    snapshots.restore(cluster, prefix, "ours", replace=True)
+    restore(cluster, prefix, "ours")
     assert leases(prefix) in holding(cluster, prefix)
 
 
@@ -161,11 +158,11 @@ def test_nothing_is_restored_while_somebody_writes(cluster: Cluster, prefix: str
     held = {"holder": "desk-0123", "until": int(time.time()) + 60}
     cluster.run(cluster.client.index(index=leases(prefix), id=f"{prefix}-papers", document=held))
     with pytest.raises(IndexBusy, match=r"a process on desk is writing to .*-papers; nothing was deleted"):
-        snapshots.restore(cluster, prefix, "ours", replace=True)
+        restore(cluster, prefix, "ours")
     assert answers(cluster, prefix, "papers", "ours") == 1
     over = held | {"until": int(time.time()) - 1}
     cluster.run(cluster.client.index(index=leases(prefix), id=f"{prefix}-papers", document=over))
-    snapshots.restore(cluster, prefix, "ours", replace=True)
+    restore(cluster, prefix, "ours")
 
 
 def test_snapshots_are_listed_the_oldest_first(cluster: Cluster, prefix: str):
@@ -209,7 +206,7 @@ def test_a_missing_snapshot_is_told_with_those_there_are(cluster: Cluster, prefi
     publish(cluster, prefix, "papers", 1, ["one"])
     snapshots.backup(cluster, prefix, "monday")
     with pytest.raises(InvalidCall, match=r"no snapshot 'tuesday' .* there are: monday"):
-        snapshots.restore(cluster, prefix, "tuesday", replace=True)
+        restore(cluster, prefix, "tuesday")
     assert answers(cluster, prefix, "papers", "one") == 1
 
 
@@ -223,7 +220,7 @@ def test_a_snapshot_of_another_prefix_is_told(cluster: Cluster, prefix: str):
 def test_a_server_without_path_repo_is_told(elasticsearch: Access):
     with (
         Cluster(settings_for(elasticsearch, "norepo")) as cluster,
-        pytest.raises(EngineRefused, match=r"set path\.repo in all nodes' elasticsearch\.yml"),
+        pytest.raises(EngineRefused, match=r"set path\.repo on every node"),
     ):
         snapshots.list_snapshots(cluster, "norepo")
 
@@ -242,7 +239,7 @@ def test_a_repository_that_is_gone_is_told_before_anything_is_deleted(
     snapshots.backup(cluster, prefix, "once")
     shutil.rmtree(folder / prefix)
     with pytest.raises((EngineRefused, InvalidCall)):
-        snapshots.restore(cluster, prefix, "once", replace=True)
+        restore(cluster, prefix, "once")
     assert answers(cluster, prefix, "papers", "one") == 1
 
 
@@ -252,7 +249,7 @@ def test_a_damaged_snapshot_is_told_as_not_restored(cluster: Cluster, prefix: st
     for shard in (folder / prefix / "indices").rglob("snap-*.dat"):
         shard.write_bytes(b"nothing of a snapshot")
     with pytest.raises(IndexNotWritten, match=f"not restored: {prefix}-papers@000001 .*same command again"):
-        snapshots.restore(cluster, prefix, "once", replace=True)
+        restore(cluster, prefix, "once")
     cluster.run(cluster.client.indices.delete(index=f"{prefix}-papers@000001"))
 
 
@@ -264,7 +261,7 @@ def test_taking_snapshots_needs_no_more_than_create_snapshot_once_the_folder_is_
     with Cluster(with_key(cluster, access, prefix, BACKUP_RIGHTS)) as limited:
         assert snapshots.backup(limited, prefix, "nightly").state == "SUCCESS"
         with pytest.raises(EngineRefused, match="denies this user or key a right"):
-            snapshots.restore(limited, prefix, "nightly", replace=True)
+            restore(limited, prefix, "nightly")
     assert answers(cluster, prefix, "papers", "one") == 1
 
 

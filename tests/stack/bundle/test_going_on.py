@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from stack.bundle.making import BundleRequest, make_bundle
+from stack.bundle.manifest import files_below
 from stack.bundle.models import ModelSource
 from stack.bundle.source import CHECKOUT
 from stack.bundle.verifying import verify_bundle
@@ -77,7 +78,8 @@ def test_a_bundle_that_goes_on_has_the_source_and_the_models_of_now(checkout, tm
     write_model(tmp_path / "later")
     for words in (["mv", "docker-compose.yml", "new.yml"], ["commit", "--quiet", "-m", "second"]):
         subprocess.run([*GIT, "-C", str(clone), *words], check=True)
-    paths = {one.path for one in make_bundle(request).files}
+    make_bundle(request)
+    paths = set(files_below(tmp_path / "out"))
     assert {one for one in paths if one.startswith("source/")} == {
         "source/new.yml",
         "source/requirements/base.txt",
@@ -112,7 +114,7 @@ def test_a_branch_of_the_hub_that_has_moved_is_not_mixed(checkout, tmp_path, mon
         with pytest.raises(BundleIncomplete, match="wheels"):
             make_bundle(request)
         plan = json.loads((tmp_path / "out.partial" / "plan.json").read_text("utf-8"))
-        assert plan["models"] == [["o/m", "1" * 40, ""]]
+        assert plan["models"] == [{"name": "o/m", "revision": "1" * 40, "folder": None}]
         known["sha"] = "2" * 40
         with pytest.raises(BundleCallError, match="begun with other options"):
             make_bundle(request)

@@ -3,7 +3,7 @@
 import pytest
 
 from stack.bundle.making import BundleRequest, make_bundle
-from stack.bundle.manifest import read_manifest
+from stack.bundle.manifest import files_below, read_manifest
 from stack.bundle.wheels import for_platforms
 from stack.errors import BundleCallError, BundleIncomplete
 
@@ -13,10 +13,11 @@ def test_a_bundle_holds_what_was_asked_for_and_says_so(whole, checkout):
     head = (checkout / ".git" / "refs" / "heads" / "main").read_text("utf-8")
     assert manifest.commit == head.strip()
     assert manifest.models == ({"name": "owner/tiny", "revision": "", "source": "folder"},)
-    paths = {one.path for one in manifest.files}
+    paths = set(files_below(whole))
     assert {"source/requirements/base.txt", "models/owner/tiny/b.safetensors"} <= paths
     assert sum(path.endswith(".whl") for path in paths) >= 2
-    assert {one.asked_for for one in manifest.left_out} == {False}
+    assert manifest.missing == {}
+    assert manifest.files == len(paths) - 1  # but the manifest itself
     assert not whole.with_name("out.partial").exists()
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from stack.bundle.making import BundleRequest, make_bundle
-from stack.bundle.manifest import entries, files_below
+from stack.bundle.manifest import files_below, hashes_below
 from stack.bundle.models import ModelSource, collect_model, model_faults, parse_model
 from stack.errors import BundleCallError, BundleIncomplete
 from tests.stack.bundle.small_bundles import write_model
@@ -15,7 +15,7 @@ def test_a_link_to_a_folder_is_not_bundled(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("folder")
     with pytest.raises(BundleIncomplete, match="link"):
-        entries(tmp_path)
+        hashes_below(tmp_path)
 
 
 def test_what_is_hidden_in_a_model_s_folder_is_not_carried_away(tmp_path):

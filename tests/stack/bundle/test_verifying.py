@@ -9,7 +9,6 @@ import sys
 
 import pytest
 
-from stack.bundle.manifest import read_manifest
 from stack.bundle.verifying import file_faults, verify_bundle
 from stack.errors import BundleDamaged
 
@@ -21,7 +20,7 @@ def change_manifest(folder, **changed):
 
 def faults_of(folder):
     """Return what is wrong with the files alone; pip, which takes its time, is not asked."""
-    return list(file_faults(folder, read_manifest(folder)))
+    return list(file_faults(folder))
 
 
 def test_a_whole_bundle_is_verified_and_tells_how_to_install(whole):
@@ -62,12 +61,12 @@ TINY = "models/owner/tiny"
     ("name", "act", "fault"),
     [
         (f"{TINY}/a.safetensors", damage, "is damaged (another hash)"),
-        (f"{TINY}/config.json", lambda path: path.write_bytes(b"{}"), "has 2 bytes, not 22"),
+        (f"{TINY}/config.json", lambda path: path.write_bytes(b"{}"), "is damaged (another hash)"),
         (f"{TINY}/config.json", lambda path: path.unlink() or path.symlink_to("nowhere"), "is missing"),
         ("wheels/more.whl", lambda path: path.write_bytes(b""), "does not belong to the bundle"),
         ("source/link", lambda path: path.symlink_to("/etc"), "does not belong to the bundle"),
-        ("SHA256SUMS", lambda path: path.unlink(), "is missing"),
-        ("SHA256SUMS", damage, "does not fit bundle.json; one of them was changed"),
+        ("SHA256SUMS", lambda path: path.unlink(), "cannot be read (No such file or directory)"),
+        ("bundle.json", damage, "is damaged (another hash)"),
     ],
 )
 def test_what_is_not_as_it_was_made_is_found(bundle, name, act, fault):
@@ -100,12 +99,12 @@ def test_a_link_out_of_the_bundle_is_found(bundle, tmp_path):
 
 def test_a_manifest_that_was_changed_is_found_by_its_sum(bundle):
     change_manifest(bundle, commit="0" * 40)
-    assert faults_of(bundle) == ["SHA256SUMS: does not fit bundle.json; one of them was changed"]
+    assert faults_of(bundle) == ["bundle.json: is damaged (another hash)"]
 
 
 def test_a_lock_that_there_is_not_is_one_error(bundle):
-    change_manifest(bundle, lock="other.txt")
-    with pytest.raises(BundleDamaged, match=r"no lock is called 'other\.txt'"):
+    change_manifest(bundle, extra="other")
+    with pytest.raises(BundleDamaged, match="cannot be read"):
         verify_bundle(bundle)
 
 

@@ -1,0 +1,39 @@
+"""What comes from outside, a server or a file of somebody else's: JSON and text, read and shown safely."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import SecretStr
+from pydantic_core import from_json
+
+SHOWN_CHARACTERS = 300
+
+
+def read_json(content: bytes | str) -> Any:
+    """Read JSON; ValueError where it is none, is nested deeply, or holds NaN or Infinity."""
+    return from_json(content, allow_inf_nan=False, cache_strings="none")
+
+
+def message_in(content: bytes) -> str:
+    """Find what a server says in the body of an error, whose shape no standard fixes."""
+    try:
+        said = read_json(content)
+    except ValueError:
+        return content.decode("utf-8", "replace")
+    for name in ("error", "message", "detail"):  # {"error": {"message": …}} and its like
+        if isinstance(said, Mapping) and said.get(name):
+            said = said[name]
+    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+
+
+def one_line(text: str, key: SecretStr | None = None) -> str:
+    """Make one printable line of at most SHOWN_CHARACTERS, without the key."""
+    shown = without_key(text, key)[: 10 * SHOWN_CHARACTERS]
+    line = " ".join("".join(char if char.isprintable() else " " for char in shown).split()).rstrip(".")
+    return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def without_key(text: str, key: SecretStr | None) -> str:
+    """Hide a key, which a server may repeat."""
+    return text.replace(key.get_secret_value(), "***") if key else text

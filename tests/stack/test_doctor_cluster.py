@@ -1,0 +1,98 @@
+"""What `shrag doctor` finds of a cluster that lacks nodes or a master, and of what poses as one."""
+
+from typing import ClassVar
+
+import pytest
+
+from generator.pipeline import Settings
+from stack.doctor.checks import engine
+from stack.doctor.checks.engine import check_engine
+from stack.doctor.findings import Examined
+from tests.http_server import Handler, serving
+from tests.service.processes import free_ports
+from tests.stack.asking_the_doctor import doctor
+
+pytest.importorskip("elasticsearch")
+
+NODES = {
+    "cluster_name": "c",
+    "nodes": {"n": {"name": "n", "version": "9.2.0", "plugins": [{"name": "analysis-nori"}]}},
+}
+HEALTH = {"cluster_name": "c", "status": "green", "number_of_nodes": 1}
+NO_MASTER = {"error": {"type": "master_not_discovered_exception", "reason": None}, "status": 503}
+
+
+class Node(Handler):
+    """A node of three, with a master or without one."""
+
+    health = 200, HEALTH
+    plugins = NODES
+    paths: ClassVar[list[str]] = []
+
+    def get(self):
+        self.paths.append(self.path)
+        status, body = self.health if "health" in self.path else (200, self.plugins)
+        if "_nodes" not in self.path and "health" not in self.path:
+            status, body = 200, {}
+        self.answer(status, body)
+
+    def end_headers(self):
+        self.send_header("X-Elastic-Product", "Elasticsearch")
+        super().end_headers()
+
+    def post(self):
+        self.paths.append(self.path)
+        self.answer(
+            403, {"error": {"type": "security_exception", "reason": "action [cluster:admin/analyze]"}}
+        )
+
+
+def node(**changed):
+    return type("Answering", (Node,), {"paths": [], **changed})
+
+
+def at(*urls):
+    return {"engine": "elasticsearch", "elasticsearch__url": ",".join(urls)}
+
+
+def down():
+    return f"http://127.0.0.1:{free_ports(1)[0]}"
+
+
+def test_nodes_that_are_down_are_named_and_the_others_answer(tmp_path):
+    gone = down()
+    with serving(node()) as url:
+        code, found = doctor(tmp_path, **at(gone, url))
+    assert (code, found["engine", "reachable"]["status"]) == (0, "warning")
+    assert gone in found["engine", "reachable"]["found"]
+    assert found["engine", "health"]["status"] == "ok"
+
+
+def test_a_cluster_without_a_master_is_wrong_and_is_not_waited_for_again(tmp_path):
+    lonely = node(health=(503, NO_MASTER))
+    with serving(lonely) as url:
+        code, found = doctor(tmp_path, **at(down(), url, down()))
+    assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
+    assert found["engine", "nori"]["status"] == "ok"
+    assert found["index", "list"]["found"] == "not looked at, as the engine does not answer"
+    assert [path.partition("?")[0] for path in lonely.paths] == ["/_nodes/plugins", "/_cluster/health"]
+    assert "master_timeout=4s" in lonely.paths[1]
+
+
+def test_a_key_that_may_not_try_nori_is_no_missing_plugin(tmp_path):
+    unnamed = node(plugins={"nodes": {"n": {"name": "n", "version": "9.2.0"}}})
+    with serving(unnamed) as url:
+        code, found = doctor(tmp_path, **at(url))
+    assert (code, found["engine", "nori"]["status"]) == (0, "warning")
+    assert "cluster:admin/analyze" in found["engine", "nori"]["mend"]
+
+
+def test_a_password_that_goes_unencrypted_to_another_machine_is_a_warning(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "LOOK_S", 0.1)
+    given = {"url": "http://192.0.2.1:9200", "password": "x", "allow_plain_http": "true"}
+    for name, value in given.items():
+        monkeypatch.setenv(f"SHRAG_ELASTICSEARCH__{name.upper()}", value)
+    monkeypatch.setenv("SHRAG_ENGINE", "elasticsearch")
+    found = {finding.subject: finding for finding in check_engine(Examined(Settings.from_environment()))}
+    assert found["encryption"].status == "warning"
+    assert "192.0.2.1" in found["encryption"].found
