@@ -3,6 +3,8 @@
 After a change that is meant to change them: python -m eval.experiments.golden --home DIR --renew
 """
 
+from typing import Any
+
 import pytest
 from click.testing import CliRunner
 
@@ -51,7 +53,7 @@ def test_methods_find_for_the_held_out_questions_what_is_recorded(bench):
 
 
 def test_held_out_questions_are_counted_by_what_their_kind_asks_for():
-    topics = [
+    topics: list[dict[str, Any]] = [
         {"query_id": "1", "kind": "time", "excluded": ["old"]},
         {"query_id": "2", "kind": "time", "excluded": ["far"]},
         {"query_id": "3", "kind": "two-step"},
