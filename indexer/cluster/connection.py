@@ -10,7 +10,6 @@ tries those again, by document.
 
 import asyncio
 import base64
-import textwrap
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -38,6 +37,7 @@ from indexer.cluster.node import (
 )
 from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
 from indexer.settings import ElasticsearchSettings
+from indexer.untrusted import one_line
 
 Result = TypeVar("Result")
 
@@ -48,7 +48,6 @@ BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, OVERLOADED = 400, 401, 403, 404
 STARTING = (502, 503, 504)
 growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 SET_URL = "set SHRAG_ELASTICSEARCH__URL to where it is"
-LONGEST_REASON = 2_000  # characters of what a server says
 LASTING = (AnswerTooLong, CertificateRefused, PlainServer)  # time does not mend them
 SPEAK_TLS = "begin SHRAG_ELASTICSEARCH__URL with https:// if it speaks TLS"
 OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
@@ -72,7 +71,7 @@ class Cluster:
             self.client = self.run(_make_client(settings))
         except (ValueError, TypeError, OSError) as error:
             raise InvalidCall(
-                f"no connection can be made with the settings SHRAG_ELASTICSEARCH__… ({_first_line(error)})",
+                f"no connection can be made with the settings SHRAG_ELASTICSEARCH__… ({_said(error)})",
                 remedy="look at …__URL, …__USER, …__PASSWORD, …__API_KEY and …__CA_CERTS",
             ) from error
         finally:
@@ -190,7 +189,7 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
         ) from error
     except CertificateRefused as error:
         raise EngineUnreachable(
-            f"the certificate of what answers at {url} is refused ({_first_line(error)})",
+            f"the certificate of what answers at {url} is refused ({_said(error)})",
             remedy=(
                 "name the authority that signed it in SHRAG_ELASTICSEARCH__CA_CERTS",
                 "write the host in SHRAG_ELASTICSEARCH__URL as the certificate names it",
@@ -198,12 +197,12 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
         ) from error
     except PlainServer as error:
         raise EngineUnreachable(
-            f"what answers at {url} does not speak TLS ({_first_line(error)})",
+            f"what answers at {url} does not speak TLS ({_said(error)})",
             remedy="begin SHRAG_ELASTICSEARCH__URL with http:// if it is to have none, or name its TLS port",
         ) from error
     except AnswerTooLong as error:
         raise EngineRefused(
-            f"what answers at {url} sends {_first_line(error)} in one answer",
+            f"what answers at {url} sends {_said(error)} in one answer",
             remedy=(
                 "look at the proxy before Elasticsearch, if there is one",
                 "ask for less at once",
@@ -222,13 +221,13 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
         raise EngineRefused(f"Elasticsearch at {url} {what}", remedy=remedy) from error
     except SerializationError as error:
         raise EngineRefused(
-            f"what answers at {url} cannot be read ({_first_line(error)})",
+            f"what answers at {url} cannot be read ({_said(error)})",
             remedy=("if a proxy stands before Elasticsearch, look there", SET_URL),
         ) from error
     except TransportError as error:
         hung_up = isinstance(error, BrokenOff) and "http://" in url
         raise EngineUnreachable(
-            f"no Elasticsearch answers at {url} ({_first_line(error)})",
+            f"no Elasticsearch answers at {url} ({_said(error)})",
             remedy=("start it", SET_URL, *((SPEAK_TLS,) if hung_up else ())),
         ) from error
 
@@ -268,19 +267,13 @@ def reason_of(error: ApiError) -> tuple[str, str]:
     body: Any = error.body
     cause = body.get("error") if isinstance(body, dict) else None
     if not isinstance(cause, dict):
-        return "", _one_line(cause or error.message or error.status_code)
+        return "", one_line(str(cause or error.message or error.status_code))
     for root in cause.get("root_cause") or ():
         cause = root
     while isinstance(cause.get("caused_by"), dict):
         cause = cause["caused_by"]
-    return str(cause.get("type", "")), _one_line(cause.get("reason") or error.message)
+    return str(cause.get("type", "")), one_line(str(cause.get("reason") or error.message))
 
 
-def _one_line(said: object) -> str:
-    """Return what a server says as a line that can be shown."""
-    return textwrap.shorten(str(said)[:LONGEST_REASON], LONGEST_REASON, placeholder=" …")
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(getattr(error, "message", error)).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__
+def _said(error: Exception) -> str:
+    return one_line(str(getattr(error, "message", error))) or type(error).__name__

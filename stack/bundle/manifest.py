@@ -12,9 +12,11 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from indexer.durable import write_durably
+from indexer.regular_files import read_regular
 from stack.errors import BundleDamaged, BundleIncomplete
 
 MANIFEST, SUMS = "bundle.json", "SHA256SUMS"
+DESCRIPTION_BYTES = 100_000_000  # of a file that describes others, at most
 PLAN = "plan.json"  # of a bundle that is not finished
 Extra = Literal["base", "elasticsearch", "models", "dev"]
 SOURCE, WHEELS, MODELS, IMAGES = "source", "wheels", "models", "images"
@@ -45,7 +47,7 @@ def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a bundle; BundleDamaged where there is none, or it cannot be read."""
     path = folder / MANIFEST
     try:
-        return ADAPTER.validate_json(path.read_bytes())
+        return ADAPTER.validate_json(read_regular(path, DESCRIPTION_BYTES))
     except OSError as error:
         raise BundleDamaged(
             f"{folder} is no bundle ({MANIFEST}: {error.strerror}); a bundle that is not finished is called "

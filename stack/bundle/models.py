@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from indexer.regular_files import read_regular
+from stack.bundle.manifest import DESCRIPTION_BYTES
 from stack.errors import BundleCallError, BundleIncomplete
 
 # Other forms of the same weights: beside safetensors neither vLLM nor sentence-transformers reads them.
@@ -115,7 +117,8 @@ def model_faults(folder: Path) -> Iterator[str]:
             yield f"{index} names no weights"
     elif not there.intersection(WEIGHTS):
         yield f"there are no weights ({', '.join(WEIGHTS)}, or an index of their parts)"
-    for module in _read(folder / MODULES) or ():
+    modules = _read(folder / MODULES)
+    for module in modules if isinstance(modules, list) else ():
         path = module.get("path", "")
         if path and not (folder / path / CONFIG).is_file() and "Normalize" not in str(module.get("type")):
             yield f"{MODULES} names {path}, and {path}/{CONFIG} is missing"
@@ -123,6 +126,6 @@ def model_faults(folder: Path) -> Iterator[str]:
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(read_regular(path, DESCRIPTION_BYTES))
     except (OSError, ValueError, RecursionError):
         return None

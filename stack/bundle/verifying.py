@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+from indexer.regular_files import read_regular
 from stack.bundle.manifest import (
+    DESCRIPTION_BYTES,
     MODELS,
     SOURCE,
     SUMS,
@@ -47,7 +49,7 @@ def verify_bundle(folder: Path, tell: Callable[[str], None] = lambda _: None) ->
 def file_faults(folder: Path) -> Iterator[str]:
     """Tell which files are missing, damaged or not of the bundle."""
     try:
-        lines = (folder / SUMS).read_text("utf-8", "replace").splitlines()
+        lines = read_regular(folder / SUMS, DESCRIPTION_BYTES).decode("utf-8", "replace").splitlines()
     except OSError as error:
         yield f"{SUMS}: cannot be read ({error.strerror})"
         return

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from stack.bundle.models import model_faults
 from stack.bundle.verifying import file_faults, verify_bundle
 from stack.errors import BundleDamaged
 
@@ -118,6 +119,18 @@ def test_a_manifest_that_cannot_be_read_is_one_error(tmp_path, text):
     (tmp_path / "bundle.json").write_text(text)
     with pytest.raises(BundleDamaged):
         verify_bundle(tmp_path)
+
+
+def test_pipes_in_the_place_of_files_are_not_waited_for(bundle):
+    for name in ("SHA256SUMS", "models/owner/tiny/config.json", "wheels/more.whl"):
+        (bundle / name).unlink(missing_ok=True)
+        os.mkfifo(bundle / name)
+    assert faults_of(bundle) == ["SHA256SUMS: cannot be read (it is no regular file)"]
+    assert next(model_faults(bundle / TINY)).startswith("config.json is missing")
+    (bundle / "bundle.json").unlink()
+    os.mkfifo(bundle / "bundle.json")
+    with pytest.raises(BundleDamaged, match="is no bundle"):
+        verify_bundle(bundle)
 
 
 def test_a_folder_that_is_no_bundle_is_one_error(tmp_path):
