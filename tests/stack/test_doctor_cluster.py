@@ -79,6 +79,14 @@ def test_a_cluster_without_a_master_is_wrong_and_is_not_waited_for_again(tmp_pat
     assert "master_timeout=4s" in lonely.paths[1]
 
 
+@pytest.mark.parametrize("answer", [{}, [], {"nodes": [1]}, {"nodes": {"n": {"version": "new"}}}])
+def test_what_answers_otherwise_is_no_fault_of_the_check(tmp_path, answer):
+    with serving(node(plugins=answer)) as url:
+        code, found = doctor(tmp_path, **at(url))
+    assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
+    assert "SHRAG_ELASTICSEARCH__URL" in found["engine", "reachable"]["mend"]
+
+
 def test_a_key_that_may_not_try_nori_is_no_missing_plugin(tmp_path):
     unnamed = node(plugins={"nodes": {"n": {"name": "n", "version": "9.2.0"}}})
     with serving(unnamed) as url:

@@ -32,7 +32,12 @@ HEALTH: dict[str, tuple[Status, str]] = {
 def check_engine(examined: Examined) -> Iterator[Finding]:
     """Tell whether the engine of the settings can be used."""
     settings = examined.settings.indexer
-    yield from ENGINES[settings.engine](settings)
+    try:
+        yield from ENGINES[settings.engine](settings)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:  # what it answers lacks a part
+        mend = "look at the proxy before it, or set SHRAG_ELASTICSEARCH__URL to where Elasticsearch is"
+        found = f"it does not answer as Elasticsearch does ({type(error).__name__}: {error})"
+        yield Finding(REACHABLE, "wrong", found, configured=settings.elasticsearch.url, mend=mend)
 
 
 def _embedded(settings: IndexerSettings) -> Iterator[Finding]:
