@@ -37,6 +37,7 @@ class ModelFailed(GeneratorError):
     """
 
     attempts = 1
+    of_server = False  # whether it says that the server is down, not that a call or an answer was wrong
 
     def __str__(self) -> str:
         text = super().__str__()
@@ -44,11 +45,13 @@ class ModelFailed(GeneratorError):
 
 
 class ModelUnreachable(ModelFailed):
-    """The endpoint could not be connected to, or the connection broke off."""
+    """The endpoint could not be connected to, or gave no whole answer."""
+
+    of_server = True
 
 
 class ModelTooSlow(ModelFailed):
-    """A time limit passed: of a request, of a stage, of the first token, or between two.
+    """A time limit passed: the server was silent, or did not come to the end of its answer.
 
     `of_server` is False where the server had only the rest of a stage to answer in, or was not asked.
     """
@@ -68,6 +71,7 @@ class ModelRefusedCall(ModelFailed):
     def __init__(self, message: str, *, status: int) -> None:
         """Keep the status beside the message."""
         self.status = status
+        self.of_server = status >= 500  # noqa: PLR2004 - the server's own errors, in HTTP
         self.retry_after_s: float | None = None
         super().__init__(message)
 

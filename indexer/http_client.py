@@ -55,7 +55,7 @@ class _BoundedStream(httpx.AsyncByteStream):
         async for piece in self._stream:
             left -= len(piece)
             if left < 0:
-                raise httpx.RemoteProtocolError(f"it sent more than {self._most:,} bytes")
+                raise httpx.RemoteProtocolError(f"it sends more than {self._most:,} bytes")
             yield piece
 
     async def aclose(self) -> None:

@@ -35,5 +35,8 @@ def one_line(text: str, key: SecretStr | None = None) -> str:
 
 
 def without_key(text: str, key: SecretStr | None) -> str:
-    """Hide a key, which a server may repeat."""
-    return text.replace(key.get_secret_value(), "***") if key else text
+    """Hide a key, which a server may repeat, as it is or as a string of JSON."""
+    if not key:
+        return text
+    secret = key.get_secret_value()
+    return text.replace(secret, "***").replace(json.dumps(secret)[1:-1], "***")

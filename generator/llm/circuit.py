@@ -4,17 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from generator.errors import CircuitOpen, ModelFailed, ModelRefusedCall, ModelTooSlow, ModelUnreachable
-from generator.llm.refusals import SERVER_ERROR
-
-
-def is_of_the_server(error: ModelFailed) -> bool:
-    """Tell whether a failure says that the server is down, not that a call or an answer was wrong."""
-    if isinstance(error, ModelRefusedCall):
-        return error.status >= SERVER_ERROR
-    if isinstance(error, ModelTooSlow):
-        return error.of_server
-    return isinstance(error, ModelUnreachable)
+from generator.errors import CircuitOpen, ModelFailed, ModelTooSlow
 
 
 class Circuit:
@@ -69,7 +59,7 @@ class Circuit:
         try:
             yield
         except ModelFailed as error:
-            if is_of_the_server(error):
+            if error.of_server:
                 self._failures += 1
                 self._last = str(error)
                 if trying or (self._opened_at is None and self._failures >= self._allowed):

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from generator.errors import ModelTooSlow, ModelUnreachable
+from generator.errors import ModelFailed, ModelTooSlow, ModelUnreachable
 from generator.llm.completion import Completion, NoCompletion
 from generator.llm.limits import Limit
 from generator.llm.reading import ListenerFailed, OnGrowth, Reading
@@ -16,8 +16,8 @@ from indexer.untrusted import one_line, read_json
 if TYPE_CHECKING:  # a command that calls no model does not wait for it
     import httpx
 
-MOST_BYTES = 4_000_000  # of an answer; of a stream beside those of its tokens
-BYTES_A_TOKEN = 1_000  # of a stream, each token in an event of its own
+MOST_BYTES = 4_000_000  # of a small answer: the models of a large server, the tokens of a long prompt
+BYTES_BESIDE, BYTES_A_TOKEN = 1_000_000, 1_000  # of a chat answer: in a stream, each token is an event
 NO_SUCH_ADDRESS = frozenset({404, 405, 501})
 
 
@@ -58,7 +58,7 @@ class Endpoint:
         import httpx
 
         reading = Reading(self.url, self.settings, limit, on_growth)
-        most = MOST_BYTES + BYTES_A_TOKEN * self.settings.max_tokens
+        most = BYTES_BESIDE + BYTES_A_TOKEN * self.settings.max_tokens
         try:
             async with (
                 asyncio.timeout_at(reading.limit.at) as reading.timer,
@@ -67,14 +67,12 @@ class Endpoint:
                 await reading.read(it)
         except ListenerFailed as failed:
             raise failed.error from None
-        except httpx.ConnectTimeout:
-            raise self._no_connection() from None
         except TimeoutError:
             raise reading.too_slow() from None
         except httpx.RequestError as error:
-            raise self._broken_off(error) if reading.begun else self._unreachable(error) from None
+            raise self._failed(self.url, error) from None
         except NoCompletion as error:
-            raise self._broken_off(f"{error}, behind {reading.answer.pieces} pieces") from None
+            raise self._broken_off(self.url, f"{error}, behind {reading.answer.pieces} pieces") from None
         return reading.answer
 
     async def exchange(
@@ -92,12 +90,8 @@ class Endpoint:
         content = None if body is None else json_bytes(body)
         try:
             return await exchange(self._client, method, url, content, seconds=seconds, most_bytes=MOST_BYTES)
-        except httpx.ConnectTimeout:
-            raise self._no_connection() from None
-        except httpx.ReadTimeout as error:
-            raise ModelTooSlow(f"{url} {error}. Look at its load.") from None
         except httpx.RequestError as error:
-            raise self._unreachable(error) from None
+            raise self._failed(url, error) from None
 
     async def ask(self, method: str, url: str, body: Mapping[str, Any] | None, limit: Limit) -> Any:
         """Send a small request, and return the JSON it is answered with; None without one.
@@ -117,20 +111,22 @@ class Endpoint:
         except ValueError:
             return None
 
-    def _no_connection(self) -> ModelTooSlow:
-        return ModelTooSlow(f"{self._unreachable('no connection in time')}")
+    def _failed(self, url: str, error: "httpx.RequestError") -> ModelFailed:
+        """Return the error for a request to which no whole answer came."""
+        import httpx
 
-    def _unreachable(self, why: Exception | str) -> ModelUnreachable:
-        return ModelUnreachable(
-            f"cannot reach {self.url}: {self._shown(why)}. Start the server, or set SHRAG_LLM__BASE_URL to "
-            "where it runs."
-        )
+        why = one_line(str(error), self.settings.api_key) or type(error).__name__
+        start = "Start the server, or set SHRAG_LLM__BASE_URL to where it runs."
+        if isinstance(error, httpx.ConnectTimeout):
+            return ModelTooSlow(f"cannot reach {url}: no connection in time. {start}")
+        if isinstance(error, httpx.TimeoutException):
+            return ModelTooSlow(f"{url} {why}. Look at its load.")
+        if isinstance(error, httpx.ConnectError):
+            return ModelUnreachable(f"cannot reach {url}: {why}. {start}")
+        return self._broken_off(url, why)
 
-    def _broken_off(self, why: Exception | str) -> ModelUnreachable:
-        return ModelUnreachable(f"{self.url} broke off its answer: {self._shown(why)}. {LOOK_INTO_THE_LOG}")
-
-    def _shown(self, why: Exception | str) -> str:
-        return one_line(str(why), self.settings.api_key) or type(why).__name__
+    def _broken_off(self, url: str, why: str) -> ModelUnreachable:
+        return ModelUnreachable(f"{url} gave no whole answer: {why}. {LOOK_INTO_THE_LOG}")
 
 
 def json_bytes(body: Mapping[str, Any]) -> bytes:

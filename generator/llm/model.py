@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from pydantic import BaseModel
@@ -19,6 +19,7 @@ from generator.llm.completion import Completion
 from generator.llm.counting import CountTokens
 from generator.llm.endpoint import json_bytes
 from generator.llm.limits import Limit, limit_of, now
+from generator.llm.reading import OnGrowth
 from generator.llm.recording import Call, Outcome, Recording
 from generator.llm.reply import Growth, OnText, Reply
 from generator.llm.sending import Sender
@@ -34,28 +35,6 @@ T = TypeVar("T", bound=BaseModel)
 
 LEFT_OUT = "(left out)"  # in place of an answer that is too long to be sent back
 HOW_IT_COMES = frozenset({"stream", "stream_options"})  # says nothing of what is answered
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    schema: type[BaseModel]
-    name: str
-    prompt_version: int | None
-    limit: Limit
-    on_text: OnText | None
-
-    def show(self, text: str, pieces: int) -> None:
-        """Tell whoever listens what has come."""
-        if self.on_text:
-            self.on_text(Growth(self.name, text, pieces))
-
-    def is_answered(self, outcome: Outcome) -> bool:
-        """Tell whether an outcome can be read."""
-        try:
-            read_answer(outcome["text"], self.schema)
-        except UnreadableAnswer:
-            return False
-        return True
 
 
 class LanguageModel:
@@ -88,11 +67,11 @@ class LanguageModel:
             )
         self.settings = settings
         self._sender = Sender(settings, transport, clock)
-        self._server = Server(settings, self._sender.endpoint)
+        self._server = Server(settings, self._sender)
         self._cache = cache or CacheSettings()
         self._recording: Recording | None = None
         self._closing = AsyncExitStack()
-        self.endpoint = self._sender.endpoint.url
+        self.endpoint = self._sender.url
 
     async def __aenter__(self) -> Self:
         """Open the client, the file of recorded calls and the tokenizer, as far as settings name them.
@@ -104,7 +83,7 @@ class LanguageModel:
         self._recording = await asyncio.to_thread(Recording, self._cache, str(self.settings.base_url))
         self._closing.callback(self._recording.close)
         await self._sender.open()
-        self._closing.push_async_callback(self._sender.endpoint.close)
+        self._closing.push_async_callback(self._sender.close)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -160,19 +139,27 @@ class LanguageModel:
             ModelAnswerInvalid: the answer was not of `schema`, nor was the second.
             CallNotRecorded, CacheUnusable: a replay misses the call, or the file cannot be used.
         """
-        question = _Question(schema, name, prompt_version, limit or self.limit(name), on_text)
         started = now()
-        calls = [await self._call(messages, question)]
+
+        def show(text: str, pieces: int) -> None:
+            if on_text:
+                on_text(Growth(name, text, pieces))
+
+        limit = limit or self.limit(name)
+        call = partial(
+            self._call, schema=schema, name=name, prompt_version=prompt_version, limit=limit, show=show
+        )
+        calls = [await call(messages)]
         first = calls[0]
         try:
             value = read_answer(first.text, schema)
         except UnreadableAnswer as unreadable:
-            question.show("", 0)
+            show("", 0)
             complaint = self._complaint(first, unreadable)
             try:
-                repair = await self._call([*messages, *repair_messages(first.text, complaint)], question)
+                repair = await call([*messages, *repair_messages(first.text, complaint)])
             except ContextExceeded:  # the passages had room; the answer beside them has none
-                repair = await self._call([*messages, *repair_messages(LEFT_OUT, complaint)], question)
+                repair = await call([*messages, *repair_messages(LEFT_OUT, complaint)])
             calls.append(repair)
             value = self._second_reading(repair, schema, name)
         last = calls[-1]
@@ -191,22 +178,30 @@ class LanguageModel:
             from_cache=all(call.from_cache for call in calls),
         )
 
-    async def _call(self, messages: Sequence[Message], question: _Question) -> Completion:
+    async def _call(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: type[BaseModel],
+        name: str,
+        prompt_version: int | None,
+        limit: Limit,
+        show: OnGrowth,
+    ) -> Completion:
         """Have a call answered, by the server or from the file of recorded ones."""
-        name, settings = question.name, self.settings
-        body = chat_request(messages, question.schema, name=name, settings=settings)
+        body = chat_request(messages, schema, name=name, settings=self.settings)
         request = {key: value for key, value in body.items() if key not in HOW_IT_COMES}
-        call = Call("chat", name, settings.model, settings.revision, question.prompt_version, request)
+        call = Call("chat", name, self.settings.model, self.settings.revision, prompt_version, request)
         sent: list[Completion] = []
 
         async def ask() -> Outcome:
-            sent.append(await self._sender.send(json_bytes(body), question.limit, question.show))
+            sent.append(await self._sender.send(json_bytes(body), limit, show))
             return sent[0].as_record()
 
-        outcome, from_file = await self._opened.outcome(call, ask, question.is_answered)
+        outcome, from_file = await self._opened.outcome(call, ask, partial(_is_readable, schema))
         answer = Completion.from_record(outcome) if from_file else sent[0]
         if answer.first_token_s is None:  # it came in one piece
-            question.show(answer.text, answer.usage.completion_tokens or 0)
+            show(answer.text, answer.usage.completion_tokens or 0)
         return answer
 
     def _second_reading(self, answer: Completion, schema: type[T], name: str) -> T:
@@ -234,3 +229,11 @@ class LanguageModel:
 def _sum(counts: Sequence[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
+
+
+def _is_readable(schema: type[BaseModel], outcome: Outcome) -> bool:
+    try:
+        read_answer(outcome["text"], schema)
+    except UnreadableAnswer:
+        return False
+    return True

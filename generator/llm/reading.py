@@ -58,11 +58,9 @@ class Reading:
         self.answer = Completion(model=settings.model or "")
         self.limit = self._until_silent()
         self.timer: asyncio.Timeout | None = None
-        self.begun = False
 
     async def read(self, response: "httpx.Response") -> None:
         """Read a response to its end, whole or as a stream, into `answer`."""
-        self.begun = True
         content_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         streamed = response.is_success and content_type == EVENT_STREAM
         try:

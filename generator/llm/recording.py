@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -30,10 +30,16 @@ from indexer.untrusted import one_line
 Outcome: TypeAlias = dict[str, Any]
 
 SHOWN_OF_A_REQUEST = 80  # characters
-DETAILS = ("status", "text", "context_tokens", "of_server")  # of a failure, beside its message
-KINDS = (CircuitOpen, ContextExceeded, ModelAnswerInvalid, ModelRefusedCall, ModelTooSlow, ModelUnreachable)
-FAILURES: dict[str, type[ModelFailed]] = {kind.__name__: kind for kind in KINDS}
 ADDRESS = "<SHRAG_LLM__BASE_URL>"  # stands in the file for the server's
+# The failures that are recorded, and what is kept of each beside its message.
+FAILURES: dict[str, tuple[type[ModelFailed], tuple[str, ...]]] = {
+    "CircuitOpen": (CircuitOpen, ()),
+    "ContextExceeded": (ContextExceeded, ("status", "context_tokens")),
+    "ModelAnswerInvalid": (ModelAnswerInvalid, ("text",)),
+    "ModelRefusedCall": (ModelRefusedCall, ("status",)),
+    "ModelTooSlow": (ModelTooSlow, ("of_server",)),
+    "ModelUnreachable": (ModelUnreachable, ()),
+}
 
 
 class _Failure(BaseModel):
@@ -42,7 +48,21 @@ class _Failure(BaseModel):
     status: int = 0
     text: str = ""
     context_tokens: int | None = None
-    of_server: bool = False
+    of_server: bool = False  # an older file does not tell
+
+    @classmethod
+    def of(cls, error: ModelFailed) -> Self:
+        name = type(error).__name__
+        kept = {detail: getattr(error, detail) for detail in FAILURES[name][1]}
+        return cls(error=name, message=str(error), **kept)
+
+    def as_error(self) -> ModelFailed:
+        kind, details = FAILURES[self.error]
+        return kind(self.message, **{detail: getattr(self, detail) for detail in details})
+
+    def with_address(self, old: str, new: str) -> Self:
+        texts = {"message": self.message.replace(old, new), "text": self.text.replace(old, new)}
+        return self.model_copy(update={name: text for name, text in texts.items() if text})
 
 
 class _Chat(BaseModel):
@@ -142,13 +162,16 @@ class Recording:
         lock = self._under_way.setdefault(call.key, asyncio.Lock())
         async with lock:  # the same call at the same time is asked once
             kept = await self._kept(self._store, call)
+            if isinstance(kept, _Failure):
+                raise kept.with_address(ADDRESS, self._address).as_error()
             if kept is not None:
-                return _given_back(kept, self._address), True
+                return kept, True
             try:
                 outcome = await ask()
             except ModelFailed as error:
                 if self._settings.mode == "record":
-                    await self._record(self._store, call, _record_of(error, self._address))
+                    failure = _Failure.of(error).with_address(self._address, ADDRESS)
+                    await self._record(self._store, call, failure.model_dump(exclude_unset=True))
                 raise
             if self._settings.mode == "record":
                 await self._record(self._store, call, outcome)
@@ -156,14 +179,15 @@ class Recording:
                 text = _as_json(outcome)
                 there = await asyncio.to_thread(self._store.put_first, call.key, call.as_json, text)
                 if there != text:  # another process kept an answer meanwhile: it holds here too
-                    return self._read(there, call), True
+                    kept = self._read(there, call)
+                    return (outcome, False) if isinstance(kept, _Failure) else (kept, True)
             return outcome, False
 
     async def _record(self, store: CallStore, call: Call, outcome: Outcome) -> None:
         await asyncio.to_thread(store.put, call.key, call.as_json, _as_json(outcome))
         self._asked.add(call.key)
 
-    async def _kept(self, store: CallStore, call: Call) -> Outcome | None:
+    async def _kept(self, store: CallStore, call: Call) -> Outcome | _Failure | None:
         mode = self._settings.mode
         if mode == "record" and call.key not in self._asked:
             return None
@@ -174,11 +198,12 @@ class Recording:
                 "or replay with the settings and the index of the recording."
             )
         kept = None if text is None else self._read(text, call)
-        return None if mode == "use" and kept and "error" in kept else kept
+        return None if mode == "use" and isinstance(kept, _Failure) else kept
 
-    def _read(self, text: str, call: Call) -> Outcome:
+    def _read(self, text: str, call: Call) -> Outcome | _Failure:
         try:
-            return SHAPES[call.kind].validate_json(text).model_dump(exclude_unset=True)
+            kept = SHAPES[call.kind].validate_json(text)
+            return kept if isinstance(kept, _Failure) else kept.model_dump(exclude_unset=True)
         except ValidationError as error:
             fault = error.errors(include_url=False, include_input=False)[0]["msg"]
             raise CacheUnusable(f"{self._settings.file} is damaged: {fault}: {call}. {MOVE_AWAY}") from None
@@ -191,25 +216,3 @@ class Recording:
 
 def _as_json(outcome: Outcome) -> str:
     return json.dumps(outcome, sort_keys=True)
-
-
-def _record_of(error: ModelFailed, address: str) -> Outcome:
-    details = {name: getattr(error, name) for name in DETAILS if hasattr(error, name)}
-    return _replaced({"error": type(error).__name__, "message": str(error), **details}, address, ADDRESS)
-
-
-def _replaced(outcome: Outcome, old: str, new: str) -> Outcome:
-    return {
-        name: value.replace(old, new) if isinstance(value, str) else value for name, value in outcome.items()
-    }
-
-
-def _given_back(outcome: Outcome, address: str) -> Outcome:
-    """Return an outcome, or raise the failure that it was."""
-    if "error" not in outcome:
-        return outcome
-    outcome = _replaced(outcome, ADDRESS, address)
-    kind = FAILURES[outcome["error"]]
-    details = {"of_server": False} if kind is ModelTooSlow else {}  # an older file does not tell
-    details |= {name: outcome[name] for name in DETAILS if name in outcome}
-    raise kind(outcome["message"], **details)

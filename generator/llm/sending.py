@@ -7,13 +7,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow, ModelUnreachable
+from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow
 from generator.llm.circuit import Circuit
 from generator.llm.completion import Completion
 from generator.llm.endpoint import Endpoint
 from generator.llm.limits import Limit, now
 from generator.llm.reading import OnGrowth
-from generator.llm.refusals import SERVER_ERROR
 from generator.settings import LanguageModelSettings
 from indexer.backoff import TRANSIENT_STATUSES, growing_pauses
 
@@ -21,15 +20,8 @@ if TYPE_CHECKING:
     import httpx
 
 
-def is_transient(error: ModelFailed) -> bool:
-    """Tell whether the same call may succeed soon; whoever was too slow for it would be so again."""
-    if isinstance(error, ModelRefusedCall):
-        return error.status in TRANSIENT_STATUSES or error.status >= SERVER_ERROR
-    return isinstance(error, ModelUnreachable)
-
-
-class Sender:
-    """Sends calls to one endpoint, at most `concurrency` at a time; belongs to the loop it is opened in."""
+class Sender(Endpoint):
+    """An endpoint that is sent at most `concurrency` calls at a time; belongs to the loop it is opened in."""
 
     def __init__(
         self,
@@ -37,15 +29,13 @@ class Sender:
         transport: "httpx.AsyncBaseTransport | None" = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._settings = settings
-        self.endpoint = Endpoint(settings, transport)
-        self.circuit = Circuit(settings.circuit_failures, settings.circuit_open_s, self.endpoint.url, clock)
-        self._places = asyncio.Semaphore(settings.concurrency)
+        super().__init__(settings, transport)
+        self.circuit = Circuit(settings.circuit_failures, settings.circuit_open_s, self.url, clock)
 
     async def open(self) -> None:
-        """Open the endpoint."""
-        self._places = asyncio.Semaphore(self._settings.concurrency)
-        await self.endpoint.open()
+        """Make the client, and its places."""
+        self._places = asyncio.Semaphore(self.settings.concurrency)
+        await super().open()
 
     async def send(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Completion:
         """Send a call until it is answered; only what may pass by itself is tried again.
@@ -54,7 +44,7 @@ class Sender:
             ModelFailed: the last failure, or the one behind which no time is left.
         """
         queued_s, attempts = 0.0, 0
-        pauses = growing_pauses(self._settings.backoff_s)
+        pauses = growing_pauses(self.settings.backoff_s)
         while True:
             attempts += 1
             if on_growth and attempts > 1:
@@ -67,7 +57,7 @@ class Sender:
                     answer = await self._ask(content, limit, on_growth)
             except ModelFailed as failure:
                 failure.attempts = attempts
-                if attempts > self._settings.retries or not is_transient(failure) or self.circuit.is_open:
+                if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:
                     raise
                 await _pause(failure, next(pauses), limit)
             else:
@@ -77,12 +67,12 @@ class Sender:
     async def _ask(self, content: bytes, limit: Limit, on_growth: OnGrowth | None) -> Completion:
         if not limit.left:
             raise ModelTooSlow(
-                f"nothing of {limit} was left to ask {self.endpoint.url} in. Raise "
+                f"nothing of {limit} was left to ask {self.url} in. Raise "
                 f"SHRAG_LLM__{limit.setting.upper()}.",
                 of_server=False,
             )
         with self.circuit.passage():
-            return await self.endpoint.complete(content, limit, on_growth)
+            return await self.complete(content, limit, on_growth)
 
     @asynccontextmanager
     async def _place(self, limit: Limit) -> AsyncIterator[None]:
@@ -92,7 +82,7 @@ class Sender:
                 await self._places.acquire()
         except TimeoutError:
             raise ModelTooSlow(
-                f"{self._settings.concurrency} calls of {self.endpoint.url} were under way for {limit}, none "
+                f"{self.settings.concurrency} calls of {self.url} were under way for {limit}, none "
                 "ended for this one. Raise SHRAG_LLM__CONCURRENCY where the server can take more.",
                 of_server=False,
             ) from None
@@ -113,3 +103,10 @@ async def _pause(failure: ModelFailed, pause_s: float, limit: Limit) -> None:
             failure.args = (f"{failure.args[0]} {short}",)
         raise failure
     await asyncio.sleep(wait)
+
+
+def _is_transient(failure: ModelFailed) -> bool:
+    """Tell whether the same call may succeed soon; whoever was too slow for it would be so again."""
+    if isinstance(failure, ModelRefusedCall) and failure.status in TRANSIENT_STATUSES:
+        return True
+    return failure.of_server and not isinstance(failure, ModelTooSlow)

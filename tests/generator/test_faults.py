@@ -1,9 +1,12 @@
 """Whatever goes wrong with the answer, the question is answered, labelled, and the note says why."""
 
+import time
+
 import httpx
 import pytest
 
-from tests.generator.language_model import Scripted, events, piece, says, settings, streams
+from generator.pipeline import AskRequest, answer_question, run
+from tests.generator.language_model import Scripted, events, piece, says, served, settings, streams
 from tests.generator.sample_index import KOREAN, ask_model, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
 
@@ -64,3 +67,16 @@ def test_thoughts_and_prose_around_an_answer_do_no_harm(sample):
 def says_json(content):
     message = says(content).json()["choices"][0]["message"]
     return message["content"]
+
+
+def test_a_server_that_is_silent_is_waited_for_once_a_question(sample):
+    with served(lambda handler: time.sleep(1)) as server:
+        given = settings_of(UNUSED, llm=settings(base_url=server.base_url, first_token_s=0.2))
+        asked = run(answer_question(sample, AskRequest(KOREAN), given))
+        assert len(server.bodies) == 1
+    assert asked.answer.written_by == "extractive"
+    keywords, answer = asked.result.notes
+    assert keywords.startswith("keywords from statistics, the model failed: ")
+    assert answer.startswith("extractive answer, the model failed: ")
+    for note in (keywords, answer):
+        assert "was silent for 0.2 s (SHRAG_LLM__FIRST_TOKEN_S)" in note

@@ -1,0 +1,251 @@
+"""A key goes to the server that the settings name, whose certificate fits, and nowhere else."""
+
+import json
+import os
+import subprocess
+import sys
+from traceback import format_exception
+
+import pytest
+from pydantic import SecretStr
+
+from generator.errors import ModelFailed, ModelUnreachable
+from generator.pipeline import run
+from generator.settings import GeneratorSettings, LanguageModelSettings
+from indexer.encoders.endpoint import EndpointEncoder
+from indexer.errors import EncoderUnusable
+from indexer.settings import ElasticsearchSettings, EncoderSettings, IndexerSettings
+from indexer.untrusted import without_key
+from stack.doctor.checks.language_model import check_language_model
+from stack.doctor.findings import Examined
+from tests.generator.language_model import completion
+from tests.generator.river import RIVER, call
+from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
+from tests.generator.server_faults import EVENTS, HTML, bodies, faulty_server, head, sends
+from tests.http_server import Handler, certificate_for, serving
+from tests.indexer.corpora import ROOT, environment_of
+from tests.indexer.embedding_server import vector_of
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+KEY = 'sk-geheim/"7'
+WRITTEN = json.dumps(KEY)
+
+
+# Certificates
+
+
+class Answers(Handler):
+    """Answers a call of a model, and a request for vectors."""
+
+    def post(self):
+        texts = self.asked().get("input")
+        self.answer(
+            200,
+            {"data": [{"embedding": vector_of(text)} for text in texts]} if texts else completion(RIVER),
+        )
+
+
+CERTIFICATES = {"its name": ("127.0.0.1", "IP:127.0.0.1"), "its host": ("localhost", "DNS:localhost")}
+OTHERS = {
+    "another name": ("localhost", "DNS:elsewhere.test"),
+    "another number": ("127.0.0.1", "IP:127.0.0.2"),
+    "a name for a number": ("127.0.0.1", "DNS:127.0.0.1"),
+}
+
+
+def model_of(url, pem, **changed):
+    given = {"base_url": f"{url}/v1", "model": "m", "api_key": KEY, "ca_certs": pem, "retries": 0}
+    return LanguageModelSettings.model_validate(given | changed)
+
+
+def encoder_of(url, pem):
+    return EncoderSettings(
+        provider="endpoint", base_url=f"{url}/v1", model="m", api_key=SecretStr(KEY), ca_certs=pem
+    )
+
+
+@pytest.mark.parametrize("names", CERTIFICATES)
+def test_a_certificate_of_the_authority_that_is_named_is_taken(tmp_path, names):
+    host, name = CERTIFICATES[names]
+    pem = certificate_for(name, tmp_path / "server.pem")
+    with serving(Answers, pem) as served:
+        url = served.replace("127.0.0.1", host)
+        assert run(call(model_of(url, pem))).value.length == 510
+        EndpointEncoder(encoder_of(url, pem)).close()
+
+
+@pytest.mark.parametrize("names", OTHERS)
+def test_a_certificate_of_another_name_is_refused_by_all(tmp_path, names):
+    host, name = OTHERS[names]
+    pem = certificate_for(name, tmp_path / "server.pem")
+    with serving(Answers, pem) as served:
+        url = served.replace("127.0.0.1", host)
+        with pytest.raises(ModelUnreachable, match="certificate verify failed"):
+            run(call(model_of(url, pem)))
+        with pytest.raises(EncoderUnusable, match="certificate verify failed"):
+            EndpointEncoder(encoder_of(url, pem))
+        found = list(check_language_model(Examined(settings_of(tmp_path, llm=model_of(url, pem)))))
+    assert [finding.status for finding in found] == ["wrong"]
+
+
+def test_a_certificate_of_an_authority_that_is_not_named_is_refused(tmp_path):
+    pem = certificate_for("IP:127.0.0.1", tmp_path / "server.pem")
+    with serving(Answers, pem) as url, pytest.raises(ModelUnreachable, match="certificate verify failed"):
+        run(call(model_of(url, None)))
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_a_file_that_holds_no_certificates_is_refused_with_the_settings(tmp_path, content):
+    file = tmp_path / "ca.pem"
+    if content:
+        file.write_text(content)
+    with pytest.raises(ValueError, match=r"ca\.pem cannot be read as certificates"):
+        model_of("https://model.test", file)
+
+
+# Repeated by the server
+
+
+ECHOES = {
+    "an error": bodies(json.dumps({"error": {"message": f"no key {KEY}"}}).encode(), status="401 No"),
+    "an error in HTML": bodies(f"<p>{KEY}</p>".encode(), HTML, status="500 No"),
+    "a page": bodies(f"<p>{KEY}</p>".encode(), HTML),
+    "JSON that is no answer": bodies(f'{{"id": {WRITTEN}}}'.encode()),
+    "a status": sends(f"HTTP/1.1 404 {KEY}\r\nContent-Length: 0\r\n\r\n".encode()),
+    "no HTTP": sends(f"what is {KEY}\r\n\r\n".encode()),
+    "a chunk": sends(head(Transfer_Encoding="chunked"), f"{KEY}\r\n".encode()),
+    "an error in a stream": bodies(f'data: {{"error": {{"message": {WRITTEN}}}}}\n\n'.encode(), EVENTS),
+    "a refusal": bodies(json.dumps({"choices": [{"message": {"refusal": f"{KEY}!"}}]}).encode()),
+    "prose": bodies(json.dumps({"choices": [{"message": {"content": "no JSON"}}]}).encode()),
+    "a redirect": sends(head(f"302 {KEY}", Location=f"http://{KEY}.test/", Content_Length=0)),
+    "models": bodies(json.dumps({"data": [{"id": KEY}]}).encode()),
+}
+
+
+@pytest.fixture
+def echoing(request, monkeypatch):
+    """Run a server that repeats the key, and yield where."""
+    monkeypatch.setattr("tests.generator.server_faults.FAULTS", {"echo": ECHOES[request.param]})
+    with faulty_server() as address:
+        yield f"{address}/n0/v1"
+
+
+@pytest.mark.parametrize("echoing", ECHOES, indirect=True)
+def test_a_key_that_a_server_repeats_is_in_no_error_and_no_traceback(echoing, tmp_path):
+    given = model_of("http://unused", None, base_url=echoing, retries=1, backoff_s=0)
+    with pytest.raises(ModelFailed) as failed:
+        run(call(given))
+    encoder = EncoderSettings(provider="endpoint", base_url=echoing, api_key=SecretStr(KEY), timeout_s=5)
+    with pytest.raises(EncoderUnusable) as unusable:
+        EndpointEncoder(encoder)
+    found = list(check_language_model(Examined(settings_of(tmp_path, llm=given))))
+    for shown in (
+        *map(format_exception, (failed.value, unusable.value)),
+        found,
+        getattr(failed.value, "text", ""),
+    ):
+        assert "geheim" not in str(shown)
+
+
+def everything(folder, home, *arguments, **given):
+    """Run a command with all that it says; return the output and all files that it wrote."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "shrag.py"), "--debug", "-vv", *arguments],
+        env=os.environ | environment_of(home, **given),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    written = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    return done.stdout + done.stderr + written
+
+
+@pytest.mark.parametrize("echoing", ["a status", "a page"], indirect=True)
+def test_a_key_that_a_server_repeats_is_in_no_output_trace_recording_or_run(sample_home, tmp_path, echoing):
+    given = {"base_url": echoing, "model": "m", "api_key": KEY, "retries": "0"}
+    given = {f"llm__{name}": value for name, value in given.items()}
+    given |= {"cache__mode": "record", "cache__file": str(tmp_path / "calls.sqlite")}
+    topics = tmp_path / "topics.tsv"
+    topics.write_text(f"1\t{KOREAN}\n")
+    traced = ("ask", KOREAN, "--json", "--trace", str(tmp_path / "trace.json"))
+    made = ("eval", "run", str(topics), "--keywords", "model", "--out", str(tmp_path / "run"))
+    for arguments in (traced, made):
+        left = everything(tmp_path, sample_home, *arguments, "--name", NAME, **given)
+        assert b"answered" in left
+        assert b"geheim" not in left
+
+
+def test_a_key_is_hidden_as_it_is_and_as_json_writes_it():
+    assert without_key(f"{KEY} {WRITTEN}", SecretStr(KEY)) == '*** "***"'
+    assert without_key("nothing", SecretStr("")) == without_key("nothing", None) == "nothing"
+
+
+# Sent elsewhere
+
+
+def test_a_redirect_carries_no_key_to_another_host(sample_home):
+    reached = []
+
+    class Elsewhere(Handler):
+        def get(self):
+            reached.append(dict(self.headers))
+
+        post = get
+
+    with serving(Elsewhere) as address:
+        elsewhere = address.replace("127.0.0.1", "localhost")
+
+        class Sends(Handler):
+            def get(self):
+                self.send_response(307)
+                self.send_header("Location", elsewhere)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def post(self):
+                self.asked()
+                self.get()
+
+        with serving(Sends) as url:
+            given = {"llm__base_url": f"{url}/v1", "llm__model": "m", "llm__api_key": KEY}
+            done = shrag("ask", KOREAN, "--name", NAME, home=sample_home, **given)
+            with pytest.raises(EncoderUnusable, match="answered 307"):
+                EndpointEncoder(encoder_of(url, None))
+    assert done.returncode == 0
+    assert "redirects are not followed" in done.stdout + done.stderr
+    assert reached == []
+
+
+# Shown by the settings
+
+
+@pytest.mark.parametrize("group", ["llm", "encoder", "elasticsearch"])
+def test_a_password_in_an_address_is_refused_and_not_repeated(tmp_path, group):
+    name = "url" if group == "elasticsearch" else "base_url"
+    given = {f"{group}__{name}": "https://reader:geheim@host.test:9200/v1"}
+    done = shrag("doctor", home=tmp_path, **given)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"SHRAG_{group.upper()}__{name.upper()}: must not hold a name or password")
+    assert "geheim" not in done.stderr
+
+
+LLM = LanguageModelSettings(base_url="https://model.test/v1", model="m", api_key=SecretStr(KEY))
+ENCODER = EncoderSettings(provider="endpoint", base_url="https://model.test/v1", api_key=SecretStr(KEY))
+CLUSTER = ElasticsearchSettings(api_key=SecretStr(KEY), password=SecretStr(KEY))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        LLM,
+        ENCODER,
+        CLUSTER,
+        GeneratorSettings(llm=LLM),
+        IndexerSettings(encoder=ENCODER, elasticsearch=CLUSTER),
+    ],
+    ids=lambda settings: type(settings).__name__,
+)
+def test_settings_show_no_secret(settings):
+    shown = repr(settings) + str(settings) + settings.model_dump_json() + str(settings.model_dump())
+    assert "geheim" not in shown

@@ -1,0 +1,58 @@
+"""Whatever a server does, whoever asks it: it ends in time, in one line, in little memory."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.generator.meeting_faults import WAYS
+from tests.generator.server_faults import FAULTS, faulty_server
+
+WHOLE_S = 30.0  # for one fault, with all its tries, on a busy machine; without a limit it has no end
+MOST_MB = 300
+GAVE_UP = {
+    "chat, streamed": "Model",
+    "chat, whole": "Model",
+    "models": "said by nobody",
+    "tokenize": "counted by bytes",
+    "embeddings": "EncoderUnusable: ",
+    "doctor": "wrong: ",
+    "doctor, at the schema": "wrong: ",
+}
+LIMITS = {
+    "is silent": "was silent for",
+    "is silent behind an event": "was silent for",
+    "a byte now and then": "did not come to an end",
+    "a comment now and then": "did not come to an end",
+}
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def met(request):
+    """Yield a way of asking, and how each fault ended in it."""
+    with faulty_server() as address:
+        command = [sys.executable, "-m", "tests.generator.meeting_faults", request.param, address]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return request.param, {line["fault"]: line for line in lines}
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_ends_in_time_in_one_line_and_in_little_memory(met, fault):
+    way, ends = met
+    end = ends[fault]
+    assert end["came"].startswith(GAVE_UP[way]), end
+    assert "\n" not in end["came"]
+    assert len(end["came"]) < 1_000
+    assert end["seconds"] < WHOLE_S
+    assert end["mb"] < MOST_MB
+
+
+@pytest.mark.parametrize("fault", LIMITS)
+def test_the_note_says_whether_a_server_was_silent_or_went_on(met, fault):
+    way, ends = met
+    if way == "chat, streamed":
+        assert LIMITS[fault] in ends[fault]["came"]
