@@ -4,6 +4,7 @@ Between two questions the pointer is looked at, and where another version answer
 question is asked of one version from its beginning to its end. A version is closed behind its last question.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
@@ -101,7 +102,7 @@ class FollowingIndex:
                 opened.questions -= 1
                 last = opened.superseded and not opened.questions
             if last:
-                await self._threads.run(opened.index.close)
+                await asyncio.to_thread(opened.index.close)  # also where this index was closed meanwhile
 
     def _look(self) -> None:
         """Go on to the version that answers; who comes while another is at it asks the one before.

@@ -172,7 +172,8 @@ class ElasticsearchStore(IndexStore):
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
         """Yield every passage of a version in corpus order."""
-        return passages_of_index(self._cluster, self.index_of(manifest.version))
+        with self.holding(manifest.version):
+            yield from passages_of_index(self._cluster, self.index_of(manifest.version))
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return a copy of a version's glossary, fetched where this machine has none."""

@@ -147,7 +147,10 @@ class FolderStore(IndexStore):
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
         """Yield every passage of a version in corpus order; IndexDamaged where a file is broken."""
         try:
-            yield from read_stored(tantivy.Index(tantivy_schema(), self.address(manifest).index).searcher())
+            with self.holding(manifest.version):
+                yield from read_stored(
+                    tantivy.Index(tantivy_schema(), self.address(manifest).index).searcher()
+                )
         except (ValueError, OSError) as error:
             raise IndexDamaged(
                 f"index {self.name!r} cannot be read ({error})", remedy=REBUILD_OR_ROLL_BACK, index=self.name

@@ -90,6 +90,15 @@ def test_an_index_that_stays_answers_from_its_version_until_it_is_closed(setting
     assert remains(settings) == [6]
 
 
+def test_a_version_whose_passages_are_read_stays_until_the_last(settings, remains):
+    with open_store(settings, NAME) as store:
+        passages = store.stored_passages(store.manifest())
+        next(passages)
+        publish(settings, 2)
+        assert remains(settings) == [1, 2]
+        assert len(list(passages)) == PAPERS - 1
+
+
 def test_a_version_that_was_rolled_back_from_is_left_by_who_follows(settings):
     kept = settings.model_copy(update={"keep_versions": 3})
     publish(kept, 2)

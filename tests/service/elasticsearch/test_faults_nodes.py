@@ -33,7 +33,7 @@ from tests.service.elasticsearch.server import Access, Server
 FIRST = f"faults-{NAME}@000001"
 QUESTION = "지식 그래프 검색"
 SECONDS = float(os.environ.get("SHRAG_TEST_THREE_NODES_S", "0"))
-PATIENCE_S = 300  # with servers that start on a slow machine
+PATIENCE_S = 1_200  # with servers that start on a slow machine
 
 
 @pytest.fixture
