@@ -73,7 +73,7 @@ def measure_loading(plan: Plan) -> list[Figure]:
             plan.progress("loading", turn, plan.rounds)
             for way, load in (("write", write), ("bulk", partial(bulk, settings, actions, CLIENT_CHUNK))):
                 cluster.run(cluster.client.options(ignore_status=404).indices.delete(index=index))
-                cluster.run(create_for_loading(cluster.client, index, ANALYZER, "discard", 1))
+                cluster.run(create_for_loading(cluster.client, index, ANALYZER, "discard", 1, meta={}))
                 for path in building.glob("committed*"):
                     path.unlink()
                 rates[way].append(LOADED / seconds_of(load))

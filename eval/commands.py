@@ -104,7 +104,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     make_folder_of(out)
     settings = RetrieverSettings().model_copy(update={"synonyms": synonyms})
     model = _language_model() if keywords == "model" else None
-    with open_index(IndexerSettings(), name, synonyms) as index:
+    with open_index(IndexerSettings(), name, synonyms, follow=False) as index:  # one version for all topics
         judged = unit or index.manifest.unit
         request = SearchRequest("", method=method, k=k, collapse=judged == "paper", title_weight=title_weight)
         ranked, source = _rank_all(index, questions, request, settings, model)

@@ -57,7 +57,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     filters = make_filters(year, lang, journal)
     request = settings.request(question, filters, way=way, method=method, evidence=evidence)
     try:
-        with open_index(settings.indexer, name, synonyms) as index, live_progress() as listener:
+        with open_index(settings.indexer, name, synonyms, follow=True) as index, live_progress() as listener:
             asked = run(answer_question(index, request, settings, listener=listener))
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)

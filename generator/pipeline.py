@@ -22,7 +22,7 @@ from indexer.logs import request_id
 from indexer.settings import IndexerSettings
 from retriever.confidence import THRESHOLD
 from retriever.hits import Hit, SearchResult
-from retriever.index import SearchIndex, open_index
+from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.queries import Filters
 from retriever.search import SearchRequest, search
 
@@ -53,7 +53,7 @@ class AskResult:
 
 
 async def answer_question(
-    index: SearchIndex,
+    index: OpenIndex,
     request: AskRequest,
     settings: Settings,
     *,
@@ -70,6 +70,16 @@ async def answer_question(
         RetrieverError: a question, method or filter that cannot be used.
         UnknownWay: no way of that name.
     """
+    return await index.ask(lambda version: _answer(version, request, settings, model, listener))
+
+
+async def _answer(
+    index: SearchIndex,
+    request: AskRequest,
+    settings: Settings,
+    model: LanguageModel | None,
+    listener: Listener | None,
+) -> AskResult:
     way = find_way(request.way)
     started = datetime.now(UTC)
     step = Step("ask", request.as_record(), listener)
@@ -153,7 +163,7 @@ def ask(
     """
     settings = Settings.from_environment()
     request = settings.request(question, filters, way=way, method=method, evidence=evidence)
-    with open_index(_at(home, settings), name, settings.retriever.synonyms) as index:
+    with open_index(_at(home, settings), name, settings.retriever.synonyms, follow=True) as index:
         return run(answer_question(index, request, settings))
 
 
@@ -169,7 +179,7 @@ def find(
     """Search the index of that name; for scripts and notebooks."""
     settings = Settings.from_environment()
     request = SearchRequest(question, method=method, k=k, filters=filters or Filters())
-    with open_index(_at(home, settings), name, settings.retriever.synonyms) as index:
+    with open_index(_at(home, settings), name, settings.retriever.synonyms, follow=True) as index:
         return run(search(index, request, settings.retriever))
 
 

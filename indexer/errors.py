@@ -11,6 +11,7 @@ IndexerError
 ├── IndexBusy             another process is writing to this index
 ├── IndexMismatch         an index that other settings, library versions or another format built
 ├── IndexDamaged          files that are missing or cannot be read
+│   └── VersionGone       a version that was cleared away, or deleted, while it was open
 ├── IndexClosed           what was opened of an index is asked after it was closed
 ├── IndexNotWritten       disk full, no permission: the old version still answers
 ├── LibraryMissing        an engine or a model whose optional libraries are not installed
@@ -109,6 +110,10 @@ class IndexMismatch(IndexerError):
 
 class IndexDamaged(IndexerError):
     """Files of the index are missing or cannot be read."""
+
+
+class VersionGone(IndexDamaged):
+    """A version was cleared away, or its index deleted, while it was open."""
 
 
 class IndexClosed(IndexerError):

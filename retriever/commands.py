@@ -81,7 +81,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from retriever.settings import RetrieverSettings
 
     request = SearchRequest(question, method=method, k=k, filters=make_filters(year, lang, journal))
-    with open_index(IndexerSettings(), name, synonyms) as index:
+    with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
         result = asyncio.run(run(index, request, RetrieverSettings()))
     if as_json:
         click.echo(json.dumps(result.as_record(), ensure_ascii=False))
@@ -105,7 +105,7 @@ def explain(
     from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings
 
-    with open_index(IndexerSettings(), name, synonyms) as index:
+    with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
         account = asyncio.run(run(index, SearchRequest(question, method), passage_id, RetrieverSettings()))
     if as_json:
         click.echo(json.dumps(account.as_record(), ensure_ascii=False))

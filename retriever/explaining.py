@@ -8,7 +8,7 @@ from unicodedata import normalize
 from retriever.engines import Explanation
 from retriever.errors import UnknownPassage
 from retriever.feature_ranking import lexical_contributions, semantic_contributions
-from retriever.index import SearchIndex
+from retriever.index import OpenIndex, SearchIndex
 from retriever.plan import question_query
 from retriever.queries import Query
 from retriever.ranking import Ranking
@@ -54,7 +54,7 @@ class Account:
 
 
 async def explain(
-    index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
+    index: OpenIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
 ) -> Account:
     """Explain one passage's rank among the first hundred.
 
@@ -62,6 +62,12 @@ async def explain(
         UnknownPassage: no passage of that id in the index.
     """
     passage_id = normalize("NFC", passage_id)  # as ids are
+    return await index.ask(lambda version: _explain(version, request, passage_id, settings))
+
+
+async def _explain(
+    index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
+) -> Account:
     stored = (await index.engine.passages([passage_id])).get(passage_id)
     if stored is None:
         raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {passage_id!r}")

@@ -100,6 +100,7 @@ class SearchResult:
     applied: AppliedSearch | None = None
     evidence_score: float | None = None  # likelihood that the hits answer (method shrag; see confidence.py)
     notes: tuple[str, ...] = ()
+    version: int | None = None  # of the index, that answered
 
     @property
     def order(self) -> str:
@@ -111,6 +112,7 @@ class SearchResult:
         return {
             "question": self.question,
             "method": self.method,
+            "version": self.version,
             "keywords": [
                 {"text": word.text, "language": word.language, "weight": round(word.weight, 4)}
                 for word in self.keywords

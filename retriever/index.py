@@ -1,25 +1,53 @@
 """An index opened for searching: engine, analyzer and glossary of one published version."""
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self, TypeVar, overload
 
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
+from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexClosed, IndexDamaged, InvalidCall, Remedy
 from indexer.glossary.storage import Glossary
 from indexer.manifest import Manifest, check_analysis
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
-from indexer.store import IndexStore
+from indexer.store import IndexStore, Pointer
 from indexer.store.engines import open_store
 from retriever.cross_encoder import CrossEncoder
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
+from retriever.following import FollowingIndex
 from retriever.question_vectors import QuestionVectors
 from retriever.synonyms import Synonyms, read_synonyms
 from retriever.worker_threads import WorkerThreads
+
+T = TypeVar("T")
+
+
+class QuestionModels:
+    """The encoder and the cross-encoder of the settings, which all versions of an open index share."""
+
+    def __init__(self, settings: IndexerSettings) -> None:
+        """Name them; nothing is opened yet."""
+        self._encoder = settings.encoder
+        self._vectors: dict[VectorFingerprint | None, QuestionVectors] = {}
+        self.cross_encoder = CrossEncoder(settings.reranker)
+
+    def vectors(self, fingerprint: VectorFingerprint | None) -> QuestionVectors:
+        """Return what gives questions vectors; the same for all versions that were encoded alike."""
+        if fingerprint not in self._vectors:
+            self._vectors[fingerprint] = QuestionVectors(fingerprint, self._encoder)
+        return self._vectors[fingerprint]
+
+    def close(self) -> None:
+        """Wait for what is under way, and let go of the models."""
+        with ExitStack() as ending:
+            ending.callback(self.cross_encoder.close)
+            for vectors in self._vectors.values():
+                ending.callback(vectors.close)
 
 
 class SearchIndex:
@@ -27,23 +55,27 @@ class SearchIndex:
 
     def __init__(
         self,
+        pointer: Pointer,
         manifest: Manifest,
         engine: Engine,
         analyzer: Analyzer,
         glossary: Glossary,
-        synonyms: Synonyms | None = None,
-        vectors: QuestionVectors | None = None,
-        cross_encoder: CrossEncoder | None = None,
+        synonyms: Synonyms | None,
+        models: QuestionModels,
+        resources: ExitStack,
     ) -> None:
-        """Hold what `open_index` opened."""
+        """Take what `open_index` opened; `resources` are of this version, and closed with it."""
+        self.pointer = pointer  # of the store, when this version was opened
         self.manifest = manifest
         self.engine = engine
         self.analyzer = analyzer
         self.glossary = glossary
         self.synonyms = synonyms or Synonyms()
-        self.vectors = vectors or QuestionVectors(None, None)
-        self.cross_encoder = cross_encoder or CrossEncoder(None)
+        self.vectors = models.vectors(manifest.vector_fingerprint)
+        self.cross_encoder = models.cross_encoder
+        self.notes: tuple[str, ...] = ()  # for the reader of every result
         self._threads = WorkerThreads("search")
+        self._resources, self._shared = resources, ExitStack()
         self._closed = False
 
     @property
@@ -55,11 +87,19 @@ class SearchIndex:
             )
         return self._threads
 
+    async def ask(self, question: Callable[[Self], Awaitable[T]]) -> T:
+        """Ask this version, as `FollowingIndex.ask` asks the one that answers then."""
+        return await question(self)
+
     def tokens_of(self, passage: StoredPassage) -> PassageTokens:
         """Return the tokens that a passage was indexed by, or would be if it never was."""
         if passage.tokens is not None:
             return passage.tokens
         return PassageTokens.of(passage.title, passage.text, passage.title2, self.analyzer.analyze)
+
+    def own(self, shared: ExitStack) -> None:
+        """Close with this version what others might have shared."""
+        self._shared = shared
 
     def __enter__(self) -> Self:
         """Return the index."""
@@ -67,14 +107,37 @@ class SearchIndex:
 
     def __exit__(self, *_: object) -> None:
         """Let go of threads, glossary, models and engine."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of threads, glossary, engine, and of the models where it owns them."""
         self._closed = True
-        with ExitStack() as closing:
-            for resource in (self.engine, self.cross_encoder, self.vectors, self.glossary, self._threads):
-                closing.callback(resource.close)
+        with self._shared, self._resources:
+            self._threads.close()
 
 
-def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = None) -> SearchIndex:
+OpenIndex = SearchIndex | FollowingIndex
+
+
+@overload
+def open_index(
+    settings: IndexerSettings, name: str, synonyms: Path | None = None, *, follow: Literal[False] = False
+) -> SearchIndex: ...
+
+
+@overload
+def open_index(
+    settings: IndexerSettings, name: str, synonyms: Path | None = None, *, follow: Literal[True]
+) -> FollowingIndex: ...
+
+
+def open_index(
+    settings: IndexerSettings, name: str, synonyms: Path | None = None, *, follow: bool = False
+) -> OpenIndex:
     """Open the version of the index that answers now; questions are asked with the synonyms of a file.
+
+    That version is kept from being cleared away, and answers until it is closed: what an evaluation or a
+    notebook wants. With `follow` each question goes to the version that answers then, as a server wants it.
 
     Raises:
         InvalidCall: something in the file of synonyms is no rule.
@@ -82,30 +145,54 @@ def open_index(settings: IndexerSettings, name: str, synonyms: Path | None = Non
         IndexMismatch: it was built with another analysis, schema or library version.
         IndexDamaged: files are missing or broken.
     """
-    with open_store(settings, name) as store:
-        while True:
-            pointer = store.current()
-            manifest = store.manifest()
-            try:
+    with ExitStack() as opened:
+        store = opened.enter_context(open_store(settings, name))
+        models = QuestionModels(settings)
+        opened.callback(models.close)
+        hold = store.capabilities.local or not follow
+        open_version = partial(_open_version, settings, store, models, synonyms, hold=hold)
+        index = FollowingIndex(store, open_version) if follow else open_version()
+        index.own(opened.pop_all())
+    return index
+
+
+def _open_version(
+    settings: IndexerSettings,
+    store: IndexStore,
+    models: QuestionModels,
+    synonyms: Path | None,
+    *,
+    hold: bool,
+) -> SearchIndex:
+    """Open the version that answers now, and hold it where that is asked for."""
+    while True:
+        pointer = store.pointer()
+        manifest = store.manifest()
+        if pointer is None or pointer.version != manifest.version:
+            continue  # published in between
+        try:
+            with ExitStack() as opened:
+                if hold:
+                    opened.enter_context(store.holding(manifest.version))
+                    if store.pointer() != pointer:
+                        continue  # perhaps it was cleared away before it was held
                 store.check_files(manifest)
                 dictionary = _checked_dictionary(store, manifest, settings.home)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
-                with ExitStack() as opened:
-                    glossary = opened.enter_context(Glossary.open(store.glossary_path(manifest)))
-                    engine = ENGINES[store.engine](settings, store, manifest)
-                    opened.pop_all()
-            except FileNotFoundError as error:
-                if store.current() != pointer:
-                    continue  # cleared away between the look at the pointer and the opening
-                raise IndexDamaged(
-                    f"index {name!r}, version {manifest.version}: {error.filename or error} is missing",
-                    remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
-                    index=name,
-                ) from error
-            vectors = QuestionVectors(manifest.vector_fingerprint, settings.encoder)
-            cross_encoder = CrossEncoder(settings.reranker)
-            return SearchIndex(manifest, engine, analyzer, glossary, alike, vectors, cross_encoder)
+                glossary = opened.enter_context(Glossary.open(store.glossary_path(manifest)))
+                engine = opened.enter_context(closing(ENGINES[store.engine](settings, store, manifest)))
+                return SearchIndex(
+                    pointer, manifest, engine, analyzer, glossary, alike, models, opened.pop_all()
+                )
+        except FileNotFoundError as error:
+            if store.pointer() != pointer:
+                continue  # cleared away between the look at the pointer and the opening
+            raise IndexDamaged(
+                f"index {store.name!r}, version {manifest.version}: {error.filename or error} is missing",
+                remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
+                index=store.name,
+            ) from error
 
 
 def _checked_dictionary(store: IndexStore, manifest: Manifest, home: Path) -> UserDictionary | None:

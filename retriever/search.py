@@ -23,7 +23,7 @@ from retriever.duplicates import without_duplicates
 from retriever.errors import BadFilter, BadQuestion
 from retriever.highlights import snippet
 from retriever.hits import AppliedSearch, Hit, SearchResult
-from retriever.index import SearchIndex
+from retriever.index import OpenIndex, SearchIndex
 from retriever.keyword_choice import KeywordChoice
 from retriever.methods import Method, method_named
 from retriever.plan import QueryPlan
@@ -87,27 +87,36 @@ class RankedQuestion:
 
 
 async def search(
-    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings, stages: Stages | None = None
+    index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, stages: Stages | None = None
 ) -> SearchResult:
     """Search, and return hits with the record of how they came about.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
-    context = open_search(index, request, settings)
-    return await present(context, await run_stages(context, stages or Stages()))
+
+    async def of_version(version: SearchIndex) -> SearchResult:
+        context = open_search(version, request, settings)
+        return await present(context, await run_stages(context, stages or Stages()))
+
+    return await index.ask(of_version)
 
 
-async def rank(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:
+async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:
     """Return the run for one question: at most k hits, passage_ids or with `collapse` doc_ids.
 
     Nothing is left out as a duplicate or as incomplete: a run holds what was judged.
     """
-    context = open_ranking(index, request, settings)
-    stages = await run_stages(context)
-    ranking = _computed(stages.ranking).cut(request.k)
-    hits = tuple((hit.doc_id if request.collapse else hit.passage_id, score) for hit, score in ranking.hits)
-    return RankedQuestion(hits, _applied(context, stages))
+
+    async def of_version(version: SearchIndex) -> RankedQuestion:
+        context = open_ranking(version, request, settings)
+        stages = await run_stages(context)
+        ranking = _computed(stages.ranking).cut(request.k)
+        by = attrgetter("doc_id" if request.collapse else "passage_id")
+        hits = tuple((by(hit), score) for hit, score in ranking.hits)
+        return RankedQuestion(hits, _applied(context, stages))
+
+    return await index.ask(of_version)
 
 
 def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
@@ -149,7 +158,8 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         rerank_depth=settings.rerank_depth,
         drop_incomplete=request.filters.complete is True,
     )
-    return SearchContext(index, request, options, SearchRecorder(), PassageCache(index), shown=request.k)
+    recorder = SearchRecorder(notes=list(index.notes))
+    return SearchContext(index, request, options, recorder, PassageCache(index), shown=request.k)
 
 
 async def run_stages(
@@ -222,6 +232,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         applied=_applied(context, stages),
         evidence_score=likelihood,
         notes=tuple(context.recorder.notes),
+        version=context.index.manifest.version,
     )
 
 

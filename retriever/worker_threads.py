@@ -39,6 +39,17 @@ class WorkerThreads:
             raise IndexClosed("the index is closed", remedy="open it again") from error
         return await running
 
+    def begin(self, function: Callable[[], object]) -> None:
+        """Run a function in one of the threads, and do not wait for it; it should not raise.
+
+        Raises:
+            IndexClosed: the threads have ended.
+        """
+        try:
+            self._executor.submit(function)
+        except RuntimeError as error:
+            raise IndexClosed("the index is closed", remedy="open it again") from error
+
     def close(self) -> None:
         """Wait for what is under way; nothing is begun any more."""
         self._executor.shutdown()

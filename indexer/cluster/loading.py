@@ -26,14 +26,17 @@ async def create_for_loading(
     analyzer: str,
     decompound: Decompound,
     shards: int,
+    meta: dict[str, Any],
     dictionary: UserDictionary | None = None,
 ) -> None:
     """Make an empty index, and see that the cluster reads text as this machine does.
 
+    `meta` is kept with its mapping, from the first moment on.
+
     Raises:
         IndexMismatch: the cluster's analysis makes other tokens of the fixed texts.
     """
-    body = index_body(analyzer, decompound, shards=shards, meta={}, dictionary=dictionary)
+    body = index_body(analyzer, decompound, shards=shards, meta=meta, dictionary=dictionary)
     await create_placed(client, index, body)
     differing = await _first_difference(client, index, analyzer, decompound, dictionary)
     if differing:
@@ -68,8 +71,11 @@ async def _first_difference(
     return None
 
 
-async def start_from(client: AsyncElasticsearch, base: str, index: str) -> None:
-    """Make an index from the passages of a published one, by hard links, open for writing."""
+async def start_from(client: AsyncElasticsearch, base: str, index: str, meta: dict[str, Any]) -> None:
+    """Make an index from the passages of a published one, by hard links, open for writing.
+
+    Until `meta` stands in its mapping, that of the published one does.
+    """
     made = await _patient(client).indices.clone(
         index=base,
         target=index,
@@ -77,7 +83,7 @@ async def start_from(client: AsyncElasticsearch, base: str, index: str) -> None:
         settings={"index": {"blocks.write": None, "auto_expand_replicas": False, **WHILE_LOADING}},
     )
     await _require_placed(client, index, made)
-    await client.indices.put_mapping(index=index, meta={})
+    await client.indices.put_mapping(index=index, meta=meta)
 
 
 async def create_placed(client: AsyncElasticsearch, index: str, body: dict[str, Any]) -> None:

@@ -6,11 +6,15 @@
 | PREFIX-NAME | an alias: the version that answers |
 | PREFIX.glossaries | the glossaries of all versions, in pieces |
 | PREFIX.leases | who is writing to which index |
+| PREFIX.readers | who keeps which version open |
 
 An index's name in a cluster has no capitals and at most 255 bytes; capitals are written with a hash behind.
+A name alone makes no index ours: what SHRAG made says so in its mapping's `_meta`.
 """
 
 import hashlib
+from collections.abc import Mapping
+from typing import Any
 
 
 def alias_of(prefix: str, name: str) -> str:
@@ -33,12 +37,36 @@ def every_index(prefix: str, name: str = "") -> str:
 
 def belongs_to(index: str, alias: str) -> bool:
     """Tell whether an index holds a version of what the alias names."""
-    return index.rpartition("@")[0] == alias
+    return version_of(index, alias) is not None
 
 
-def version_of(index: str) -> int:
-    """Return the version that an index holds."""
-    return int(index.rpartition("@")[2])
+def version_of(index: str, alias: str) -> int | None:
+    """Return the version that an index holds of what the alias names; None where it is called otherwise."""
+    number = index.removeprefix(f"{alias}@")
+    if not (number.isascii() and number.isdigit()):
+        return None
+    return int(number) if index == f"{alias}@{int(number):06}" else None
+
+
+def is_version(prefix: str, index: str) -> bool:
+    """Tell whether an index is called as a version of any index."""
+    return index.startswith(f"{prefix}-") and belongs_to(index, index.rpartition("@")[0])
+
+
+def is_ours(meta: Mapping[str, Any]) -> bool:
+    """Tell by its mapping's `_meta` whether SHRAG made an index: it is published, or being built."""
+    return "manifest" in meta or "built_by" in meta
+
+
+def is_published(meta: Mapping[str, Any], version: int) -> bool:
+    """Tell by its mapping's `_meta` whether an index is a published version that may answer.
+
+    One that was cloned, and not marked anew when the process was killed, still says what the other said.
+    """
+    if "manifest" not in meta or meta.get("superseded"):
+        return False
+    manifest = meta["manifest"]
+    return not isinstance(manifest, dict) or manifest.get("version", version) == version
 
 
 def glossaries(prefix: str) -> str:
@@ -49,3 +77,8 @@ def glossaries(prefix: str) -> str:
 def leases(prefix: str) -> str:
     """Name the index of leases."""
     return f"{prefix}.leases"
+
+
+def readers(prefix: str) -> str:
+    """Name the index of those who keep a version open."""
+    return f"{prefix}.readers"

@@ -1,8 +1,9 @@
 """Backup and restore of all indexes of a prefix: snapshots in a folder that all servers of a cluster mount.
 
-A snapshot holds the indexes PREFIX-* with their aliases and PREFIX.*, but not who is writing just now. A
-restore makes the cluster's indexes of the prefix what they were: what is there is deleted first, and that
-must be confirmed. The folder is a repository of the type `fs`, called PREFIX-backups in the cluster.
+A snapshot holds SHRAG's indexes of the prefix with their aliases and glossaries, but not who is writing or
+reading just now. A restore makes them what they were: what is there is deleted first, and that must be
+confirmed. Indexes that others called alike are neither saved nor touched. The folder is a repository of the
+type `fs`, called PREFIX-backups in the cluster.
 """
 
 import re
@@ -16,7 +17,7 @@ from typing import Any
 from elasticsearch import ApiError, NotFoundError
 
 from indexer.cluster.connection import FORBIDDEN, Cluster, reason_of
-from indexer.cluster.names import leases
+from indexer.cluster.names import glossaries, is_ours, is_version, leases
 from indexer.errors import EngineRefused, IndexBusy, IndexerError, IndexNotWritten, InvalidCall, UnknownIndex
 from indexer.requests import Progress, no_progress
 
@@ -73,12 +74,13 @@ def backup(
     """
     name = name or f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
     one: dict[str, Any] = {"repository": _repository(prefix), "snapshot": name}
-    api = cluster.client.snapshot
-    if not present(cluster, prefix):
+    api, ours = cluster.client.snapshot, present(cluster, prefix)
+    if not ours:
         raise UnknownIndex(f"no index of the prefix {prefix!r} in the cluster: there is nothing to back up")
     with _explained(prefix, name):
         _register(cluster, prefix, location)
-        cluster.run(api.create(**one, body={"indices": ",".join(_patterns(prefix)), **WHOLE}))
+        body = {"indices": ",".join(ours), "ignore_unavailable": True, **WHOLE}  # one may be cleared away now
+        cluster.run(api.create(**one, body=body))
     while True:
         [found] = cluster.run(api.get(**one))["snapshots"]
         if found["state"] not in ("IN_PROGRESS", "STARTED"):
@@ -107,9 +109,18 @@ def list_snapshots(cluster: Cluster, prefix: str, *, location: str = "") -> list
 
 def present(cluster: Cluster, prefix: str) -> list[str]:
     """Return what a restore replaces: the indices of the prefix that are there."""
-    all_there: dict[str, Any] = {"expand_wildcards": "all", "allow_no_indices": True}
-    api = cluster.client.indices
-    return sorted(cluster.run(api.get_settings(index=_patterns(prefix), name="index.uuid", **all_there)).body)
+    return sorted(index for index, ours in _called_alike(cluster, prefix).items() if ours)
+
+
+def _called_alike(cluster: Cluster, prefix: str) -> dict[str, bool]:
+    """Return the indices that are called as a restore calls them, and of each whether it is ours."""
+    which: dict[str, Any] = {"expand_wildcards": "all", "allow_no_indices": True, "ignore_unavailable": True}
+    asked = cluster.client.indices.get_mapping(index=[f"{prefix}-*@*", glossaries(prefix)], **which)
+    return {
+        index: index == glossaries(prefix) or is_ours(about["mappings"].get("_meta", {}))
+        for index, about in cluster.run(asked).items()
+        if index in _of_prefix(prefix, [index])
+    }
 
 
 def find_snapshot(cluster: Cluster, prefix: str, name: str, *, location: str = "") -> Snapshot:
@@ -147,12 +158,19 @@ def restore(
 
     Raises:
         IndexBusy: somebody writes to one of them.
-        IndexNotWritten: a shard could not be restored; the same call may be made again.
+        IndexNotWritten: another's index bears the name of one of them, and nothing is deleted; or a shard
+            could not be restored, and the same call may be made again.
     """
     _refuse_while_written(cluster, prefix)
+    wanted, alike = _of_prefix(prefix, found.indices), _called_alike(cluster, prefix)
+    if foreign := [index for index in wanted if not alike.get(index, True)]:
+        raise IndexNotWritten(
+            f"nothing is restored or deleted: SHRAG did not make {', '.join(foreign)}, which has the name "
+            f"of what {found.name!r} holds; take it away"
+        )
     for index in there:  # each its own request: many names make too long an address
         cluster.run(cluster.client.indices.delete(index=index, ignore_unavailable=True))
-    body = {"indices": ",".join(_of_prefix(prefix, found.indices)), "include_aliases": True, **WHOLE}
+    body = {"indices": ",".join(wanted), "include_aliases": True, **WHOLE}
     with _explained(prefix, found.name):
         api = cluster.client.snapshot
         cluster.run(api.restore(repository=_repository(prefix), snapshot=found.name, body=body))
@@ -239,13 +257,12 @@ def _repository(prefix: str) -> str:
 
 
 def _patterns(prefix: str) -> list[str]:
-    """Return what a backup holds, as the API selects indices."""
+    """Return what a restore may have to wait for, as the API selects indices."""
     return [f"{prefix}-*", f"{prefix}.*", f"-{leases(prefix)}"]
 
 
 def _of_prefix(prefix: str, indices: Sequence[str]) -> list[str]:
-    starts = (f"{prefix}-", f"{prefix}.")
-    return [index for index in indices if index.startswith(starts) and index != leases(prefix)]
+    return [index for index in indices if is_version(prefix, index) or index == glossaries(prefix)]
 
 
 def _snapshot(found: dict[str, Any]) -> Snapshot:

@@ -27,11 +27,12 @@ class Capabilities:
 
     holds_vectors: bool  # with the passages, for good: those of another encoder need a rebuild
     snapshots: bool  # it takes and restores backups
+    local: bool  # its versions are files: to look at the pointer, or to hold a version, asks no server
 
 
 CAPABILITIES: dict[EngineName, Capabilities] = {
-    "tantivy": Capabilities(holds_vectors=False, snapshots=False),
-    "elasticsearch": Capabilities(holds_vectors=True, snapshots=True),
+    "tantivy": Capabilities(holds_vectors=False, snapshots=False, local=True),
+    "elasticsearch": Capabilities(holds_vectors=True, snapshots=True, local=False),
 }
 
 
@@ -41,6 +42,14 @@ class Address:
 
     index: str  # a folder, or an index in a cluster
     shards: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """Which version answers; another one also where it is of the same number, but of an index made anew."""
+
+    version: int
+    mark: str
 
 
 def ignore_refusal(_: "DeadLetter") -> None:
@@ -70,6 +79,19 @@ class IndexStore(Protocol):
 
     def current(self) -> int | None:
         """Return the number of the version that answers, None before the first."""
+
+    def pointer(self) -> Pointer | None:
+        """Return what changes when another version answers or the index is made anew; None without one."""
+
+    def holding(self, version: int) -> AbstractContextManager[None]:
+        """Keep a version from being cleared away while it is read, at most until the process ends.
+
+        It is held for certain where `pointer` has not changed by then. Who may not write to a cluster cannot
+        hold it.
+
+        Raises:
+            FileNotFoundError: it was cleared away.
+        """
 
     def require_current(self) -> int:
         """Return the number of the version that answers; UnknownIndex before the first."""
@@ -176,7 +198,8 @@ class IndexStore(Protocol):
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         """Make the finished build a version that answers, and clear away all but the last `keep`.
 
-        Versions that were rolled back from are cleared away too. Return the manifest with its files' sums.
+        Versions that were rolled back from are cleared away too. One that is held is no more listed, and
+        cleared away by the next `writing` that finds it free. Return the manifest with its files' sums.
         """
 
     def discard_building(self) -> None:

@@ -10,6 +10,9 @@
 | dead-letters/000001.jsonl | what of its corpus could not be read |
 | clearing.json | there while a version is published and those it replaces are not all cleared away |
 | writer.lock | held while a version is built |
+| holder | the name under which this place holds leases of a cluster |
+
+What else lies there is not ours: it is never removed, and an index is not deleted around it.
 """
 
 import json
@@ -18,12 +21,12 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from indexer.durable import describing_write_errors, sync, write_durably
-from indexer.errors import IndexBusy, InvalidCall
+from indexer.errors import IndexBusy, IndexNotWritten, InvalidCall
 
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
 DICTIONARY = "dictionary.txt"
@@ -34,6 +37,14 @@ VECTORS = "vectors"  # of the passages, a folder beside the index's
 NOT_PUBLISHED = (PLAN, DEAD_LETTERS, "manifest.json")
 
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
+# What is ours below HOME/NAME, files that a killed process was writing included, and in versions/.
+OURS = re.compile(
+    r"versions|building|encoded|dead-letters|writer\.lock|(CURRENT|clearing\.json|holder)"
+    r"|\.(CURRENT|clearing\.json|holder)\.[0-9]+"
+)
+VERSION = re.compile(r"[0-9]{6,}")
+CLEARED = re.compile(r"\.[0-9]{6,}")  # a version that is removed as soon as nobody has it open
+OF_A_VERSION = re.compile(rf"manifest\.json|tantivy|{VECTORS}|{DICTIONARY}|{PLAN}|(.*-)?{GLOSSARY}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +117,38 @@ class BuildFolder:
         self.building.mkdir()
 
     def discard(self, *, with_index: bool) -> None:
-        """Remove the unfinished build, and the whole folder with it unless vectors were encoded."""
+        """Remove the unfinished build, and the whole folder with it unless it holds anything else."""
         shutil.rmtree(self.building, ignore_errors=True)
-        if with_index and not self.encoded.exists():
+        if with_index and not self.encoded.exists() and not self.strays():
             self.remove()
 
     def remove(self) -> None:
-        """Remove all of it, while its lock is held; in one step for whoever is about to open or build it."""
+        """Remove all of it, while its lock is held; in one step for whoever is about to open or build it.
+
+        Raises:
+            IndexNotWritten: something there is not ours; nothing is removed.
+        """
+        self.refuse_strays()
         self.path.rename(self.path.with_name(f".deleted-{self.name}-{os.getpid()}"))
-        for left in self.path.parent.glob(".deleted-*"):
-            shutil.rmtree(left, ignore_errors=True)
+        for left in self.path.parent.glob(".deleted-*"):  # of an earlier deletion that was killed, too
+            if left.is_dir() and not replace(self, path=left).strays():
+                shutil.rmtree(left, ignore_errors=True)
+
+    def refuse_strays(self) -> None:
+        """Raise IndexNotWritten where something lies in the folder, or is linked to, that is not ours."""
+        if strays := self.strays():
+            raise IndexNotWritten(
+                f"index {self.name!r} is not deleted: {', '.join(map(str, strays[:3]))} is not of its making",
+                remedy="move that elsewhere, and give the same command again",
+                index=self.name,
+            )
+
+    def strays(self) -> list[Path]:
+        """Return what lies in the folder and in that of the versions and is not ours: links are not."""
+        if self.path.is_symlink():
+            return [self.path]
+        strays = [path for path in _entries(self.path) if path.is_symlink() or not OURS.fullmatch(path.name)]
+        return strays + [path for path in _entries(self.versions) if not is_version(path)]
 
     def is_unfinished(self) -> bool:
         """Tell whether a build lies there that was interrupted, or is running."""
@@ -168,6 +201,18 @@ class BuildFolder:
             for version in superseded(versions(), **plan):
                 clear(version)
         path.unlink()
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
+
+
+def is_version(path: Path) -> bool:
+    """Tell whether a folder is that of a version, whole or not, or empty."""
+    if path.is_symlink() or not path.is_dir() or not VERSION.fullmatch(path.name.removeprefix(".")):
+        return False
+    held = _entries(path)
+    return not held or any(OF_A_VERSION.fullmatch(entry.name) for entry in held)
 
 
 def superseded(versions: list[int], version: int, before: int, keep: int) -> list[int]:

@@ -7,7 +7,7 @@ of a build and the dead letters; on every machine that searches, copies of the v
 import shutil
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from errno import ENOENT
 from pathlib import Path
@@ -17,7 +17,7 @@ from elasticsearch import BadRequestError, NotFoundError
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.cluster import glossaries, names
+from indexer.cluster import glossaries, names, readers
 from indexer.cluster.connection import Cluster
 from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
@@ -25,18 +25,20 @@ from indexer.cluster.mapping import LEASES_BODY, published_settings
 from indexer.cluster.reading import count, passages_of_index
 from indexer.durable import describing_write_errors
 from indexer.errors import EngineRefused, IndexDamaged, IndexNotWritten, Remedy
+from indexer.logs import get_logger
 from indexer.manifest import Manifest
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
-from indexer.store import CAPABILITIES, Address, IndexStore, ignore_refusal
+from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
 from indexer.store.build_folder import GLOSSARY, NAME, BuildFolder
 from indexer.sums import sum_file
 from indexer.writers import Writer
 from indexer.writers.elasticsearch import ElasticsearchWriter
 
 Result = TypeVar("Result")
+log = get_logger("store")
 
 
 class ElasticsearchStore(IndexStore):
@@ -59,6 +61,7 @@ class ElasticsearchStore(IndexStore):
         )
         self._alias = names.alias_of(self._settings.prefix, name)
         self._glossaries = names.glossaries(self._settings.prefix)
+        self._readers = names.readers(self._settings.prefix)
 
     def __exit__(self, *_: object) -> None:
         """Close the connection."""
@@ -66,27 +69,61 @@ class ElasticsearchStore(IndexStore):
 
     def current(self) -> int | None:
         """Return the number of the version that answers, None before the first."""
-        return self._answering(self._run(self._aliased()))
+        pointer = self.pointer()
+        return pointer.version if pointer else None
 
-    async def _aliased(self) -> Any:
-        return await self._client.options(ignore_status=404).indices.get_alias(name=self._alias)
+    def pointer(self) -> Pointer | None:
+        """Return what changes when another version answers or the index is made anew; None without one."""
+        return self._run(self._answering())
 
-    def _answering(self, found: Any) -> int | None:
-        indexes = [index for index in found if index.startswith(f"{self._alias}@")]
-        return names.version_of(indexes[0]) if indexes else None
+    async def _answering(self) -> Pointer | None:
+        """Return the version that answers, and what marks its index in the cluster.
+
+        Where somebody let the alias name several versions, the latest answers; other indexes never do.
+        """
+        found = await self._client.indices.get(
+            index=names.every_index(self._settings.prefix, self.name),
+            features="aliases,mappings,settings",
+            expand_wildcards="all",
+            filter_path="*.aliases,*.mappings._meta,*.settings.index.uuid",
+        )
+        answering = [
+            Pointer(version, str(about["settings"]["index"]["uuid"]))
+            for index, about in found.items()
+            if (version := names.version_of(index, self._alias)) is not None
+            and self._alias in about.get("aliases", {})
+            and names.is_ours(about.get("mappings", {}).get("_meta", {}))
+        ]
+        return max(answering, key=lambda pointer: pointer.version, default=None)
+
+    @contextmanager
+    def holding(self, version: int) -> Iterator[None]:
+        """Keep a version from being cleared away while it is read; a key for searching only may not."""
+        with ExitStack() as held:
+            try:
+                self._run(self._create(self._readers, readers.BODY))
+                held.enter_context(readers.registered(self._cluster, self._readers, self.index_of(version)))
+            except EngineRefused as error:
+                log.warning("version not held", index=self.name, version=version, reason=error.what)
+            yield
 
     def versions(self) -> list[int]:
         """List the published versions in order."""
-        return sorted(names.version_of(index) for index, meta in self._metas().items() if "manifest" in meta)
+        return sorted(version for version, meta in self._metas().items() if names.is_published(meta, version))
 
     def next_version(self) -> int:
-        """Return the number after the highest ever published here."""
-        return max([0, self.current() or 0, *self.versions()]) + 1
+        """Return the number after the highest ever published here, but none that another's index has."""
+        there = self._run(self._called_alike("all"))
+        published = (version for version, meta in there.items() if names.is_published(meta, version))
+        version = max([0, self.current() or 0, *published]) + 1
+        while version in there and not names.is_ours(there[version]):
+            version += 1
+        return version
 
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version."""
         index = self.index_of(version)
-        meta = self._metas().get(index)
+        meta = self._metas().get(version)
         if meta is None:
             raise IndexDamaged(
                 f"index {self.name!r} should answer from {index}, which is closed or hidden",
@@ -116,23 +153,27 @@ class ElasticsearchStore(IndexStore):
         settings: dict[str, Any] = found[index]["settings"]["index"]
         return settings
 
-    def _metas(self) -> dict[str, dict[str, Any]]:
-        """Return what each version, and what is being built, says of itself."""
+    def _metas(self, which: str = "open") -> dict[int, dict[str, Any]]:
+        """Return what each version, and what is being built, says of itself; those that are open, or all."""
+        return _ours(self._run(self._called_alike(which)))
+
+    async def _called_alike(self, which: str) -> dict[int, dict[str, Any]]:
+        """Return what each index that is called as a version says of itself, also those that are not ours."""
         pattern = names.every_index(self._settings.prefix, self.name)
         # One that is cleared away between the cluster's look at the pattern and at the index is left out.
-        request = self._client.indices.get_mapping(
-            index=pattern, allow_no_indices=True, ignore_unavailable=True
+        found = await self._client.indices.get_mapping(
+            index=pattern, allow_no_indices=True, ignore_unavailable=True, expand_wildcards=which
         )
-        found = self._run(request)
         return {
-            index: version["mappings"].get("_meta", {})
-            for index, version in found.items()
-            if names.belongs_to(index, self._alias)  # the pattern takes in those of a name with capitals
+            number: version["mappings"].get("_meta", {})
+            for index, version in found.items()  # the pattern takes in those of a name with capitals
+            if (number := names.version_of(index, self._alias)) is not None
         }
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
         """Yield every passage of a version in corpus order."""
-        return passages_of_index(self._cluster, self.index_of(manifest.version))
+        with self.holding(manifest.version):
+            yield from passages_of_index(self._cluster, self.index_of(manifest.version))
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return a copy of a version's glossary, fetched where this machine has none."""
@@ -150,10 +191,9 @@ class ElasticsearchStore(IndexStore):
         return path
 
     def _glossary_note(self, version: int) -> glossaries.GlossaryNote:
-        index = self.index_of(version)
-        note: glossaries.GlossaryNote | None = self._metas().get(index, {}).get("glossary")
+        note: glossaries.GlossaryNote | None = self._metas().get(version, {}).get("glossary")
         if not note:
-            raise FileNotFoundError(ENOENT, "no such glossary", index)
+            raise FileNotFoundError(ENOENT, "no such glossary", self.index_of(version))
         return note
 
     def _fetch_glossary(self, version: int, note: glossaries.GlossaryNote, path: Path) -> None:
@@ -199,15 +239,40 @@ class ElasticsearchStore(IndexStore):
         """Hold the index for writing, on this machine and against all others; IndexBusy at once otherwise."""
         with self.local.lock():
             leases = names.leases(self._settings.prefix)
-            for index, body in ((leases, LEASES_BODY), (self._glossaries, glossaries.BODY)):
+            for index, body in (
+                (leases, LEASES_BODY),
+                (self._readers, readers.BODY),
+                (self._glossaries, glossaries.BODY),
+            ):
                 self._run(self._create(index, body))
+            self._refuse_foreign_alias()
             with held_lease(self._cluster, leases, self._alias, self.name, self.local.path) as lease:
                 self._lease = lease
                 try:
                     self.local.finish_clearing(self.current, self.versions, self._clear_away)
+                    for version, meta in self._metas().items():
+                        if meta.get("superseded"):
+                            self._clear_away(version)
                     yield
                 finally:
                     self._lease = None
+
+    def _refuse_foreign_alias(self) -> None:
+        """Raise IndexNotWritten where the alias names an index that is not ours, or is an index itself."""
+        client = self._client.options(ignore_status=404)
+        aliased = self._run(client.indices.get_alias(name=self._alias))
+        named = [index for index, about in aliased.items() if isinstance(about, dict) and "aliases" in about]
+        versions = self._metas("all")
+        foreign = [index for index in named if names.version_of(index, self._alias) not in versions]
+        if not named and self._run(self._client.indices.exists(index=self._alias)):
+            foreign = [self._alias]
+        if foreign:
+            raise IndexNotWritten(
+                f"index {self.name!r} cannot be written: its alias {self._alias} in the cluster is taken by "
+                f"{foreign[0]}, which SHRAG did not make",
+                remedy=("take that away", "set another SHRAG_ELASTICSEARCH__PREFIX"),
+                index=self.name,
+            )
 
     async def _create(self, index: str, body: dict[str, Any]) -> None:
         if not await self._client.indices.exists(index=index):
@@ -219,8 +284,8 @@ class ElasticsearchStore(IndexStore):
 
     def can_resume(self) -> bool:
         """Tell whether the unfinished build is there, of this machine, and soon on a node that runs."""
-        index = self.index_of(self.next_version())
-        built_by = self._metas().get(index, {}).get("built_by")
+        version = self.next_version()
+        index, built_by = self.index_of(version), self._metas().get(version, {}).get("built_by")
         return built_by == holder_at(self.local.path) and self._run(
             is_placed(self._client, index, self._settings.patience_s)
         )
@@ -235,15 +300,16 @@ class ElasticsearchStore(IndexStore):
         """Begin a build anew: from the passages of a version, or from empty with an analysis."""
         self._require_lease()
         self.local.start()
-        index = self.index_of(self.next_version())
-        self._delete_index(index)
+        version, built_by = self.next_version(), {"built_by": holder_at(self.local.path)}
+        index, shards = self.index_of(version), self._settings.shards
+        if version in self._metas():
+            self._delete_index(index)
         if base:
-            self._run(start_from(self._client, self.index_of(base.version), index))
+            self._run(start_from(self._client, self.index_of(base.version), index, built_by))
         else:
-            shards = self._settings.shards
-            self._run(create_for_loading(self._client, index, analyzer, decompound, shards, dictionary))
-        built_by = {"built_by": holder_at(self.local.path)}
-        self._run(self._client.indices.put_mapping(index=index, meta=built_by))
+            self._run(
+                create_for_loading(self._client, index, analyzer, decompound, shards, built_by, dictionary)
+            )
 
     def writer(
         self, unit: Unit, base: Manifest | None, refuse: Callable[[DeadLetter], None] = ignore_refusal
@@ -271,7 +337,8 @@ class ElasticsearchStore(IndexStore):
         """Make the finished build a version that answers, and clear away all but the last `keep`."""
         index, glossary = self.index_of(manifest.version), self.local.building / GLOSSARY
         published = replace(manifest, files={GLOSSARY: sum_file(glossary)})
-        before = self._answering(self._patiently(self._aliased)) or 0
+        answering = self._patiently(self._answering)
+        before = answering.version if answering else 0
         self._require_lease()
         self.local.move_dead_letters(manifest.version)
         note = self._patiently(lambda: glossaries.upload(self._client, self._glossaries, index, glossary))
@@ -291,13 +358,21 @@ class ElasticsearchStore(IndexStore):
         self._move_alias({"add": {"index": self.index_of(version), "alias": self._alias}})
 
     def _move_alias(self, *added: dict[str, Any]) -> None:
-        others = names.every_index(self._settings.prefix, self.name)
-        remove = {"remove": {"index": others, "alias": self._alias, "must_exist": False}}
+        there = self._patiently(lambda: self._called_alike("all"))
+        ours = [self.index_of(version) for version in _ours(there)]
+        remove = {"remove": {"indices": ours, "alias": self._alias, "must_exist": False}}
         self._patiently(lambda: self._client.indices.update_aliases(actions=[remove, *added]))
 
     def _clear_away(self, version: int) -> None:
-        index = self.index_of(version)
-        note = self._metas().get(index, {}).get("glossary")
+        """Remove a version; or while somebody has it open, note that it is to be removed."""
+        index, meta = self.index_of(version), self._metas().get(version, {})
+        if self._run(readers.is_read(self._client, self._readers, index)):
+            self._run(self._client.indices.put_mapping(index=index, meta=meta | {"superseded": True}))
+        else:
+            self._remove(version)
+
+    def _remove(self, version: int) -> None:
+        index, note = self.index_of(version), self._metas().get(version, {}).get("glossary")
         if note:  # first: only the index knows of how many pieces
             self._run(glossaries.forget(self._client, self._glossaries, index, note))
         self._delete_index(index)
@@ -310,21 +385,24 @@ class ElasticsearchStore(IndexStore):
     def discard_building(self) -> None:
         """Remove the unfinished build, and the folder with it where nothing was ever published."""
         self._require_lease()
-        self._delete_index(self.index_of(self.next_version()))
+        version = self.next_version()
+        if version in self._metas():
+            self._delete_index(self.index_of(version))
         self.local.discard(with_index=self.current() is None and not self.versions())
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""
         if not self.local.is_unfinished() and not self._metas():
             self.require_current()
+        self.local.refuse_strays()
         with self.writing(), describing_write_errors(self.name):
             current = self.current()
-            for index in self._metas():
-                if names.version_of(index) != current:
-                    self._clear_away(names.version_of(index))
+            for version in self._metas():
+                if version != current:
+                    self._remove(version)
             if current is not None:  # last, and nobody begins to read it
                 self._move_alias()
-                self._clear_away(current)
+                self._remove(current)
             self.local.remove()  # before lock and lease are given back: then another build may begin there
 
     def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -332,6 +410,10 @@ class ElasticsearchStore(IndexStore):
 
     def _patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         return self._cluster.run_patiently(ask)
+
+
+def _ours(metas: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    return {number: meta for number, meta in metas.items() if names.is_ours(meta)}
 
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:

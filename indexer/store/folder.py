@@ -10,12 +10,18 @@
 | versions/000001/glossary.sqlite | its glossary |
 | versions/000001/dictionary.txt | the user's dictionary it was analysed with, if any |
 | versions/000001/plan.json | there only between the move to this place and the move of the pointer |
+| versions/.000001/ | a version that is cleared away as soon as nobody has it open |
+
+What else lies there is not ours, and left alone.
 """
 
+import fcntl
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from errno import ENOENT
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,8 +35,19 @@ from indexer.manifest import MANIFEST, Manifest
 from indexer.papers import Unit
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.settings import EngineName, IndexerSettings
-from indexer.store import CAPABILITIES, Address, IndexStore, ignore_refusal
-from indexer.store.build_folder import DICTIONARY, GLOSSARY, NAME, NOT_PUBLISHED, PLAN, VECTORS, BuildFolder
+from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
+from indexer.store.build_folder import (
+    CLEARED,
+    DICTIONARY,
+    GLOSSARY,
+    NAME,
+    NOT_PUBLISHED,
+    PLAN,
+    VECTORS,
+    VERSION,
+    BuildFolder,
+    is_version,
+)
 from indexer.stored import read_stored
 from indexer.sums import FileSum, changed_files, check_sizes, sum_files, sums_by_inode
 
@@ -68,19 +85,48 @@ class FolderStore(IndexStore):
                 f"{self._pointer} holds no version number", remedy=Remedy.REBUILD, index=self.name
             ) from error
 
+    def pointer(self) -> Pointer | None:
+        """Return what changes when another version answers or the index is made anew; None without one."""
+        try:
+            about = self._pointer.stat()
+        except FileNotFoundError:
+            return None
+        version = self.current()
+        return None if version is None else Pointer(version, f"{about.st_ino} {about.st_mtime_ns}")
+
+    @contextmanager
+    def holding(self, version: int) -> Iterator[None]:
+        """Keep a version from being removed while it is read: readers share a lock of its manifest."""
+        with (self.version_path(version) / MANIFEST).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError as error:  # it is being removed
+                raise FileNotFoundError(ENOENT, "no such version", file.name) from error
+            except OSError:  # a file system without locks
+                pass
+            yield
+
     def versions(self) -> list[int]:
         """List the published versions in order."""
         current = self.current()
         return [
             version
             for version in self._numbered()
-            if version == current or not (self.version_path(version) / PLAN).exists()
+            if version == current or self._is_published(self.version_path(version))
         ]
 
+    @staticmethod
+    def _is_published(path: Path) -> bool:
+        return (path / MANIFEST).exists() and not (path / PLAN).exists()
+
     def _numbered(self) -> list[int]:
+        """List the numbers that folders and files are called by, also those that are not ours."""
+        return sorted(int(path.name) for path in self._called(VERSION))
+
+    def _called(self, pattern: re.Pattern[str]) -> list[Path]:
         if not self.local.versions.is_dir():
             return []
-        return sorted(int(path.name) for path in self.local.versions.iterdir() if path.name.isdigit())
+        return [path for path in self.local.versions.iterdir() if pattern.fullmatch(path.name)]
 
     def next_version(self) -> int:
         """Return the number after the highest ever published here."""
@@ -101,7 +147,10 @@ class FolderStore(IndexStore):
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
         """Yield every passage of a version in corpus order; IndexDamaged where a file is broken."""
         try:
-            yield from read_stored(tantivy.Index(tantivy_schema(), self.address(manifest).index).searcher())
+            with self.holding(manifest.version):
+                yield from read_stored(
+                    tantivy.Index(tantivy_schema(), self.address(manifest).index).searcher()
+                )
         except (ValueError, OSError) as error:
             raise IndexDamaged(
                 f"index {self.name!r} cannot be read ({error})", remedy=REBUILD_OR_ROLL_BACK, index=self.name
@@ -166,8 +215,8 @@ class FolderStore(IndexStore):
             elif (path / PLAN).exists():
                 shutil.rmtree(self.local.building, ignore_errors=True)
                 path.rename(self.local.building)
-        for path in self.local.versions.glob(".*"):
-            shutil.rmtree(path, ignore_errors=True)
+        for path in filter(is_version, self._called(CLEARED)):
+            _remove_unless_read(path)
         self.local.finish_clearing(self.current, self.versions, self._clear_away)
 
     def can_resume(self) -> bool:
@@ -227,12 +276,11 @@ class FolderStore(IndexStore):
             return {}
 
     def _clear_away(self, version: int) -> None:
-        """Remove a version, in one step for whoever is about to open it."""
+        """Remove a version, in one step for whoever is about to open it; hide it while somebody reads it."""
         path = self.version_path(version)
         hidden = path.with_name(f".{path.name}")
-        shutil.rmtree(hidden, ignore_errors=True)
         path.rename(hidden)
-        shutil.rmtree(hidden, ignore_errors=True)
+        _remove_unless_read(hidden)
         self.local.dead_letter_path(version).unlink(missing_ok=True)
 
     def discard_building(self) -> None:
@@ -249,6 +297,18 @@ class FolderStore(IndexStore):
             self.require_current()
         with self.writing(), describing_write_errors(self.name):
             self.local.remove()
+
+
+def _remove_unless_read(path: Path) -> None:
+    """Remove the folder of a hidden version, unless a reader has its manifest locked."""
+    try:
+        with (path / MANIFEST).open("r+b") as file:  # for writing: else NFS gives no lock for oneself alone
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    except OSError:  # what an earlier removal left, or a file system without locks
+        pass
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from elasticsearch import NotFoundError
 
 from indexer.cluster.connection import TRANSPORT_RETRIES, Cluster, growing_pauses
-from indexer.errors import EngineRefused, IndexDamaged
+from indexer.errors import EngineRefused, VersionGone
 
 # Of a search whose node died under it: the cluster itself asks another copy, but not in the middle of a
 # search, which goes on where it began.
@@ -31,7 +31,7 @@ class ManySearches:
         Raises:
             EngineUnreachable: no server answers.
             EngineRefused: it does not answer one of the searches.
-            IndexDamaged: the index is gone.
+            VersionGone: the index is.
         """
         answers = await self._answered(bodies)
         pauses = growing_pauses()
@@ -45,7 +45,7 @@ class ManySearches:
                 answers[place] = answer
         for answer in answers:
             if "error" in answer:
-                self._refuse(answer)
+                await self._refuse(answer)
         return answers
 
     async def _answered(self, bodies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -65,9 +65,11 @@ class ManySearches:
         responses: list[dict[str, Any]] = answer["responses"]
         return responses
 
-    def _refuse(self, answer: dict[str, Any]) -> NoReturn:
+    async def _refuse(self, answer: dict[str, Any]) -> NoReturn:
         kind, reason = _cause_of(answer)
-        if kind == "index_not_found_exception":
+        # An index that is deleted in the middle of a search is told as shards that are missing.
+        there = self._cluster.client.indices.exists(index=self._index)
+        if kind == "index_not_found_exception" or not await self._cluster.call(there):
             self._gone(None)
         if (
             kind == "no_shard_available_action_exception"
@@ -82,9 +84,9 @@ class ManySearches:
         raise EngineRefused(f"Elasticsearch at {self._cluster.settings.url} refused a search: {reason}")
 
     def _gone(self, error: Exception | None) -> NoReturn:
-        raise IndexDamaged(
-            f"index {self._index} is gone from the cluster: it was replaced by a newer version, or deleted; "
-            "open it again"
+        raise VersionGone(
+            f"index {self._index} is gone from the cluster: it was replaced by a newer version, or deleted",
+            remedy="open it again",
         ) from error
 
 

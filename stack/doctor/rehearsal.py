@@ -71,7 +71,7 @@ def _in_a_folder(settings: Settings, folder: Path) -> Settings:
 
 def _ask(settings: Settings, name: str) -> tuple[Status, str]:
     """Ask one question, and tell who wrote the answer; a model that fails is a fault here."""
-    with open_index(settings.indexer, name, settings.retriever.synonyms) as index:
+    with open_index(settings.indexer, name, settings.retriever.synonyms, follow=True) as index:
         answered = run(answer_question(index, settings.request(QUESTION), settings))
     answer = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
     notes = answered.result.notes

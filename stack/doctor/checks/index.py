@@ -43,7 +43,7 @@ def _looked_at(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[
 
 
 def _opened(examined: Examined, name: str) -> Iterator[Finding]:
-    with open_index(examined.settings.indexer, name) as index:
+    with open_index(examined.settings.indexer, name, follow=True) as index:
         manifest = index.manifest
     yield Finding(
         name,

@@ -1,7 +1,13 @@
-"""Three nodes, of which one dies: while it is searched, and while a version is built on it."""
+"""Three nodes, of which one dies: while it is searched, and while a version is built on it.
 
+SHRAG_TEST_THREE_NODES_S=120 goes on for two minutes with one open index, as `.ci/run nightly` does.
+"""
+
+import asyncio
+import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -9,6 +15,8 @@ import pytest
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
+from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
 from tests.retriever.papers import found
 from tests.service.elasticsearch.faults import (
     NAME,
@@ -24,6 +32,8 @@ from tests.service.elasticsearch.server import Access, Server
 
 FIRST = f"faults-{NAME}@000001"
 QUESTION = "지식 그래프 검색"
+SECONDS = float(os.environ.get("SHRAG_TEST_THREE_NODES_S", "0"))
+PATIENCE_S = 1_200  # with servers that start on a slow machine
 
 
 @pytest.fixture
@@ -86,6 +96,61 @@ def test_searches_go_on_when_a_node_dies(cluster, settings: IndexerSettings):
     assert len(results) >= at_the_kill + 10
     assert all(result == before[0] for result in results)
     assert answers(settings) == before
+
+
+@pytest.mark.timeout(SECONDS + PATIENCE_S)
+def test_one_open_index_answers_while_versions_are_published_and_a_node_dies(cluster, settings):
+    """Two questions a second; one version is kept, and each answer is that of the version it names."""
+    settings = settings.model_copy(update={"keep_versions": 1})
+    patient = settings.elasticsearch.model_copy(update={"patience_s": PATIENCE_S})
+    patiently = settings.model_copy(update={"elasticsearch": patient})
+    answers_of = {}  # by version
+    given, errors, ended = [], [], threading.Event()
+
+    def publish(edition: int) -> None:
+        """Publish, and note what that version answers before it is replaced."""
+        path = corpus(settings.home, 120, version=edition, name=f"edition-{edition}.jsonl")
+        build(patiently, path, rebuild=True)
+        with open_index(settings, NAME) as index:
+            answers_of[index.manifest.version] = answer(index)[1]
+
+    def answer(index):
+        result = asyncio.run(search(index, SearchRequest(QUESTION), RetrieverSettings()))
+        return result.version, [(hit.passage_id, hit.score) for hit in result.hits]
+
+    def keep_asking() -> None:
+        with open_index(settings, NAME, follow=True) as index:
+            while not ended.wait(0.5):
+                try:
+                    given.append(answer(index))
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is a failed question
+                    errors.append(repr(error))
+
+    publish(1)
+    ask(cluster, f"/_cluster/health/{FIRST}?wait_for_status=green&timeout=50s")
+    begun, edition = time.monotonic(), 1
+    with ThreadPoolExecutor(1) as asker:
+        asking = asker.submit(keep_asking)
+        try:
+            while edition < 4 or time.monotonic() < begun + SECONDS:
+                if edition % 3 == 1:
+                    node = holder_of(cluster, f"faults-{NAME}@{edition:06}")
+                    node.kill()
+                edition += 1
+                publish(edition)
+                if not node.running:
+                    node.launch()
+                    node.wait_until_ready(len(cluster))
+                ask(cluster, f"/_cluster/health/faults-{NAME}@{edition:06}?wait_for_status=green&timeout=50s")
+        finally:
+            ended.set()
+        asking.result()
+    print(  # noqa: T201 - what the long form is run for
+        f"{len(given)} questions, {len(errors)} failed, versions {sorted({version for version, _ in given})}"
+    )
+    assert errors == []
+    assert len({version for version, _ in given}) >= 3
+    assert all(found == answers_of[version] for version, found in given)
 
 
 def test_a_build_goes_on_when_the_node_that_holds_it_comes_back(cluster, settings, undisturbed):

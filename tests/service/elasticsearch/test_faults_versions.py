@@ -78,19 +78,6 @@ def test_a_thousand_searches_while_versions_are_published(settings: IndexerSetti
     assert {1, 5} <= seen or len(seen) > 2
 
 
-def test_an_opened_version_that_is_cleared_away_is_told_once_and_opened_again(settings: IndexerSettings):
-    alone = settings.model_copy(update={"keep_versions": 1})
-    with open_index(settings, NAME) as index:
-        assert len(found(index, "quokka", "or").hits) == 10
-        build(alone, edition(settings.home, 2), rebuild=True)
-        with pytest.raises(
-            IndexDamaged, match=r"papers@000001 is gone .* newer version, or deleted; open it"
-        ):
-            found(index, "quokka", "or")
-    with open_index(settings, NAME) as index:
-        assert {hit.passage.title[:15] for hit in found(index, "quokka", "or").hits} == {"quokka edition2"}
-
-
 def test_an_opened_index_that_is_deleted_is_told(settings: IndexerSettings):
     with open_index(settings, NAME) as index:
         with open_store(settings, NAME) as store:

@@ -71,7 +71,7 @@ def settings_for(access: Access, prefix: str) -> ElasticsearchSettings:
 def publish(cluster: Cluster, prefix: str, name: str, version: int, texts: list[str]) -> None:
     """Put a version of an index into the cluster as the indexer does, and let it answer."""
     index, client = index_of(prefix, name, version), cluster.client
-    body = index_body("bilingual", "discard", shards=2, meta={"name": name})
+    body = index_body("bilingual", "discard", shards=2, meta={"manifest": {"name": name}})
     cluster.run(client.indices.create(index=index, body=body))
     for number, text in enumerate(texts):
         document = {"passage_id": f"p{number}", "text": text, "title": text, "year": 2020}
@@ -142,6 +142,38 @@ def test_another_prefix_is_neither_saved_nor_touched(cluster: Cluster, prefix: s
     assert snapshots.backup(cluster, prefix, "ours").indices == (f"{prefix}-papers@000001",)
     restore(cluster, prefix, "ours")
     assert answers(cluster, f"{prefix}x", "papers", "theirs") == 1
+
+
+def test_indexes_that_others_called_alike_are_neither_saved_nor_touched(cluster: Cluster, prefix: str):
+    publish(cluster, prefix, "papers", 1, ["ours"])
+    foreign = [f"{prefix}-papers@notes", f"{prefix}-papers@000007", f"{prefix}-notes", f"{prefix}.notes"]
+    for index in foreign:
+        cluster.run(
+            cluster.client.index(index=index, id="1", document={"note": "do not delete"}, refresh=True)
+        )
+
+    assert snapshots.backup(cluster, prefix, "ours").indices == (f"{prefix}-papers@000001",)
+    restore(cluster, prefix, "ours")
+
+    assert [cluster.run(cluster.client.count(index=index))["count"] for index in foreign] == [1] * len(
+        foreign
+    )
+    assert answers(cluster, prefix, "papers", "ours") == 1
+
+
+def test_an_index_of_others_in_the_place_of_a_saved_one_is_told_before_anything_is_deleted(cluster, prefix):
+    publish(cluster, prefix, "papers", 1, ["ours"])
+    publish(cluster, prefix, "notes", 1, ["ours"])
+    snapshots.backup(cluster, prefix, "both")
+    taken = f"{prefix}-notes@000001"
+    cluster.run(cluster.client.indices.delete(index=taken))
+    cluster.run(cluster.client.index(index=taken, id="1", document={"note": "do not delete"}, refresh=True))
+
+    with pytest.raises(IndexNotWritten, match=rf"nothing is .* deleted: SHRAG did not make {taken}"):
+        restore(cluster, prefix, "both")
+
+    assert answers(cluster, prefix, "papers", "ours") == 1
+    assert cluster.run(cluster.client.count(index=taken))["count"] == 1
 
 
 def test_who_is_writing_is_neither_saved_nor_restored(cluster: Cluster, prefix: str):
