@@ -7,6 +7,7 @@ that everyone who scores a run file sees the order that was meant, a score that 
 one before it is written a small step below it.
 """
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from eval.errors import BadRun
-from eval.files import numbered_lines, replace_file
+from eval.files import numbered_lines
+from indexer.output_files import write_output
 from indexer.requests import counted
 
 Ranking = list[tuple[str, float]]
@@ -25,14 +27,14 @@ SMALLEST_STEP = np.float32(1e-6)
 LARGEST_SCORE = 1e30
 
 
-def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> None:
-    """Write a run; the order of each ranking counts, its scores follow. The file is replaced whole.
+def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> str:
+    """Write a run and return the SHA-256 of its bytes; the order of each ranking counts, its scores follow.
 
     A question without hits has no line: the format cannot say it.
 
     Raises:
         BadRun: an id with white space or twice in a ranking, a score that is no number.
-        NotWritten: disk full, no permission.
+        OutputNotWritten: disk full, no permission.
     """
     if not _is_word(tag):
         raise BadRun(f"{tag!r} cannot tag a run: a tag is one word")
@@ -41,7 +43,9 @@ def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], 
         _check_ids(query_id, [found for found, _ in ranking])
         for rank, (found, score) in enumerate(as_written(ranking), 1):
             lines.append(f"{query_id} Q0 {found} {rank} {score} {tag}\n")
-    replace_file(Path(path), "".join(lines).encode("utf-8"))
+    content = "".join(lines).encode("utf-8")
+    write_output(Path(path), content)
+    return hashlib.sha256(content).hexdigest()
 
 
 def as_written(ranking: Iterable[tuple[str, float]]) -> Ranking:

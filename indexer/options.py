@@ -8,6 +8,7 @@ import click
 
 from indexer.analysis import UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
+from indexer.terminal import echo
 
 INTERRUPTED = 130  # 128 and the number of the signal, as shells say
 
@@ -35,5 +36,5 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("interrupted; the same command goes on where it stopped", err=True)
+        echo("interrupted; the same command goes on where it stopped", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None

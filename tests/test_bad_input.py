@@ -15,7 +15,7 @@ import pytest
 import shrag
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore
-from tests.indexer.corpora import command, edit_manifest, environment_of, paper, write_jsonl
+from tests.indexer.corpora import command, edit_manifest, environment_of, limited, paper, write_jsonl
 
 GOOD = {"id": "GOOD", "title": "Rice paddies", "abstract": "methane of rice paddies"}
 
@@ -314,13 +314,6 @@ def test_a_setting_and_arguments_that_cannot_be_used_are_no_tracebacks(call, ind
     assert (code, told.count("\n")) == (2, 1)
     assert "SHRAG_KEEP_VERSIONS" in told
     assert "Input should be a valid integer" in told
-
-
-def limited(size):
-    """Return what bounds the files that a process writes, in a process of its own."""
-    import resource
-
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 @pytest.mark.parametrize("size", [0, 30_000, 120_000])

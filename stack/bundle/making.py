@@ -92,7 +92,7 @@ def _begin(request: BundleRequest, partial: Path) -> None:
             f"{partial} was begun with other options ({begun}; now {wanted}); give the same again, with the "
             "commit of a model whose branch has moved, or delete it"
         )
-    for unfinished in partial.glob(".*.json.*"):  # of a process that was killed
+    for unfinished in partial.glob(".*.partial"):  # of a process that was killed
         unfinished.unlink()
 
 

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import random
+import resource
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +70,11 @@ def environment_of(home, **environment):
     """Return the variables of a process that keeps its indexes in `home`."""
     given = {f"SHRAG_{key.upper()}": str(value) for key, value in environment.items()}
     return os.environ | {"SHRAG_HOME": str(home), "PYTHONPATH": str(ROOT)} | given
+
+
+def limited(size):
+    """Return what bounds the files that a process writes, in a process of its own."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 def edit_manifest(folder, **changes):
