@@ -9,6 +9,7 @@ one before it is written a small step below it.
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,9 @@ Run = dict[str, Ranking]
 COLUMNS = 6
 SMALLEST_STEP = np.float32(1e-6)
 LARGEST_SCORE = 1e30
+# As C reads them, and trec_eval with it; Python would read 1_0 and the digits of any script.
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+RANK = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 
 
 def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> str:
@@ -95,20 +99,16 @@ def read_run(path: str | Path) -> Run:
 
 
 def _number(text: str, where: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
+    score = float(text) if NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(score):
         raise BadRun(f"{where}: the score {text!r} is no number")
     return score
 
 
 def _rank(text: str, where: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise BadRun(f"{where}: the rank {text!r} is no whole number") from None
+    if not RANK.fullmatch(text):
+        raise BadRun(f"{where}: the rank {text!r} is no whole number")
+    return int(text)
 
 
 def _check_ids(query_id: str, ids: list[str]) -> None:

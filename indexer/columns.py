@@ -4,10 +4,12 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from indexer.terminal import visible
 
 WIDTH_OF_A_FILE = 160  # characters of a table's line where nobody's terminal bounds it
+NARROWEST = 10  # columns that a column of a table keeps
 NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
 # Vowels and final consonants of decomposed Hangul are drawn into the syllable before them.
 JAMO_BEHIND_INITIAL = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
@@ -42,16 +44,26 @@ def table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[st
 
 
 def wrapped_table(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the lines of each row of a table, the header first; the last column is cut to fit."""
+    """Return the lines of each row of a table, the header first; the widest columns are cut until it fits."""
     cells = [[visible(cell) for cell in row] for row in rows]
-    *widths, _ = _widths(cells)
-    indent = sum(widths) + 2 * len(widths)
-    lines = []
-    for *row, last in cells:
-        first, *more = wrap(last, line_width() - indent) or [""]
-        begun = f"{_aligned(row, widths)}  {first}".rstrip()
-        lines.append([begun, *(" " * indent + line for line in more)])
-    return lines
+    widths = _fitting(_widths(cells))
+    return [
+        [_aligned(line, widths).rstrip() for line in zip_longest(*map(_cut, row, widths), fillvalue="")]
+        for row in cells
+    ]
+
+
+def _cut(cell: str, width: int) -> list[str]:
+    return wrap(cell, width) or [""]
+
+
+def _fitting(widths: Sequence[int]) -> list[int]:
+    """Return widths of columns that fit the line together, the widest of them narrower."""
+    room = line_width() - 2 * (len(widths) - 1)
+    fitting = [min(width, room) for width in widths]
+    while sum(fitting) > room and max(fitting) > NARROWEST:
+        fitting[fitting.index(max(fitting))] -= 1
+    return fitting
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from indexer.columns import display_width, line_width, table, wrap
+from indexer.columns import display_width, line_width, table, wrap, wrapped_table
 from indexer.options import json_option, name_option
 from indexer.requests import counted, plain
 from indexer.settings import IndexerSettings
@@ -170,17 +170,7 @@ def show_trace(result: SearchResult) -> None:
         words, titles, _ = query.query.partition(" OR title:")
         shortened = titles and query.name in {QUESTION, TRANSLATION}
         rows.append((f"{words} (and in titles)" if shortened else query.query, str(query.hits)))
-    if result.queries:
-        _show_queries(rows)
+    for lines in wrapped_table(rows) if result.queries else ():
+        echo_lines(f" {line}" for line in lines)
     for note in result.notes:
         echo(f"note: {note}", err=True)
-
-
-def _show_queries(rows: list[tuple[str, str]]) -> None:
-    """Print queries, each over as many lines as it takes, with the hits behind its last."""
-    wrapped = [(wrap(visible(words), line_width() - 8) or [""], hits) for words, hits in rows]
-    width = max(display_width(line) for lines, _ in wrapped for line in lines)
-    for (*lines, last), hits in wrapped:
-        for line in lines:
-            echo(f" {line}")
-        echo(f" {last}{' ' * (width - display_width(last))}  {hits}")

@@ -90,6 +90,12 @@ def test_a_foreign_run_is_read_by_score_then_rank(tmp_path):
         ("q1 Q0 d1 1 1.5 x\nq1 Q0 d1 2 1.0 x\n", 2, "d1 stands a second time for q1"),
         ("q1 Q0 d1 1 high x\n", 1, "the score 'high' is no number"),
         ("q1 Q0 d1 1 nan x\n", 1, "the score 'nan' is no number"),
+        ("q1 Q0 d1 1 1_0 x\n", 1, "the score '1_0' is no number"),
+        ("q1 Q0 d1 1 １ x\n", 1, "the score '１' is no number"),
+        ("q1 Q0 d1 1 0x10 x\n", 1, "the score '0x10' is no number"),
+        ("q1 Q0 d1 1 1e999 x\n", 1, "the score '1e999' is no number"),
+        ("q1 Q0 d1 1_0 1 x\n", 1, "the rank '1_0' is no whole number"),
+        ("q1 Q0 d1 ２ 1 x\n", 1, "the rank '２' is no whole number"),
         ("q1 Q0 d1 first 1.5 x\n", 1, "the rank 'first' is no whole number"),
     ],
 )
