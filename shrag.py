@@ -12,7 +12,7 @@ import click
 from eval import errors as eval_errors
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
-from indexer.remedies import describe_error
+from indexer.remedies import INDEX_CALLED_FOR, describe_error
 from indexer.standard_streams import flush_standard_output, standard_streams
 from indexer.terminal import echo, echo_lines
 from retriever import errors as retriever_errors
@@ -115,10 +115,11 @@ def main() -> None:
 
 def _run(*, debug: bool) -> int:
     """Run the command line and tell what went wrong; return the exit code."""
+    called: dict[str, str] = {}
     try:
         with standard_streams():
             _check_arguments(sys.argv[1:])
-            return cli.main(standalone_mode=False) or 0
+            return cli.main(standalone_mode=False, obj=called) or 0
     except SystemExit as ended:
         return int(ended.code or 0)
     except click.Abort:
@@ -130,6 +131,8 @@ def _run(*, debug: bool) -> int:
         echo_lines(shown.getvalue().rstrip().split("\n"), err=True)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - never a traceback unless it is asked for
+        if isinstance(error, indexer_errors.RemediableError):
+            error.index = error.index or called.get(INDEX_CALLED_FOR, "")
         code, lines = _outcome(error)
         if debug:
             from traceback import format_exception

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.options import json_option
+from indexer.options import json_option, name_option
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines
 from retriever.commands import synonyms_option
@@ -47,7 +47,7 @@ def evaluate() -> None:
 
 @evaluate.command("run")
 @click.argument("topics", type=a_file, metavar="TOPICS")
-@click.option("--name", required=True, help="The index's name.")
+@name_option
 @click.option("--method", type=click.Choice(method_names()), default="shrag", show_default=True)
 @click.option("-k", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Hits a question.")
 @click.option(

@@ -10,7 +10,7 @@ from indexer.cluster.commands import backup, backups, restore
 from indexer.columns import table
 from indexer.console import as_record, describe_counts, describe_vectors, size_of, terms_of
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
-from indexer.options import interruptible, json_option
+from indexer.options import interruptible, json_option, name_argument
 from indexer.remedies import describe_error
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
@@ -54,7 +54,7 @@ def list_command(as_json: bool) -> None:
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @json_option
 def show(name: str, as_json: bool) -> None:
     """Show what an index is made of, its versions, and whether a build of it is unfinished."""
@@ -101,7 +101,7 @@ def show(name: str, as_json: bool) -> None:
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def delete(name: str, yes: bool, as_json: bool) -> None:
@@ -130,7 +130,7 @@ def _content_of(store: "IndexStore") -> str:
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @json_option
 def rollback(name: str, as_json: bool) -> None:
     """Let the version before the present one answer again."""
@@ -145,7 +145,7 @@ def rollback(name: str, as_json: bool) -> None:
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="A file; standard output by default."
 )
@@ -171,7 +171,7 @@ def export(name: str, out: Path | None) -> None:
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
 @json_option
 def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:

@@ -3,6 +3,8 @@
 from indexer.durable import cause_of
 from indexer.errors import RemediableError, Remedy, join_remedies
 
+INDEX_CALLED_FOR = "shrag.index"  # the key, in what click's contexts share, of the index that was named
+
 COMMANDS: dict[Remedy, str] = {
     Remedy.CREATE: "shrag index PATH --name {index}",
     Remedy.REBUILD: "shrag index PATH --name {index} --rebuild",

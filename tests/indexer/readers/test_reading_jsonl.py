@@ -56,6 +56,10 @@ def test_blank_lines_carriage_returns_and_a_byte_order_mark_are_passed_over():
         (b'{"id": "a", "title": null}', "title: Input should be a valid string"),
         (b'{"id": "a", "note": NaN}', "not JSON: NaN is no JSON value"),
         (b'{"id": "a", "note": -Infinity}', "not JSON: -Infinity is no JSON value"),
+        (
+            b'{"id": "a", "note": ' + b"1" * 5_000 + b"}",
+            "not JSON: a number of 5,000 digits, 4,000 are allowed",
+        ),
         (b'{"id": "a", "note": 1e999}', "not JSON: a number out of range: 1e999"),
         (b'{"id": "a", "note": ' + b"[" * 500 + b"]" * 500 + b"}", "nested deeper than 100 levels"),
     ],
