@@ -42,8 +42,8 @@ def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
             f"{path} cannot be written: there is no folder {target.parent}",
             remedy="make it first, or name another",
         )
-    if not os.access(target.parent, os.W_OK):
-        raise _not_written(path, "no permission to write in its folder")
+    if not os.access(target.parent, os.W_OK) or (found and not os.access(target, os.W_OK)):
+        raise _not_written(path, "no permission")
 
 
 def is_stream(path: Path) -> bool:

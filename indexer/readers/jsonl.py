@@ -106,7 +106,7 @@ def _finite(number: str) -> float:
 
 def _bounded(number: str) -> int:
     if len(number) > LONGEST_NUMBER:
-        raise ValueError(f"a number of {len(number):,} digits, {LONGEST_NUMBER:,} are allowed")
+        raise ValueError(f"Exceeds the limit of {LONGEST_NUMBER:,} digits: a number of {len(number):,}")
     return int(number)
 
 

@@ -6,10 +6,12 @@ import json
 import os
 import random
 import resource
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import tantivy
 
 from indexer.ingest import IngestRequest, build_index
@@ -75,6 +77,15 @@ def environment_of(home, **environment):
 def limited(size):
     """Return what bounds the files that a process writes, in a process of its own."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def as_others_may():
+    """Return what precedes a command that is to have no more rights than its user's; root needs it."""
+    if os.geteuid():
+        return []
+    if not shutil.which("setpriv"):
+        pytest.skip("root may write everywhere, and there is no setpriv to take that away")
+    return ["setpriv", "--bounding-set", "-all"]
 
 
 def edit_manifest(folder, **changes):

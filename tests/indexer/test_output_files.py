@@ -2,7 +2,6 @@
 
 import os
 import pty
-import resource
 import stat
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import pytest
 
 from indexer.errors import InvalidCall, OutputNotWritten, UnknownPath
 from indexer.output_files import check_output, is_stream, output_file, write_output
-from tests.indexer.corpora import ROOT
+from tests.indexer.corpora import ROOT, as_others_may, limited
 
 
 def test_a_file_is_made_and_nothing_else_stands_in_its_folder(tmp_path):
@@ -75,24 +74,47 @@ def test_what_fails_halfway_leaves_the_old_file_and_nothing_beside_it(tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"old"}
 
 
-def test_where_a_file_cannot_grow_the_old_one_stays(tmp_path):
-    (tmp_path / "out").write_bytes(b"old")
+def written_by_another(out, before=(), **options):
+    """Write to `out` in a process of its own; return what it said."""
     code = (
         "import pathlib, sys; from indexer.output_files import write_output\n"
         "write_output(pathlib.Path(sys.argv[1]), b'x' * 100_000)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / "out"],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
-        cwd=ROOT,
+        [*before, sys.executable, "-c", code, out],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
+        **options,
     )
-
     assert done.returncode == 1
-    assert f"{tmp_path}/out was not written: a file grew over the allowed size" in done.stderr
+    return done.stderr.splitlines()[-1]
+
+
+def test_where_a_file_cannot_grow_the_old_one_stays(tmp_path):
+    (tmp_path / "out").write_bytes(b"old")
+
+    said = written_by_another(tmp_path / "out", preexec_fn=limited(10_000))
+
+    assert f"{tmp_path}/out was not written: a file grew over the allowed size" in said
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"old"}
+
+
+@pytest.mark.parametrize("mode", [(0o555, 0o644), (0o755, 0o444)], ids=["folder", "file"])
+def test_without_permission_the_old_file_stays(tmp_path, mode):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "out").write_bytes(b"old")
+    (folder / "out").chmod(mode[1])
+    folder.chmod(mode[0])
+    try:
+        said = written_by_another(folder / "out", as_others_may())
+    finally:
+        folder.chmod(0o755)
+
+    assert f"{folder}/out was not written: no permission" in said
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"out": b"old"}
 
 
 def test_a_pipe_is_written_through_and_stays(tmp_path):

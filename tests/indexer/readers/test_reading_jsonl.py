@@ -56,10 +56,6 @@ def test_blank_lines_carriage_returns_and_a_byte_order_mark_are_passed_over():
         (b'{"id": "a", "title": null}', "title: Input should be a valid string"),
         (b'{"id": "a", "note": NaN}', "not JSON: NaN is no JSON value"),
         (b'{"id": "a", "note": -Infinity}', "not JSON: -Infinity is no JSON value"),
-        (
-            b'{"id": "a", "note": ' + b"1" * 5_000 + b"}",
-            "not JSON: a number of 5,000 digits, 4,000 are allowed",
-        ),
         (b'{"id": "a", "note": 1e999}', "not JSON: a number out of range: 1e999"),
         (b'{"id": "a", "note": ' + b"[" * 500 + b"]" * 500 + b"}", "nested deeper than 100 levels"),
     ],
@@ -80,7 +76,7 @@ def test_nesting_that_the_parser_does_not_survive_is_a_dead_letter_too():
 def test_a_number_of_too_many_digits_is_a_dead_letter():
     (dead,) = read(b'{"id": "a", "x": ' + b"9" * 5000 + b"}")
 
-    assert dead.reason.startswith("not JSON: Exceeds the limit")
+    assert dead.reason == "not JSON: Exceeds the limit of 4,000 digits: a number of 5,000"
 
 
 def test_a_line_over_64_mib_is_one_dead_letter_with_its_head():
