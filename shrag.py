@@ -1,18 +1,20 @@
 """The `shrag` command: mounts the commands of the packages, and turns their errors into exit codes."""
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import NoReturn
 
 import click
 
 from eval import errors as eval_errors
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
-from indexer.remedies import describe_error
+from indexer.remedies import INDEX_CALLED_FOR, describe_error
+from indexer.standard_streams import flush_standard_output, standard_streams
+from indexer.terminal import echo, echo_lines
 from retriever import errors as retriever_errors
 from stack import errors as stack_errors
 
@@ -105,31 +107,65 @@ def cli(verbose: int) -> None:
 
 
 def main() -> None:
-    """Run the command line; what click itself complains of, it tells and exits with 2."""
-    debug = "--debug" in sys.argv[1:]
+    """Run the command line and exit, by 2 where the call is wrong."""
     gc.set_threshold(*COLLECTOR)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # whatever else is installed stays outside
+    sys.exit(flush_standard_output(_run(debug="--debug" in sys.argv[1:])))
+
+
+def _run(*, debug: bool) -> int:
+    """Run the command line and tell what went wrong; return the exit code."""
+    called: dict[str, str] = {}
     try:
-        _check_arguments(sys.argv[1:])
-        cli()
-    except CALL_ERRORS as error:
-        _fail(error, 2, debug=debug)
-    except RUN_ERRORS as error:
-        _fail(error, 1, debug=debug)
-    except UnicodeEncodeError as error:
-        _fail(error, 2, "an argument, or a path, is not valid UTF-8", debug=debug)
-    except ValueError as error:
+        with standard_streams():
+            _check_arguments(sys.argv[1:])
+            return cli.main(standalone_mode=False, obj=called) or 0
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    except click.Abort:
+        echo("Aborted!", err=True)
+        return 1
+    except click.ClickException as error:
+        shown = io.StringIO()
+        error.show(file=shown)
+        echo_lines(shown.getvalue().rstrip().split("\n"), err=True)
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - never a traceback unless it is asked for
+        if isinstance(error, indexer_errors.RemediableError):
+            error.index = error.index or called.get(INDEX_CALLED_FOR, "")
+        code, lines = _outcome(error)
+        if debug:
+            from traceback import format_exception
+
+            lines = "".join(format_exception(error)).rstrip().split("\n")
+        echo_lines(map(_shortened, lines), err=True)
+        return code
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= LONGEST_MESSAGE else f"{line[:LONGEST_MESSAGE]}…"
+
+
+def _outcome(error: Exception) -> tuple[int, list[str]]:
+    """Return the exit code of an error, and the lines that say what happened."""
+    described = f"{type(error).__name__}: {describe_error(error)}"
+    if isinstance(error, CALL_ERRORS):
+        marks_a_place = isinstance(error, retriever_errors.BadExpression)
+        return 2, described.split("\n") if marks_a_place else [described]
+    if isinstance(error, RUN_ERRORS):
+        return 1, [described]
+    if isinstance(error, UnicodeEncodeError):
+        return 2, ["an argument, or a path, is not valid UTF-8"]
+    if isinstance(error, OSError):
+        return 1, [describe_error(error)]
+    if isinstance(error, MemoryError):
+        return 1, ["there is not enough memory for this"]
+    if isinstance(error, ValueError):
         from stack.invalid_settings import describe
 
-        if not (reason := describe(error)):
-            _fail_unexpectedly(error, debug=debug)
-        _fail(error, 2, reason, debug=debug)
-    except OSError as error:
-        _fail(error, 1, debug=debug)
-    except MemoryError as error:
-        _fail(error, 1, "there is not enough memory for this", debug=debug)
-    except Exception as error:  # noqa: BLE001 - never a traceback unless it is asked for
-        _fail_unexpectedly(error, debug=debug)
+        if reason := describe(error):
+            return 2, reason.split("\n")
+    return 1, [f"unexpected: {error!r}; shrag --debug … shows where"]
 
 
 def _check_arguments(arguments: list[str]) -> None:
@@ -140,19 +176,6 @@ def _check_arguments(arguments: list[str]) -> None:
         except UnicodeEncodeError:
             shown = argument[:100].encode("utf-8", "backslashreplace").decode()
             raise indexer_errors.InvalidCall(f"argument {number} is not valid UTF-8: {shown}") from None
-
-
-def _fail(error: Exception, code: int, reason: str = "", *, debug: bool) -> NoReturn:
-    """Say what went wrong, by the error's name where no other reason is given, and exit."""
-    if debug:
-        raise error
-    message = reason or f"{type(error).__name__}: {describe_error(error)}"
-    click.echo(message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…", err=True)
-    sys.exit(code)
-
-
-def _fail_unexpectedly(error: Exception, *, debug: bool) -> NoReturn:
-    _fail(error, 1, f"unexpected: {error!r}; shrag --debug … shows where", debug=debug)
 
 
 if __name__ == "__main__":

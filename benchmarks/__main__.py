@@ -24,12 +24,13 @@ from benchmarks.progressive import measure_cluster_queries, measure_queries
 from eval.experiments.options import DATA
 from eval.progress import question_bar
 from indexer.options import json_option
+from indexer.terminal import echo
 
 
 def measure_cluster(plan: Plan) -> list[Figure]:
     """Measure a cluster beside the embedded engine, where the settings name one."""
     if not os.environ.get("SHRAG_ELASTICSEARCH__URL"):
-        click.echo("no server named in SHRAG_ELASTICSEARCH__URL: left out", err=True)
+        echo("no server named in SHRAG_ELASTICSEARCH__URL: left out", err=True)
         return []
     from benchmarks.cluster_loading import measure_build_memory, measure_loading
     from benchmarks.cluster_vectors import measure_similarities
@@ -71,7 +72,7 @@ def main(
         progress = stack.enter_context(question_bar())
         plan = Plan(home.resolve(), documents, rounds, korean_passages(data), progress)
         for part in [only] if only else PARTS:
-            click.echo(f"{part} …", err=True)
+            echo(f"{part} …", err=True)
             for measure in PARTS[part]:
                 figures += measure(plan)
     report(figures, facts, as_json=as_json, strict=strict)

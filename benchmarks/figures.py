@@ -1,6 +1,5 @@
 """What is measured, beside what it should be, and on which machine."""
 
-import json
 import os
 import platform
 import sys
@@ -12,7 +11,9 @@ from typing import Any, TypeVar
 
 import click
 
-from eval.tables import aligned
+from indexer.columns import table
+from indexer.requests import plain
+from indexer.terminal import echo, echo_json, echo_lines
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,7 +52,7 @@ class Figure:
         """Return the row as text."""
         size = self.value
         digits = 0 if size >= 1_000 or size == int(size) else 1 if size >= 100 else 3  # noqa: PLR2004
-        bar = "" if self.bar is None else f"{'≥' if self.higher_is_better else '≤'} {self.bar:g}"
+        bar = "" if self.bar is None else f"{'≥' if self.higher_is_better else '≤'} {plain(self.bar)}"
         met = "" if self.met is None else "yes" if self.met else "NO"
         return self.part, self.name, f"{size:,.{digits}f}", self.unit, bar, met
 
@@ -62,11 +63,12 @@ def report(
     """Print the figures, and the machine as it was before; with `strict` end with 1 where a bar is missed."""
     if as_json:
         rows = [figure.as_record() for figure in figures]
-        click.echo(json.dumps({"machine": facts, "figures": rows}, ensure_ascii=False))
+        echo_json({"machine": facts, "figures": rows})
     else:
         header = ("", "figure", "value", "unit", "bar", "met")
-        click.echo(aligned(header, [figure.as_row() for figure in figures], words=2))
-        click.echo("\n" + ", ".join(f"{name} {value}" for name, value in facts.items()))
+        echo_lines(table([header, *(figure.as_row() for figure in figures)], words=2))
+        echo()
+        echo(", ".join(f"{name} {value}" for name, value in facts.items()))
     if strict and any(figure.met is False for figure in figures):
         sys.exit(1)
 

@@ -1,7 +1,6 @@
 """The commands of an evaluation: `eval run`, `eval score` and `eval compare`."""
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.options import json_option
+from indexer.options import json_option, name_option
 from indexer.settings import IndexerSettings
+from indexer.terminal import echo, echo_json, echo_lines
 from retriever.commands import synonyms_option
 from retriever.methods import method_names
 
@@ -47,7 +47,7 @@ def evaluate() -> None:
 
 @evaluate.command("run")
 @click.argument("topics", type=a_file, metavar="TOPICS")
-@click.option("--name", required=True, help="The index's name.")
+@name_option
 @click.option("--method", type=click.Choice(method_names()), default="shrag", show_default=True)
 @click.option("-k", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Hits a question.")
 @click.option(
@@ -72,7 +72,7 @@ def evaluate() -> None:
     "--out",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The run file; what it was made with is written beside it, to OUT.manifest.json.",
+    help="The run file; beside it, unless it is a pipe, OUT.manifest.json says what it was made with.",
 )
 @json_option
 def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
@@ -92,27 +92,32 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     TOPICS holds id, tab, question, or JSON lines {"query_id", "question"}. The run is TREC's: query_id Q0 id
     rank score tag. Nothing is left out of it as a duplicate or as incomplete.
     """
-    from eval.files import make_folder_of
+    from eval.manifest import manifest_path
     from eval.runs import write_run
     from eval.topics import read_topics
+    from indexer.output_files import check_output, is_standard_output, is_stream
     from retriever.index import open_index
     from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings
 
     begun = time.perf_counter()
+    places, piped = IndexerSettings(), is_stream(out)
+    for place in (out,) if piped else (out, manifest_path(out)):
+        check_output(place, (topics, synonyms, places.home / name))
     questions = read_topics(topics)
-    make_folder_of(out)
     settings = RetrieverSettings().model_copy(update={"synonyms": synonyms})
     model = _language_model() if keywords == "model" else None
-    with open_index(IndexerSettings(), name, synonyms, follow=False) as index:  # one version for all topics
+    with open_index(places, name, synonyms, follow=False) as index:  # one version for all topics
         judged = unit or index.manifest.unit
         request = SearchRequest("", method=method, k=k, collapse=judged == "paper", title_weight=title_weight)
         ranked, source = _rank_all(index, questions, request, settings, model)
-    write_run(out, ranked.run, tag=f"{name}-{method}")
+    digest = write_run(out, ranked.run, tag=f"{name}-{method}")
     seconds = time.perf_counter() - begun
-    manifest = _manifest(index, request, settings, source, topics, out, ranked, seconds)
-    manifest.write(out)
-    _report_run(manifest, ranked, as_json=as_json)
+    written = {"path": str(out), "sha256": digest}
+    manifest = _manifest(index, request, settings, source, topics, written, ranked, seconds)
+    if not piped:
+        manifest.write(out)
+    _report_run(manifest, ranked, as_json=as_json, err=is_standard_output(out))
 
 
 @evaluate.command("score")
@@ -137,16 +142,14 @@ def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_jso
         record: dict[str, Any] = dict(scores.means)
         if per_query:
             record["per_query"] = _by_question(scores)
-        click.echo(json.dumps(record, ensure_ascii=False))
+        echo_json(record)
         return
     if per_query:
         for query_id, values in _by_question(scores).items():
-            click.echo(
-                "  ".join([query_id, *(f"{measure} {value:.4f}" for measure, value in values.items())])
-            )
+            echo("  ".join([query_id, *(f"{measure} {value:.4f}" for measure, value in values.items())]))
     width = max(map(len, scores.means))
     for measure, mean in scores.means.items():
-        click.echo(f"{measure:{width}}  {mean:.4f}")
+        echo(f"{measure:{width}}  {mean:.4f}")
 
 
 @evaluate.command("compare")
@@ -185,12 +188,12 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         record[f"overlap@{OVERLAP_DEPTH}"] = mean_overlap(first, second, OVERLAP_DEPTH)
         record["rank_biased_overlap"] = mean_rank_biased_overlap(first, second)
     if as_json:
-        click.echo(json.dumps(record, ensure_ascii=False))
+        echo_json(record)
         return
     _show_comparison(compared)
-    click.echo(f"{counted(questions, 'question')}; A is {run_a}, B {run_b}")
+    echo(f"{counted(questions, 'question')}; A is {run_a}, B {run_b}")
     if first or second:
-        click.echo(
+        echo(
             f"first {OVERLAP_DEPTH} in common {record[f'overlap@{OVERLAP_DEPTH}']:.3f}, "
             f"rank-biased overlap (p = .9) {record['rank_biased_overlap']:.3f}"
         )
@@ -238,11 +241,11 @@ def _manifest(
     settings: "RetrieverSettings",
     keywords: dict[str, Any],
     topics: Path,
-    out: Path,
+    written: dict[str, Any],
     ranked: "RankedTopics",
     seconds: float,
 ) -> "RunManifest":
-    """Say what the run at `out`, finished just now, was made with."""
+    """Say what the run that was written just now was made with."""
     from eval.manifest import RunManifest, file_record, index_record, models_record, software
 
     counts = {"hits": sum(map(len, ranked.run.values())), "without_hits": ranked.without_hits}
@@ -256,7 +259,7 @@ def _manifest(
         applied=ranked.applied | {"synonyms": file_record(settings.synonyms) if settings.synonyms else None},
         deviations=ranked.deviations,
         topics=file_record(topics) | {"questions": len(ranked.run)},
-        run=file_record(out) | counts,
+        run=written | counts,
         started=(datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds"),
         seconds=round(seconds, 3),
         models=models,
@@ -264,30 +267,32 @@ def _manifest(
     )
 
 
-def _report_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool) -> None:
+def _report_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool, err: bool) -> None:
+    """Tell what was made; on standard error where standard output holds the run."""
     from indexer.requests import counted
 
     run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
     if unusable := manifest.keywords.get("unusable"):
         asked = counted(len(unusable), "question")
-        click.echo(
+        echo(
             f"keywords from statistics for {asked}: the model gave none of use ({_some(unusable)})", err=True
         )
     if as_json:
         made = {"method": manifest.method, "unit": manifest.unit, "seconds": seconds}
-        click.echo(json.dumps({**run, "questions": questions, **made}, ensure_ascii=False))
+        echo_json({**run, "questions": questions, **made}, err=err)
         return
     rate = questions / seconds if seconds else 0
-    click.echo(
+    echo(
         f"{run['path']}: {counted(questions, 'question')}, {counted(run['hits'], 'hit')}, "
-        f"method {manifest.method}, judged unit {manifest.unit}, in {seconds:.1f} s ({rate:,.0f} a second)"
+        f"method {manifest.method}, judged unit {manifest.unit}, in {seconds:,.1f} s ({rate:,.0f} a second)",
+        err=err,
     )
     if ranked.without_hits:
-        click.echo(f"no hits for {counted(len(ranked.without_hits), 'question')}:", err=True)
+        echo(f"no hits for {counted(len(ranked.without_hits), 'question')}:", err=True)
         for query_id, reason in list(ranked.without_hits.items())[:SHOWN_IDS]:
-            click.echo(f"  {query_id}: {reason}", err=True)
+            echo(f"  {query_id}: {reason}", err=True)
         if len(ranked.without_hits) > SHOWN_IDS:
-            click.echo(f"  … all in {run['path']}.manifest.json", err=True)
+            echo(f"  … all in {run['path']}.manifest.json", err=True)
 
 
 def _report_gaps(run: Path, scores: "Scores") -> None:
@@ -300,7 +305,7 @@ def _report_gaps(run: Path, scores: "Scores") -> None:
     )
     for question, words, ids in gaps:
         if ids:
-            click.echo(f"{run}: {counted(len(ids), question)} {words} ({_some(ids)})", err=True)
+            echo(f"{run}: {counted(len(ids), question)} {words} ({_some(ids)})", err=True)
 
 
 def _some(ids: Sequence[str]) -> str:
@@ -316,11 +321,11 @@ def _by_question(scores: "Scores") -> dict[str, dict[str, float]]:
 
 
 def _show_comparison(compared: Mapping[str, "Comparison"]) -> None:
-    from eval.tables import aligned
+    from indexer.columns import table
 
     rows = [
         (measure, f"{comparison.mean_a:.4f}", f"{comparison.mean_b:.4f}", *comparison.as_cells())
         for measure, comparison in compared.items()
     ]
     header = ("measure", "A", "B", "B − A", "95 % interval", "p", "better / same / worse")
-    click.echo(aligned(header, rows))
+    echo_lines(table([header, *rows], words=1))

@@ -5,8 +5,7 @@ EvalError
 ├── BadQrels        a judgements file that cannot be read; names the line
 ├── BadRun          a run that cannot be read, or that no run file can hold
 ├── BadMeasure      a measure that does not exist or cannot be computed here
-├── NothingJudged   no judgement that would give a score
-└── NotWritten      disk full, no permission: what stood there before still stands
+└── NothingJudged   no judgement that would give a score
 """
 
 
@@ -32,7 +31,3 @@ class BadMeasure(EvalError):
 
 class NothingJudged(EvalError):
     """No judgement that would give a score."""
-
-
-class NotWritten(EvalError):
-    """A file could not be written: disk full, no permission."""

@@ -1,15 +1,13 @@
-"""Files of an evaluation: lines with their numbers, packed or not, and files replaced whole."""
+"""Files of an evaluation: lines with their numbers, packed or not."""
 
-import errno
 import gzip
-import os
 import unicodedata
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from eval.errors import EvalError, NotWritten
-from indexer.durable import write_durably
+from eval.errors import EvalError
+from indexer.durable import cause_of
 from indexer.regular_files import open_regular
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -45,33 +43,4 @@ def numbered_lines(path: Path, error: type[EvalError]) -> Iterator[tuple[int, st
     except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
         raise error(f"{path}:{number + 1}: the file is damaged ({damage}); fetch it again") from None
     except OSError as refused:
-        raise error(f"{path} cannot be read: {refused.strerror or refused}") from None
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Put `content` at `path` so that a reader finds the old file or the new one whole; make its folder.
-
-    Raises:
-        NotWritten: disk full, no permission.
-    """
-    make_folder_of(path)
-    try:
-        write_durably(path, content)
-    except OSError as refused:
-        raise _not_written(path, refused) from refused
-
-
-def make_folder_of(path: Path) -> None:
-    """Make the folder of a file that is to be written; NotWritten where the system refuses."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(path.parent, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    except OSError as refused:
-        raise _not_written(path, refused) from refused
-
-
-def _not_written(path: Path, refused: OSError) -> NotWritten:
-    return NotWritten(
-        f"{path} was not written: {refused.strerror or refused}; make room or name another place"
-    )
+        raise error(f"{path} cannot be read: {cause_of(refused)}") from None

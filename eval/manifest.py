@@ -1,7 +1,6 @@
 """What a run was made with, written beside it, so that another person can make it again to the digit."""
 
 import hashlib
-import json
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -9,9 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from eval.files import replace_file
 from indexer.manifest import Manifest
+from indexer.output_files import write_output
 from indexer.settings import IndexerSettings
+from indexer.terminal import json_text
 
 SUFFIX = ".manifest.json"
 # What a run's order may depend on.
@@ -49,8 +49,7 @@ class RunManifest:
     def write(self, run_path: Path) -> Path:
         """Write RUN.manifest.json beside the run; return its path."""
         path = manifest_path(run_path)
-        text = json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
-        replace_file(path, text.encode("utf-8"))
+        write_output(path, (json_text(asdict(self), indent=1) + "\n").encode())
         return path
 
 

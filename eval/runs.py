@@ -7,14 +7,17 @@ that everyone who scores a run file sees the order that was meant, a score that 
 one before it is written a small step below it.
 """
 
+import hashlib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from eval.errors import BadRun
-from eval.files import numbered_lines, replace_file
+from eval.files import numbered_lines
+from indexer.output_files import write_output
 from indexer.requests import counted
 
 Ranking = list[tuple[str, float]]
@@ -23,16 +26,19 @@ Run = dict[str, Ranking]
 COLUMNS = 6
 SMALLEST_STEP = np.float32(1e-6)
 LARGEST_SCORE = 1e30
+# As C reads them, and trec_eval with it; Python would read 1_0 and the digits of any script.
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+RANK = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 
 
-def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> None:
-    """Write a run; the order of each ranking counts, its scores follow. The file is replaced whole.
+def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> str:
+    """Write a run and return the SHA-256 of its bytes; the order of each ranking counts, its scores follow.
 
     A question without hits has no line: the format cannot say it.
 
     Raises:
         BadRun: an id with white space or twice in a ranking, a score that is no number.
-        NotWritten: disk full, no permission.
+        OutputNotWritten: disk full, no permission.
     """
     if not _is_word(tag):
         raise BadRun(f"{tag!r} cannot tag a run: a tag is one word")
@@ -41,7 +47,9 @@ def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], 
         _check_ids(query_id, [found for found, _ in ranking])
         for rank, (found, score) in enumerate(as_written(ranking), 1):
             lines.append(f"{query_id} Q0 {found} {rank} {score} {tag}\n")
-    replace_file(Path(path), "".join(lines).encode("utf-8"))
+    content = "".join(lines).encode("utf-8")
+    write_output(Path(path), content)
+    return hashlib.sha256(content).hexdigest()
 
 
 def as_written(ranking: Iterable[tuple[str, float]]) -> Ranking:
@@ -91,20 +99,16 @@ def read_run(path: str | Path) -> Run:
 
 
 def _number(text: str, where: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
+    score = float(text) if NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(score):
         raise BadRun(f"{where}: the score {text!r} is no number")
     return score
 
 
 def _rank(text: str, where: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise BadRun(f"{where}: the rank {text!r} is no whole number") from None
+    if not RANK.fullmatch(text):
+        raise BadRun(f"{where}: the rank {text!r} is no whole number")
+    return int(text)
 
 
 def _check_ids(query_id: str, ids: list[str]) -> None:

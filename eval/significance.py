@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.tables import shown_p
-
 SEED = 20_071_106
 TRIALS = 100_000
 RESAMPLES = 20_000
@@ -23,6 +21,11 @@ CHUNK = 4_000_000  # numbers held at a time
 TOLERANCE = 1e-9
 
 Floats = NDArray[np.float64]
+
+
+def _shown(p_value: float) -> str:
+    """Return a p value to four places; what is smaller is not shown as 0."""
+    return "<.0001" if p_value < 0.0001 else f"{p_value:.4f}"  # noqa: PLR2004 - the last place shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class Comparison:
         return (
             f"{self.difference:+.4f}",
             f"{self.interval[0]:+.4f} … {self.interval[1]:+.4f}",
-            shown_p(self.p_value),
+            _shown(self.p_value),
             f"{self.wins} / {self.ties} / {self.losses}",
         )
 

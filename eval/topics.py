@@ -4,13 +4,13 @@ Two formats, recognised by the first line: id, tab, question (as MIRACL has it),
 {"query_id", "question"} with the keys of BEIR's queries.jsonl, _id and text, as aliases.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from eval.errors import BadTopics
 from eval.files import numbered_lines
+from indexer.readers.jsonl import DECODER
 
 ID_KEYS = ("query_id", "_id", "id")
 QUESTION_KEYS = ("question", "text", "query")
@@ -49,7 +49,7 @@ def _from_columns(line: str, where: str) -> tuple[str, str]:
 
 def _from_json(line: str, where: str) -> tuple[str, str]:
     try:
-        record = json.loads(line)
+        record = DECODER.decode(line)
     except (ValueError, RecursionError) as error:
         raise BadTopics(f"{where}: not JSON ({error})") from None
     if not isinstance(record, dict):

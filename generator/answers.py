@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from generator.citations import Check
+from generator.quoting import DOUBTS, cited, quoted
 from indexer.papers import Language
 
 Section = Literal["introduction", "body", "conclusion"]
@@ -14,11 +15,6 @@ EXTRACTIVE = "extractive"
 HEADINGS: dict[str, dict[str, str]] = {
     "ko": {"introduction": "서론", "body": "본론", "conclusion": "결론"},
     "en": {"introduction": "Introduction", "body": "Main body", "conclusion": "Conclusion"},
-}
-# The mark of a sentence that its check does not support.
-DOUBTS: dict[str, dict[Check, str]] = {
-    "ko": {"unsupported": "근거 없음", "not checkable": "확인 불가"},
-    "en": {"unsupported": "unsupported", "not checkable": "not checkable"},
 }
 NO_ANSWER: dict[str, tuple[str, str]] = {
     "ko": ("답을 찾지 못함", "찾은 문헌에는 이 질문에 대한 답이 없습니다."),
@@ -76,19 +72,18 @@ class Answer:
     def as_text(self) -> str:
         """Write the answer: headings in its language, citations in square brackets, doubts in round ones."""
         headings = HEADINGS["ko" if self.language == "ko" else "en"]
-        lines = [self.title]
+        lines = [quoted(self.title)]
         for name in SECTIONS:
-            cited = [self._with_citations(each) for each in self.sentences if each.section == name]
+            written = [self._with_citations(each) for each in self.sentences if each.section == name]
             if name == "introduction" and self.statement:
-                cited.insert(0, self.statement)
-            if cited:
-                lines += ["", headings[name], *cited]
+                written.insert(0, self.statement)
+            if written:
+                lines += ["", headings[name], *written]
         return "\n".join(lines)
 
     def _with_citations(self, sentence: Sentence) -> str:
-        citations = f" [{', '.join(sentence.citations)}]" if sentence.citations else ""
         doubt = DOUBTS["ko" if self.language == "ko" else "en"].get(sentence.check)
-        return f"{sentence.text}{citations}" + (f" ({doubt})" if doubt else "")
+        return cited(sentence.text, ", ".join(sentence.citations)) + (f" ({doubt})" if doubt else "")
 
 
 def no_answer(language: Language, written_by: str, sentences: Sequence[Sentence] = ()) -> Answer:

@@ -1,11 +1,11 @@
 """The commands that answer: `ask` and `trace`."""
 
-import json
 from pathlib import Path
 
 import click
 
 from indexer.options import INTERRUPTED, json_option, name_option
+from indexer.terminal import echo, echo_json, echo_lines
 from retriever.commands import filter_options, show_trace, synonyms_option
 from retriever.methods import method_names
 
@@ -50,20 +50,23 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     """
     from generator.console import live_progress, show_answer
     from generator.pipeline import Settings, answer_question, run
+    from indexer.output_files import check_output
     from retriever.filters import make_filters
     from retriever.index import open_index
 
     settings = Settings.from_environment()
+    if trace_file:
+        check_output(trace_file, (synonyms, settings.indexer.home / name))
     filters = make_filters(year, lang, journal)
     request = settings.request(question, filters, way=way, method=method, evidence=evidence)
     try:
         with open_index(settings.indexer, name, synonyms, follow=True) as index, live_progress() as listener:
             asked = run(answer_question(index, request, settings, listener=listener))
     except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
+        echo("interrupted", err=True)
         raise SystemExit(INTERRUPTED) from None
     if as_json:
-        click.echo(json.dumps(asked.as_record(), ensure_ascii=False))
+        echo_json(asked.as_record())
     else:
         show_trace(asked.result)
         show_answer(asked)
@@ -100,6 +103,6 @@ def compare(first: Path, second: Path) -> None:
         found = differences(Trace.load(first), Trace.load(second))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    click.echo("\n".join(found) if found else "no difference but for times")
+    echo_lines(found or ["no difference but for times"])
     if found:
         raise SystemExit(1)

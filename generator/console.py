@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-import click
-from rich.table import Table
 from rich.text import Text
 
 from generator.answers import HEADINGS, SECTIONS
 from generator.pipeline import AskResult
+from generator.quoting import cited, quoted
 from generator.steps import Listener, StepEvent
 from generator.streaming import readable
 from generator.trace import Trace
-from indexer.progress import SHOWN_EVERY
-from indexer.terminal import console
+from indexer.columns import wrapped_table
+from indexer.progress import SHOWN_EVERY, error_console
+from indexer.terminal import STEERING, echo, echo_lines, styled
 
 MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?"}
 STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow"}
@@ -23,15 +23,10 @@ SHOWN_CHARACTERS = 200  # of a step's output
 INDENT = "  "
 
 
-def printable(text: str) -> str:
-    """Replace what would steer the terminal, such as an escape sequence that a model wrote."""
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
 @contextmanager
 def live_progress() -> Iterator[Listener | None]:
     """Show on standard error, if that is a terminal, which step is under way and what its model writes."""
-    screen = console(stderr=True)
+    screen = error_console()
     if not screen.is_terminal:
         yield None
         return
@@ -45,7 +40,7 @@ def live_progress() -> Iterator[Listener | None]:
                 written = readable(event.growth.text).rpartition("\n")[2]
                 room = max(20, screen.width - 40)
                 shown = written if len(written) <= room else f"…{written[-room:]}"
-                line = f"{line}: {event.growth.pieces} tokens  {printable(shown)}"
+                line = f"{line}: {event.growth.pieces} tokens  {STEERING.sub(' ', shown)}"
             status.update(Text(line))
 
         yield show
@@ -53,60 +48,64 @@ def live_progress() -> Iterator[Listener | None]:
 
 def show_answer(asked: AskResult) -> None:
     """Print the evidence with scores, then the answer with citations and checks."""
-    screen = console()
     numbers = {hit.passage_id: hit.rank for hit in asked.evidence}
     if asked.evidence:
-        table = Table("", "score", "passage", "year", "lang", "title", box=None, padding=(0, 1))
+        rows = [("", "score", "passage", "year", "lang", "title")]
         for hit in asked.evidence:
-            year = str(hit.passage.year or "")
-            title = hit.passage.title or "(no title)"
-            found = (f"[{hit.rank}]", f"{hit.score:.4f}", Text(hit.passage_id), year, hit.passage.lang)
-            table.add_row(*found, Text(title))
-        screen.print(Text("\nevidence", style="bold"))
-        screen.print(table)
+            passage = hit.passage
+            found = f"[{hit.rank}]", f"{hit.score:.4f}", hit.passage_id, str(passage.year or ""), passage.lang
+            rows.append((*found, passage.title or "(no title)"))
+        echo()
+        echo(styled("evidence", bold=True))
+        for lines in wrapped_table(rows):
+            echo_lines(lines)
     answer = asked.answer
-    screen.print(Text(f"\n{answer.title}", style="bold"))
+    echo()
+    echo(styled(quoted(answer.title), bold=True))
     headings = HEADINGS["ko" if answer.language == "ko" else "en"]
     for section in SECTIONS:
         sentences = [sentence for sentence in answer.sentences if sentence.section == section]
         statement = answer.statement if section == "introduction" else ""
         if not sentences and not statement:
             continue
-        screen.print(Text(f"\n{headings[section]}", style="bold"))
+        echo()
+        echo(styled(headings[section], bold=True))
         if statement:
-            screen.print(Text(statement))
+            echo(statement)
         for sentence in sentences:
-            cited = ", ".join(str(numbers.get(passage_id, passage_id)) for passage_id in sentence.citations)
-            line = Text(f"{sentence.text} [{cited}] " if cited else f"{sentence.text} ")
-            line.append(MARKS[sentence.check], style=STYLES[sentence.check])
-            screen.print(line)
-    screen.print()
+            papers = ", ".join(str(numbers.get(passage_id, passage_id)) for passage_id in sentence.citations)
+            check = styled(MARKS[sentence.check], fg=STYLES[sentence.check])
+            echo(cited(sentence.text, papers), " ", check)
+    echo()
     score = asked.result.evidence_score
     likelihood = "" if score is None else f"; likelihood that the evidence answers {score:.2f}"
-    click.echo(f"written by {answer.written_by}{likelihood}", err=True)
-    click.echo("✓ supported  ✗ unsupported  ? not checkable", err=True)
-    click.echo(f"{asked.result.milliseconds['total']:.0f} ms", err=True)
+    echo(f"written by {answer.written_by}{likelihood}", err=True)
+    echo("✓ supported  ✗ unsupported  ? not checkable", err=True)
+    echo(f"{asked.result.milliseconds['total']:,.0f} ms", err=True)
 
 
 def show_saved(trace: Trace) -> None:
     """Print a saved trace: what was asked, the tree of steps, evidence and answer."""
     record = trace.record
     index, request, answer = record["index"], record["request"], record["answer"]
-    click.echo(f"{request['question']}\n")
-    click.echo(
+    echo(request["question"])
+    echo()
+    echo(
         f"index {index['name']}, version {index['version']}, {record['started']}, way {request['way']}, "
-        f"method {request['method']}, {record['milliseconds']:.0f} ms\n"
+        f"method {request['method']}, {record['milliseconds']:,.0f} ms"
     )
+    echo()
     for step in record["steps"]:
-        click.echo("\n".join(step_lines(step)))
-    click.echo()
+        echo_lines(step_lines(step))
+    echo()
     for hit in record["evidence"]:
-        click.echo(f"[{hit['rank']}] {hit['score']:.4f} {hit['passage_id']} {hit['title']}")
-    click.echo(f"\n{answer['title']}")
+        echo(f"[{hit['rank']}] {hit['score']:.4f} {hit['passage_id']} {hit['title']}")
+    echo()
+    echo(quoted(answer["title"]))
     for sentence in answer["sentences"]:
-        click.echo(f"- {sentence['text']} {sentence['citations']} {sentence['check']}")
+        echo(f"- {cited(sentence['text'], ', '.join(sentence['citations']))} ({sentence['check']})")
     for note in record["notes"]:
-        click.echo(f"note: {note}")
+        echo(f"note: {note}")
 
 
 def step_lines(step: Mapping[str, Any], depth: int = 0) -> list[str]:

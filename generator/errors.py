@@ -12,9 +12,8 @@ GeneratorError
 │   ├── ContextTooSmall    a prompt that fits no budget, however short its passages
 │   └── CircuitOpen        the server failed again and again: it is left alone for a while
 ├── TokenizerUnusable      the tokenizer that a setting names is not there or cannot be read
-├── CacheUnusable          the file of recorded answers is damaged, or cannot be opened
-│   └── CallNotRecorded    a replay asks for what its recording does not hold
-└── TraceNotWritten        disk full, no permission
+└── CacheUnusable          the file of recorded answers is damaged, or cannot be opened
+    └── CallNotRecorded    a replay asks for what its recording does not hold
 """
 
 
@@ -112,7 +111,3 @@ class CacheUnusable(GeneratorError):
 
 class CallNotRecorded(CacheUnusable):
     """A replay asks for a call that its recording does not hold."""
-
-
-class TraceNotWritten(GeneratorError):
-    """The trace could not be written: disk full, no permission."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from generator.errors import TraceNotWritten
-from indexer.durable import write_durably
+from indexer.output_files import write_output
+from indexer.terminal import json_text
 from indexer.untrusted import read_json
 
 TRACE_VERSION = 2
@@ -88,13 +88,8 @@ class Trace:
                 yield step
 
     def save(self, path: Path) -> None:
-        """Write the trace as JSON; TraceNotWritten where the system refuses."""
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_durably(path, json.dumps(self.record, ensure_ascii=False, indent=1) + "\n")
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise TraceNotWritten(f"trace {path} was not written: {reason}; choose another file") from error
+        """Write the trace as JSON; OutputNotWritten where the system refuses."""
+        write_output(path, (json_text(self.record, indent=1) + "\n").encode())
 
     @classmethod
     def load(cls, path: Path) -> "Trace":

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
-from indexer.console import as_record, describe_counts, echo_json, size_of
+from indexer.console import as_record, describe_counts, size_of
 from indexer.options import (
     dictionary_of,
     dictionary_option,
@@ -19,6 +19,7 @@ from indexer.options import (
 )
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
+from indexer.terminal import echo, echo_json
 
 
 @click.command()
@@ -106,16 +107,16 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         return
     rate = manifest.counts["records"] / report.seconds if report.seconds else 0
     read = counted(manifest.counts["records"], "record")
-    click.echo(
+    echo(
         f"index {name!r}, version {manifest.version}: {size_of(manifest)}, {read} read in "
         f"{report.seconds:.1f} s ({rate:,.0f} a second)"
     )
     for line in describe_counts(manifest.counts)[1:]:
-        click.echo(f"  {line}")
+        echo(f"  {line}")
     if report.dead_letters:
         first, written = report.dead_letters[0], report.dead_letters_written
         share = "all" if written == manifest.counts["dead_letters"] else f"the first {written:,}"
-        click.echo(
+        echo(
             f"  {first.file}, line {first.line}: {first.reason}; {share} in {report.dead_letter_file}",
             err=True,
         )
@@ -131,9 +132,9 @@ def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:
         echo_json(as_record(manifest) | {"encoded": encoded})
         return
     if not encoded:
-        click.echo(f"index {name!r}: every passage has its vector")
+        echo(f"index {name!r}: every passage has its vector")
         return
-    click.echo(
+    echo(
         f"index {name!r}, version {manifest.version}: {counted(encoded, 'passage')} encoded by "
         f"{settings.encoder.model}"
     )
@@ -151,12 +152,14 @@ def analyze(analyzer: str, decompound: Decompound, dictionary_file: Path | None)
     are code points.
     """
     chain = make_analyzer(analyzer, decompound, dictionary_of(dictionary_file))
+    if sys.stdin is None:
+        raise click.UsageError("standard input is closed")
     for number, text in _texts(sys.stdin.buffer):
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
             raise click.UsageError(f"line {number}: a lone surrogate in the text") from None
-        sys.stdout.write(json.dumps({"tokens": chain.analyze(text)}, ensure_ascii=False) + "\n")
+        echo_json({"tokens": chain.analyze(text)})
 
 
 def _texts(lines: Any) -> Iterator[tuple[int, str]]:

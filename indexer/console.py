@@ -1,9 +1,6 @@
-"""What an index is made of, for a person, and as one JSON object."""
+"""What an index is made of, for a person, and as a record for JSON."""
 
-import json
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from indexer.analysis import UserDictionary
 from indexer.requests import counted
@@ -38,11 +35,6 @@ def as_record(manifest: "Manifest") -> dict[str, Any]:
 def size_of(manifest: "Manifest") -> str:
     """Say how many passages of how many papers there are."""
     return f"{counted(manifest.passages, 'passage')} of {counted(manifest.papers, 'paper')}"
-
-
-def echo_json(record: dict[str, Any]) -> None:
-    """Print one JSON object on a line."""
-    click.echo(json.dumps(record, ensure_ascii=False))
 
 
 COUNTED_AS = {

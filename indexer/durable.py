@@ -2,11 +2,31 @@
 
 import errno
 import os
+import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from indexer.errors import IndexNotWritten
+
+CAUSES = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "a file grew over the allowed size",
+    errno.EACCES: "no permission",
+    errno.EPERM: "no permission",
+    errno.EROFS: "the file system is read-only",
+    errno.EPIPE: "its reader has gone away",
+    errno.EISDIR: "it is a folder",
+    errno.ENOTDIR: "a part of the path is a file, not a folder",
+}
+
+
+def cause_of(error: OSError) -> str:
+    """Say in plain words why the system refused, without the file."""
+    return CAUSES.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
 
 
 def write_durably(path: Path, content: str | bytes) -> None:
@@ -14,16 +34,35 @@ def write_durably(path: Path, content: str | bytes) -> None:
 
     Text is written as UTF-8.
     """
-    passing = path.with_name(f".{path.name}.{os.getpid()}")
+    with replacing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of the one at `path`, and its permissions, when the block ends well.
+
+    Until then, and where it ends in an error, what stood there stands there; nothing else is left.
+    """
+    passing = path.with_name(f".{os.getpid()}.{secrets.token_hex(4)}.partial")
     try:
-        with passing.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+        with passing.open("xb") as file:
+            with suppress(FileNotFoundError):
+                _like(path.stat(), file.fileno())
+            yield file
             file.flush()
             os.fsync(file.fileno())
         passing.replace(path)
     finally:
         passing.unlink(missing_ok=True)
     sync(path.parent)
+
+
+def _like(old: os.stat_result, descriptor: int) -> None:
+    """Give a new file the owner, where that is allowed, and the permissions of the one that it replaces."""
+    with suppress(PermissionError):
+        os.fchown(descriptor, old.st_uid, old.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
 
 
 def sync(path: Path) -> None:
@@ -41,17 +80,10 @@ def describing_write_errors(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        causes = {
-            errno.ENOSPC: "the disk is full",
-            errno.EDQUOT: "the disk quota is used up",
-            errno.EFBIG: "a file grew over the allowed size",
-            errno.EACCES: "no permission",
-            errno.EROFS: "the file system is read-only",
-        }
-        cause = causes.get(error.errno or 0, error.strerror or str(error))
         where = f" ({error.filename})" if error.filename else ""
         raise IndexNotWritten(
-            f"index {name!r} was not written: {cause}{where}. What was published before still answers",
+            f"index {name!r} was not written: {cause_of(error)}{where}. "
+            "What was published before still answers",
             remedy="mend the cause and give the same command again, it goes on where it stopped",
             index=name,
         ) from error

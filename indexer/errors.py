@@ -14,6 +14,7 @@ IndexerError
 │   └── VersionGone       a version that was cleared away, or deleted, while it was open
 ├── IndexClosed           what was opened of an index is asked after it was closed
 ├── IndexNotWritten       disk full, no permission: the old version still answers
+├── OutputNotWritten      disk full, no permission for a file asked for: the old one still stands
 ├── LibraryMissing        an engine or a model whose optional libraries are not installed
 ├── EncoderUnusable       a model that cannot be loaded, or an endpoint that gives no vectors
 ├── EngineUnreachable     no server answers at the address of the settings, or not in time
@@ -122,6 +123,10 @@ class IndexClosed(IndexerError):
 
 class IndexNotWritten(IndexerError):
     """The index could not be written: disk full, no permission."""
+
+
+class OutputNotWritten(IndexerError):
+    """A file that was asked for could not be written: disk full, no permission; what stood there stands."""
 
 
 class LibraryMissing(IndexerError):

@@ -12,6 +12,8 @@ from pathlib import Path
 import httpx
 from pydantic import SecretStr
 
+from indexer.requests import plain
+
 MOST_BYTES = 4_000_000  # of an answer, where a request says nothing else; none comes near it
 BOUND = "most_bytes"  # the name of what a request says
 CONNECT_S = 10.0
@@ -121,4 +123,4 @@ async def exchange(
             return response
     except TimeoutError:
         what = "did not come to the end of its answer" if begun else "was silent"
-        raise httpx.ReadTimeout(f"{what} for {seconds:.3g} s") from None
+        raise httpx.ReadTimeout(f"{what} for {plain(round(seconds, 2))} s") from None

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.cluster.commands import backup, backups, restore
-from indexer.console import as_record, describe_counts, describe_vectors, echo_json, size_of, terms_of
+from indexer.columns import table
+from indexer.console import as_record, describe_counts, describe_vectors, size_of, terms_of
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
-from indexer.options import interruptible, json_option
+from indexer.options import interruptible, json_option, name_argument
 from indexer.remedies import describe_error
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
+from indexer.terminal import echo, echo_json, echo_lines, escaped_json
 
 if TYPE_CHECKING:
     from indexer.store import IndexStore
@@ -36,27 +38,23 @@ def list_command(as_json: bool) -> None:
             with open_store(settings, name) as store:
                 manifests.append(store.manifest())
         except (IndexDamaged, IndexMismatch, UnknownIndex) as error:  # the others can be listed
-            click.echo(f"{type(error).__name__}: {describe_error(error)}", err=True)
+            echo(f"{type(error).__name__}: {describe_error(error)}", err=True)
     if as_json:
         echo_json({"indexes": [as_record(manifest) for manifest in manifests]})
         return
     if not manifests:
-        click.echo("no indexes yet; make one with: shrag index PATH --name NAME")
+        echo("no indexes yet; make one with: shrag index PATH --name NAME")
         return
-    from rich.table import Table
-
-    from indexer.terminal import console
-
-    table = Table("name", "version", "engine", "papers", "passages", "analyzer", "published", box=None)
+    rows = [("name", "version", "engine", "papers", "passages", "analyzer", "published")]
     for manifest in manifests:
         sizes = f"{manifest.papers:,}", f"{manifest.passages:,}"
         names = manifest.name, str(manifest.version), manifest.engine
-        table.add_row(*names, *sizes, manifest.analyzer, manifest.published)
-    console().print(table)
+        rows.append((*names, *sizes, manifest.analyzer, manifest.published))
+    echo_lines(table(rows))
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @json_option
 def show(name: str, as_json: bool) -> None:
     """Show what an index is made of, its versions, and whether a build of it is unfinished."""
@@ -99,11 +97,11 @@ def show(name: str, as_json: bool) -> None:
     }
     for key, value in rows.items():
         if value:
-            click.echo(f"{key:12}  {value}")
+            echo(f"{key:12}  {value}")
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def delete(name: str, yes: bool, as_json: bool) -> None:
@@ -119,7 +117,7 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
     if as_json:
         echo_json({"name": name, "deleted": True})
         return
-    click.echo(f"index {name!r} is deleted")
+    echo(f"index {name!r} is deleted")
 
 
 def _content_of(store: "IndexStore") -> str:
@@ -132,7 +130,7 @@ def _content_of(store: "IndexStore") -> str:
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @json_option
 def rollback(name: str, as_json: bool) -> None:
     """Let the version before the present one answer again."""
@@ -143,11 +141,11 @@ def rollback(name: str, as_json: bool) -> None:
     if as_json:
         echo_json({"name": name, "version": version})
         return
-    click.echo(f"index {name!r} answers from version {version} again")
+    echo(f"index {name!r} answers from version {version} again")
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="A file; standard output by default."
 )
@@ -155,21 +153,25 @@ def export(name: str, out: Path | None) -> None:
     """Write the passages of NAME as JSON lines, in corpus order."""
     from contextlib import ExitStack
 
+    from indexer.output_files import check_output, output_file
     from indexer.progress import progress_bar
     from indexer.store.engines import open_store
 
+    settings = IndexerSettings()
+    if out:
+        check_output(out, (settings.home / name,))
     with ExitStack() as stack:
-        store = stack.enter_context(open_store(IndexerSettings(), name))
+        store = stack.enter_context(open_store(settings, name))
         manifest = store.manifest()
         progress = stack.enter_context(progress_bar())
-        file = stack.enter_context(out.open("wb")) if out else sys.stdout.buffer
+        file = stack.enter_context(output_file(out)) if out else sys.stdout.buffer
         for done, passage in enumerate(store.stored_passages(manifest)):
             progress("exporting", done, manifest.passages)
-            file.write(passage.to_json() + b"\n")
+            file.write(escaped_json(passage.to_json().decode()).encode() + b"\n")
 
 
 @indexes.command()
-@click.argument("name")
+@name_argument
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
 @json_option
 def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
@@ -183,9 +185,9 @@ def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
         echo_json(as_record(manifest) | {"absent": absent})
         return
     removed, left = counted(manifest.counts["removed"], "record"), counted(manifest.passages, "passage")
-    click.echo(f"index {name!r}, version {manifest.version}: {removed} removed, {left} left")
+    echo(f"index {name!r}, version {manifest.version}: {removed} removed, {left} left")
     if absent:
-        click.echo(f"not in the index: {', '.join(absent)}", err=True)
+        echo(f"not in the index: {', '.join(absent)}", err=True)
 
 
 for command in (backup, backups, restore):

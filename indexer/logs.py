@@ -14,6 +14,8 @@ from uuid import uuid4
 
 import structlog
 
+from indexer.terminal import json_text
+
 ROOT = "shrag"
 PROCESSORS: tuple[structlog.typing.Processor, ...] = (
     structlog.stdlib.filter_by_level,
@@ -21,7 +23,7 @@ PROCESSORS: tuple[structlog.typing.Processor, ...] = (
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
-    structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+    structlog.processors.JSONRenderer(json_text, default=str),
 )
 
 logging.getLogger(ROOT).addHandler(logging.NullHandler())

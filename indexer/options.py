@@ -8,12 +8,23 @@ import click
 
 from indexer.analysis import UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
+from indexer.remedies import INDEX_CALLED_FOR
+from indexer.terminal import echo
 
 INTERRUPTED = 130  # 128 and the number of the signal, as shells say
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 
-name_option = click.option("--name", required=True, help="The index's name.")
+
+def _keep(context: click.Context, _: click.Parameter, name: str) -> str:
+    """Keep which index is called for: an error from deep within may not know it."""
+    context.ensure_object(dict)[INDEX_CALLED_FOR] = name
+    return name
+
+
+name_option = click.option("--name", required=True, callback=_keep, help="The index's name.")
+
+name_argument = click.argument("name", callback=_keep)
 
 dictionary_option = click.option(
     "--dictionary",
@@ -35,5 +46,5 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("interrupted; the same command goes on where it stopped", err=True)
+        echo("interrupted; the same command goes on where it stopped", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
@@ -18,7 +19,6 @@ from rich.text import Text
 
 from indexer.requests import Progress as ProgressCallback
 from indexer.requests import no_progress
-from indexer.terminal import console
 
 SHOWN_EVERY = 0.1  # seconds
 STAGES_IN_BYTES = ("reading", "indexing")
@@ -36,10 +36,15 @@ class RateColumn(ProgressColumn):
         return Text(f"{decimal(int(speed))}/s" if in_bytes else f"{speed:,.0f} passages/s")
 
 
+def error_console() -> Console:
+    """Return standard error for what is redrawn in place; what is shown there is text, never markup."""
+    return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+
+
 @contextmanager
 def progress_bar(*columns: ProgressColumn) -> Iterator[ProgressCallback]:
     """Show stages on standard error, if that is a terminal, in these columns, or with rate and time left."""
-    screen = console(stderr=True)
+    screen = error_console()
     if not screen.is_terminal:
         yield no_progress
         return

@@ -1,6 +1,9 @@
 """What mends an error, as the command line says it."""
 
+from indexer.durable import cause_of
 from indexer.errors import RemediableError, Remedy, join_remedies
+
+INDEX_CALLED_FOR = "shrag.index"  # the key, in what click's contexts share, of the index that was named
 
 COMMANDS: dict[Remedy, str] = {
     Remedy.CREATE: "shrag index PATH --name {index}",
@@ -18,6 +21,8 @@ COMMANDS: dict[Remedy, str] = {
 
 def describe_error(error: Exception) -> str:
     """Return one line: what happened, to which input, and the commands that mend it."""
+    if isinstance(error, OSError):
+        return ": ".join(filter(None, (error.filename and str(error.filename), cause_of(error))))
     if not isinstance(error, RemediableError):
         return str(error)
     return "; ".join(filter(None, (error.what, describe_remedies(error))))

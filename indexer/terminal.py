@@ -1,73 +1,68 @@
-"""Text for a terminal: how wide it is drawn, tables of it, and rich's console where more is wanted."""
+"""What commands print: text of which nothing steers a terminal, and JSON.
 
-import shutil
+All of it goes through `echo` and `echo_json`: a title, a file's name or a server's message is text there,
+never a control sequence, a line of its own or markup.
+"""
+
+import json
+import re
 import sys
-import unicodedata
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Any
 
-if TYPE_CHECKING:  # a search prints without it
-    from rich.console import Console
+import click
 
-WIDTH_OF_A_FILE = 160  # characters of a table's line where nobody's terminal bounds it
-NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
-# Vowels and final consonants of decomposed Hangul are drawn into the syllable before them.
-JAMO_BEHIND_INITIAL = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
+# What a terminal obeys: controls, line and paragraph separators, the marks of direction (UAX #9); and lone
+# surrogates. Joiners (U+200C, U+200D) and combining marks are part of words and stay.
+STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+STEERING_IN_JSON = re.compile(STEERING.pattern.replace(r"\x00-\x1f", ""))  # those JSON escapes itself
 
 
-def console(*, stderr: bool = False) -> "Console":
-    """Make a console for tables and colours; colours only where a person looks, wide lines elsewhere.
+class Styled(str):
+    """Text that `styled` has made visible and coloured."""
 
-    What is printed is text, never markup: titles and questions hold square brackets.
-    """
-    from rich.console import Console
-
-    screen = Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
-    if not screen.is_terminal:
-        screen.width = WIDTH_OF_A_FILE
-    return screen
+    __slots__ = ()
 
 
-def display_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes (UAX #11)."""
-    return len(text) if text.isascii() else sum(map(_columns, text))
+def visible(text: str) -> str:
+    r"""Return text on one line that steers no terminal: white space as spaces, the rest as \x1b, \u202e."""
+    return STEERING.sub(_shown, text)
 
 
-def _columns(character: str) -> int:
-    if unicodedata.category(character) in NO_WIDTH:
-        return 0
-    if any(ord(character) in jamo for jamo in JAMO_BEHIND_INITIAL):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+def _shown(found: re.Match[str]) -> str:
+    character = found[0]
+    return " " if character.isspace() else ascii(character)[1:-1]
 
 
-def line_width() -> int:
-    """Return the columns of the terminal that standard output is, those of a file's lines elsewhere."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH_OF_A_FILE
+def styled(text: str, **style: Any) -> Styled:
+    """Return visible text in a style of click's, which is left out where no person looks."""
+    return Styled(click.style(visible(text), **style))
 
 
-def padded(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """Return cells in columns of these widths, two spaces between them."""
-    return "  ".join(
-        cell + " " * (width - display_width(cell)) for cell, width in zip(cells, widths, strict=True)
-    )
+def echo(*parts: str, err: bool = False) -> None:
+    """Print one line to standard output, or error: the parts one behind the other, each made visible."""
+    line = "".join(part if isinstance(part, Styled) else visible(part) for part in parts)
+    click.echo(line, file=sys.stderr if err else sys.stdout)
 
 
-def column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the width of each column of a table."""
-    return [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+def echo_lines(lines: Iterable[str], *, err: bool = False) -> None:
+    """Print lines to standard output, or error, each made visible."""
+    for line in lines:
+        echo(line, err=err)
 
 
-def wrap(text: str, width: int) -> list[str]:
-    """Return a text in lines of at most `width` columns, cut between words; a longer word is not cut."""
-    lines: list[str] = []
-    room = 0
-    for word in text.split():
-        needed = display_width(word) + 1
-        if needed > room or not lines:
-            lines.append(word)
-            room = width - needed + 1
-        else:
-            lines[-1] += f" {word}"
-            room -= needed
-    return lines
+def echo_json(record: Any, *, err: bool = False) -> None:
+    """Print one JSON object on a line; in ASCII where the stream is not in a form of Unicode."""
+    stream = sys.stderr if err else sys.stdout
+    unicode = (stream.encoding or "utf-8").lower().startswith("utf")
+    click.echo(json_text(record) if unicode else json.dumps(record), file=stream)
+
+
+def json_text(record: Any, **options: Any) -> str:
+    """Return JSON as people read it; what would steer a terminal is escaped, as controls are in all JSON."""
+    return escaped_json(json.dumps(record, ensure_ascii=False, **options))
+
+
+def escaped_json(text: str) -> str:
+    r"""Return the same JSON with DEL, C1 controls, separators and marks of direction as \u escapes."""
+    return STEERING_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,17 +1,17 @@
 """The commands that search: `search` and `explain`."""
 
 import asyncio
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from indexer.columns import display_width, line_width, table, wrap, wrapped_table
 from indexer.options import json_option, name_option
-from indexer.requests import counted
+from indexer.requests import counted, plain
 from indexer.settings import IndexerSettings
-from indexer.terminal import column_widths, line_width, padded, wrap
+from indexer.terminal import echo, echo_json, echo_lines, styled, visible
 from retriever.hits import SearchResult
 from retriever.methods import method_names
 from retriever.query_names import NOTHING_TO_SEARCH, QUESTION, TRANSLATION
@@ -84,7 +84,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
         result = asyncio.run(run(index, request, RetrieverSettings()))
     if as_json:
-        click.echo(json.dumps(result.as_record(), ensure_ascii=False))
+        echo_json(result.as_record())
         return
     show_search(result)
 
@@ -108,69 +108,69 @@ def explain(
     with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
         account = asyncio.run(run(index, SearchRequest(question, method), passage_id, RetrieverSettings()))
     if as_json:
-        click.echo(json.dumps(account.as_record(), ensure_ascii=False))
+        echo_json(account.as_record())
         return
-    from rich.table import Table
-
-    from indexer.terminal import console
-
-    screen = console()
-    screen.print(f"{passage_id} [{method}]  {account.title}")
-    table = Table("term", "field", "tf", "df", "idf", "weight", "score", box=None)
+    echo(f"{passage_id} [{method}]  {account.title}")
+    terms: list[tuple[str, ...]] = [("term", "field", "tf", "df", "idf", "weight", "score")]
     for term in account.explanation.terms:
-        row = (f"{term.frequency:g}", str(term.document_frequency), f"{term.idf:.3f}", f"{term.weight:g}")
-        table.add_row(term.token, term.field, *row, f"{term.score:.4f}")
-    table.add_row("BM25", "", "", "", "", "", f"{account.explanation.score:.4f}")
-    screen.print(table)
+        counts = plain(term.frequency), str(term.document_frequency)
+        terms.append(
+            (term.token, term.field, *counts, f"{term.idf:.3f}", plain(term.weight), f"{term.score:.4f}")
+        )
+    terms.append(("BM25", *[""] * 5, f"{account.explanation.score:.4f}"))
+    echo_lines(table(terms, words=2))
     if account.features:
-        features = Table("feature", "value", "weight", "score", box=None)
-        for name_, (value, weight) in account.features.items():
-            features.add_row(name_, f"{value:.4f}", f"{weight:g}", f"{value * weight:.4f}")
-        screen.print(features)
-    screen.print(account.summary)
+        features = [("feature", "value", "weight", "score")]
+        for feature, (value, weight) in account.features.items():
+            features.append((feature, f"{value:.4f}", plain(weight), f"{value * weight:.4f}"))
+        echo_lines(table(features, words=1))
+    echo(account.summary)
 
 
 def show_search(result: SearchResult) -> None:
     """Print keywords, queries and hits for a person."""
     show_trace(result)
     if not result.hits:
-        click.echo(NOTHING_TO_SEARCH if NOTHING_TO_SEARCH in result.notes else "no hits")
-        return
+        echo(NOTHING_TO_SEARCH if NOTHING_TO_SEARCH in result.notes else "no hits")
+    else:
+        _show_hits(result)
+    order = f"ordered by {result.order}" if result.hits else ""
+    left_out = ", ".join(counted(count, LEFT_OUT[kind]) for kind, count in result.filtered.items() if count)
+    if said := "; ".join(filter(None, (order, left_out and f"left out: {left_out}"))):
+        echo(said, err=True)
+    if result.hits:
+        echo(f"{result.milliseconds['total']:,.0f} ms", err=True)
+
+
+def _show_hits(result: SearchResult) -> None:
     header = ("", "score", "passage", "year", "title and text")
     rows = [
-        (str(hit.rank).rjust(2), f"{hit.score:.4f}", hit.passage_id, str(hit.passage.year or ""))
+        (str(hit.rank).rjust(2), f"{hit.score:.4f}", hit.passage_id, str(hit.passage.year or ""), "")
         for hit in result.hits
     ]
-    widths = column_widths([header[:-1], *rows])
-    indent = sum(widths) + 2 * len(widths)
-    click.echo(f"{padded(header[:-1], widths)}  {header[-1]}")
-    for hit, row in zip(result.hits, rows, strict=True):
-        title, *more = wrap(hit.passage.title, line_width() - indent) or ["(no title)"]
-        click.echo(f"{padded(row, widths)}  {click.style(title, bold=True)}")
+    first, *begun = table([header, *rows])
+    indent = display_width(first) - len(header[-1])
+    echo(first)
+    for hit, begin in zip(result.hits, begun, strict=True):
+        title, *more = wrap(visible(hit.passage.title), line_width() - indent) or ["(no title)"]
+        echo(begin + " " * (indent - display_width(begin)), styled(title, bold=True))
         for line in more:
-            click.echo(" " * indent + click.style(line, bold=True))
-        for line in wrap(hit.snippet, line_width() - indent):
-            click.echo(" " * indent + click.style(line, dim=True))
-    left_out = ", ".join(counted(count, LEFT_OUT[kind]) for kind, count in result.filtered.items() if count)
-    click.echo(f"ordered by {result.order}" + (f"; left out: {left_out}" if left_out else ""), err=True)
-    click.echo(f"{result.milliseconds['total']:.0f} ms", err=True)
+            echo(" " * indent, styled(line, bold=True))
+        for line in wrap(visible(hit.snippet), line_width() - indent):
+            echo(" " * indent, styled(line, dim=True))
 
 
 def show_trace(result: SearchResult) -> None:
     """Print the keywords, the queries and what they found."""
     if result.keywords:
         shown = ", ".join(f"{keyword.text} ({keyword.weight:.2f})" for keyword in result.keywords)
-        click.echo(f"{click.style('keywords', bold=True)}  {shown}")
+        echo(styled("keywords", bold=True), f"  {shown}")
     rows = [("query", "hits")]
     for query in result.queries:
         words, titles, _ = query.query.partition(" OR title:")
         shortened = titles and query.name in {QUESTION, TRANSLATION}
         rows.append((f"{words} (and in titles)" if shortened else query.query, str(query.hits)))
-    if result.queries:
-        widths = column_widths(rows)
-        widths[0] = min(widths[0], line_width() - 8)
-        for words, hits in rows:
-            *lines, last = wrap(words, widths[0])
-            click.echo("".join(f" {line}\n" for line in lines) + f" {padded((last, hits), widths)}".rstrip())
+    for lines in wrapped_table(rows) if result.queries else ():
+        echo_lines(f" {line}" for line in lines)
     for note in result.notes:
-        click.echo(f"note: {note}", err=True)
+        echo(f"note: {note}", err=True)

@@ -7,12 +7,12 @@ from unicodedata import normalize
 
 from retriever.engines import Explanation
 from retriever.errors import UnknownPassage
-from retriever.feature_ranking import lexical_contributions, semantic_contributions
+from retriever.feature_ranking import lexical_contributions, lexical_order, semantic_contributions
 from retriever.index import OpenIndex, SearchIndex
 from retriever.plan import question_query
 from retriever.queries import Query
 from retriever.ranking import Ranking
-from retriever.search import SearchRequest, Stages, open_ranking, run_stages
+from retriever.search import SearchRequest, Stages, open_search, present, run_stages
 from retriever.settings import RetrieverSettings
 
 DEPTH = 100
@@ -20,12 +20,17 @@ DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a passage's rank depends on; `features` maps a name to its value and weight."""
+    """What a passage's rank depends on; `features` maps a name to its value and weight.
+
+    The rank is its paper's among those that a search shows, by the passage `shown`; None and "" where it
+    shows nothing of the paper.
+    """
 
     passage_id: str
     title: str
     method: str
     rank: int | None
+    shown: str
     explanation: Explanation
     reranker: str = ""  # that ordered the first hits anew
     features: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -36,7 +41,8 @@ class Account:
         if self.rank is None:
             return f"not among the first {DEPTH} by method {self.method}"
         again = f", read again by {self.reranker}" if self.reranker else ""
-        return f"rank {self.rank} by method {self.method}{again}"
+        other = f"; the paper is shown by {self.shown}" if self.shown != self.passage_id else ""
+        return f"rank {self.rank} by method {self.method}{again}{other}"
 
     def as_record(self) -> dict[str, Any]:
         """Return the account as JSON."""
@@ -44,6 +50,7 @@ class Account:
             "passage_id": self.passage_id,
             "method": self.method,
             "rank": self.rank,
+            "shown": self.shown,
             "score": self.explanation.score,
             "reranker": self.reranker,
             "terms": [asdict(term) for term in self.explanation.terms],
@@ -56,7 +63,7 @@ class Account:
 async def explain(
     index: OpenIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
 ) -> Account:
-    """Explain one passage's rank among the first hundred.
+    """Explain the rank of one passage's paper among the first hundred, as `search` gives it.
 
     Raises:
         UnknownPassage: no passage of that id in the index.
@@ -71,15 +78,19 @@ async def _explain(
     stored = (await index.engine.passages([passage_id])).get(passage_id)
     if stored is None:
         raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {passage_id!r}")
-    context = open_ranking(index, replace(request, k=DEPTH, collapse=False), settings)
+    context = open_search(index, replace(request, k=DEPTH), settings)
     stages = await run_stages(context)
+    result = await present(context, stages)
+    rank, shown = next(
+        ((hit.rank, hit.passage_id) for hit in result.hits if hit.doc_id == stored.doc_id), (None, "")
+    )
     ranking = stages.ranking or Ranking()
-    ids = [hit.passage_id for hit, _ in ranking.hits[:DEPTH]]
-    place = ids.index(passage_id) + 1 if passage_id in ids else None
     query = main_query(stages, title_weight=settings.title_weight)
     explanation = await index.engine.explain(query, passage_id) if query else Explanation(passage_id, 0.0, ())
     features = _contributions(ranking, passage_id)
-    return Account(passage_id, stored.title, request.method, place, explanation, ranking.reranker, features)
+    return Account(
+        passage_id, stored.title, request.method, rank, shown, explanation, ranking.reranker, features
+    )
 
 
 def main_query(stages: Stages, *, title_weight: float) -> Query | None:
@@ -98,14 +109,10 @@ def _contributions(ranking: Ranking, passage_id: str) -> dict[str, tuple[float, 
     """Return the parts of a candidate's score by the weights that ordered it; empty for what is none."""
     if not ranking.features or passage_id not in ranking.features:
         return {}
-    candidates = list(ranking.features)
+    candidates, rows = list(ranking.features), list(ranking.features.values())
     index = candidates.index(passage_id)
     if ranking.by_vectors:
         cosines = [ranking.cosines.get(candidate) for candidate in candidates]
-        return semantic_contributions(list(ranking.features.values()), cosines, index)
-    return lexical_contributions(ranking.features[passage_id], _place_among_candidates(ranking, passage_id))
-
-
-def _place_among_candidates(ranking: Ranking, passage_id: str) -> int:
-    ids = [hit.passage_id for hit, _ in ranking.before_reranking or ranking.hits]
-    return ids.index(passage_id) + 1 if passage_id in ids else len(ids) + 1
+        return semantic_contributions(rows, cosines, index)
+    places = [candidate for candidate, _ in lexical_order(rows)]
+    return lexical_contributions(rows[index], places.index(index) + 1)

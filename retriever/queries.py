@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from indexer.requests import plain
+
 AnalysedField = Literal["text", "title"]
 ExactField = Literal["lang", "journal", "passage_id", "doc_id", "part", "source", "references"]
 
@@ -138,11 +140,11 @@ def describe(query: Query) -> str:
     match query:
         case Term(text=text, field=field, weight=weight):
             name = "" if field == "text" else f"{field}:"
-            return f"{name}{text}" + ("" if weight == 1 else f"^{weight:g}")
+            return f"{name}{text}" + ("" if weight == 1 else f"^{plain(weight)}")
         case Phrase(text=text, field=field, weight=weight, slop=slop):
             name = "" if field == "text" else f"{field}:"
             near = f"~{slop}" if slop else ""
-            return f'{name}"{text}"{near}' + ("" if weight == 1 else f"^{weight:g}")
+            return f'{name}"{text}"{near}' + ("" if weight == 1 else f"^{plain(weight)}")
         case Range(low=low, high=high):
             return f"year:{low or ''}..{high or ''}"
         case Exact(field=field, values=values):

@@ -22,7 +22,6 @@ class Ranking:
     cosines: Mapping[str, float] = field(default_factory=dict)
     by_vectors: bool = False  # whether cosines had a part in the order
     reranker: str = ""  # the cross-encoder that ordered the first hits
-    before_reranking: tuple[tuple[EngineHit, float], ...] = ()  # the order that it read
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def cut(self, k: int) -> "Ranking":

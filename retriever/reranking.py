@@ -33,4 +33,4 @@ async def rerank(context: SearchContext, ranking: Ranking) -> Ranking:
     ordered = sorted(scored, key=lambda ranked: (-ranked[1], ranked[0].passage_id))
     lowest = ordered[-1][1]
     behind = [(hit, lowest - place) for place, (hit, _) in enumerate(rest, 1)]
-    return replace(ranking, hits=(*ordered, *behind), reranker=model, before_reranking=ranking.hits)
+    return replace(ranking, hits=(*ordered, *behind), reranker=model)

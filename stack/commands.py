@@ -1,6 +1,5 @@
 """The commands around the services: `doctor` and `bundle`."""
 
-import json
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.options import json_option
+from indexer.terminal import echo, echo_json, echo_lines
 
 if TYPE_CHECKING:
     from stack.bundle.manifest import Extra
@@ -45,7 +45,7 @@ def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
         else:
             findings = list(examine(examined))
     if as_json:
-        click.echo(json.dumps(as_record(findings), ensure_ascii=False))
+        echo_json(as_record(findings))
     else:
         show_findings(findings)
     if not all_is_well(findings):
@@ -120,11 +120,11 @@ def make(
         models=tuple(map(parse_model, models)),
         images=tuple(dict.fromkeys(images)),
     )
-    manifest = make_bundle(request, tell=lambda line: click.echo(f"{line} …", err=True))
+    manifest = make_bundle(request, tell=lambda line: echo(f"{line} …", err=True))
     check = f"shrag bundle verify {quote(str(out))}"
-    click.echo(f"{out}: {manifest.files:,} files, {manifest.bytes / 1e6:,.1f} MB; check it: {check}")
+    echo(f"{out}: {manifest.files:,} files, {manifest.bytes / 1e6:,.1f} MB; check it: {check}")
     for what, why in manifest.missing.items():
-        click.echo(f"left out: {what}: {why}", err=True)
+        echo(f"left out: {what}: {why}", err=True)
     if manifest.missing:
         raise SystemExit(1)
 
@@ -139,15 +139,15 @@ def verify(folder: Path, as_json: bool) -> None:
     """
     from stack.bundle.verifying import verify_bundle
 
-    checked = verify_bundle(folder, tell=lambda line: click.echo(f"{line} …", err=True))
+    checked = verify_bundle(folder, tell=lambda line: echo(f"{line} …", err=True))
     if as_json:
         record = {"well": not checked.faults, "faults": checked.faults, "commands": checked.commands}
-        click.echo(json.dumps(record, ensure_ascii=False))
+        echo_json(record)
     else:
-        for line in checked.faults:
-            click.echo(line)
+        echo_lines(checked.faults)
         if not checked.faults:
-            click.echo(f"{checked.manifest.files:,} files as they should be. To install from them:\n")
-            click.echo("".join(f"    {line}\n" for line in checked.commands), nl=False)
+            echo(f"{checked.manifest.files:,} files as they should be. To install from them:")
+            echo()
+            echo_lines(f"    {line}" for line in checked.commands)
     if checked.faults:
         raise SystemExit(1)

@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import unicodedata
@@ -15,7 +14,15 @@ import pytest
 import shrag
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore
-from tests.indexer.corpora import command, edit_manifest, environment_of, paper, write_jsonl
+from tests.indexer.corpora import (
+    as_others_may,
+    command,
+    edit_manifest,
+    environment_of,
+    limited,
+    paper,
+    write_jsonl,
+)
 
 GOOD = {"id": "GOOD", "title": "Rice paddies", "abstract": "methane of rice paddies"}
 
@@ -316,13 +323,6 @@ def test_a_setting_and_arguments_that_cannot_be_used_are_no_tracebacks(call, ind
     assert "Input should be a valid integer" in told
 
 
-def limited(size):
-    """Return what bounds the files that a process writes, in a process of its own."""
-    import resource
-
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
 @pytest.mark.parametrize("size", [0, 30_000, 120_000])
 def test_where_files_cannot_grow_the_old_version_answers_and_the_command_resumes(index, hits, tmp_path, size):
     index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
@@ -379,17 +379,12 @@ def test_on_a_full_disk_the_old_version_answers_and_the_command_resumes(tmp_path
 def test_without_permission_the_old_version_answers(index, hits, tmp_path):
     index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
     folder = home() / "x"
-    as_others_may = []
-    if os.geteuid() == 0:
-        if not shutil.which("setpriv"):
-            pytest.skip("root may write everywhere, and there is no setpriv to take that away")
-        as_others_may = ["setpriv", "--bounding-set", "-all"]
     modes = {path: path.stat().st_mode for path in [folder, *folder.rglob("*")]}
     for path in modes:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
         run = subprocess.run(
-            as_others_may + command("index", tmp_path / "c.jsonl", "--name", "x"),
+            as_others_may() + command("index", tmp_path / "c.jsonl", "--name", "x"),
             env=environment_of(home(), workers=1),
             check=False,
             capture_output=True,

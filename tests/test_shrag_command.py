@@ -138,6 +138,17 @@ def test_debug_leaves_what_succeeds_and_wrong_calls_as_they_are(tmp_path):
     assert shrag("--debug", "--help", home=tmp_path).returncode == 0
 
 
+def test_a_remedy_names_the_index_that_was_called_for(tmp_path):
+    corpus = write_jsonl(tmp_path / "papers.jsonl", [{"id": "P1", "title": "강", "abstract": "강은 길다."}])
+    assert shrag("index", corpus, "--name", "rivers", home=tmp_path / "home").returncode == 0
+    (glossary,) = (tmp_path / "home").rglob("glossary.sqlite")
+    glossary.chmod(0o600)
+    glossary.write_bytes(b"no database" * 1_000)
+    done = shrag("search", "강", "--name", "rivers", home=tmp_path / "home")
+    assert done.returncode == 1
+    assert "shrag index PATH --name rivers --rebuild" in done.stderr
+
+
 def test_a_home_that_is_a_file_is_one_line(tmp_path):
     home = tmp_path / "home"
     home.write_text("in the way")

@@ -26,6 +26,7 @@ from generator.extractive import MOST_SENTENCES, extractive_answer
 from generator.settings import EVIDENCE
 from indexer.ingest import Progress
 from indexer.options import json_option
+from indexer.terminal import echo, echo_json, echo_lines
 from retriever.confidence import THRESHOLD, AnswerabilityFeatures, evidence_score
 from retriever.index import SearchIndex
 from retriever.queries import Filters
@@ -193,13 +194,13 @@ def main(home: Path, data: Path, fitting: bool, step: int, as_json: bool) -> Non
     }
     if fitting:
         weights, threshold = fit(everything)
-        click.echo(json.dumps({"weights": weights, "threshold": round(threshold, 3)}))
+        echo_json({"weights": weights, "threshold": round(threshold, 3)})
     if as_json:
-        click.echo(json.dumps(figures))
+        echo_json(figures)
         return
-    click.echo(table_of([Row({"questions of": name}, found) for name, found in figures.items()]))
+    echo_lines(table_of([Row({"questions of": name}, found) for name, found in figures.items()]))
     if not fitting:
-        click.echo(f"threshold {THRESHOLD}, at most {MOST_SENTENCES} sentences")
+        echo(f"threshold {THRESHOLD}, at most {MOST_SENTENCES} sentences")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ The cluster is the one of the settings (SHRAG_ELASTICSEARCH__…); what is index
 own and stays, so that the experiment can be repeated without building again.
 """
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,6 +34,7 @@ from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.options import json_option
 from indexer.requests import Progress
 from indexer.settings import EngineName, IndexerSettings
+from indexer.terminal import echo, echo_json, echo_lines
 
 PREFIX = "engines"
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
@@ -105,12 +105,12 @@ def main(home: Path, data: Path, prefix: str, names: tuple[str, ...], as_json: b
         with question_bar() as progress:
             found = run_experiment(benches(home, data, progress, prefix), data, collections)
     except (EngineUnreachable, EngineRefused) as error:
-        click.echo(str(error), err=True)
+        echo(str(error), err=True)
         sys.exit(1)
     if as_json:
-        click.echo(json.dumps({"ranked": [row.as_record() for row in found]}, ensure_ascii=False))
+        echo_json({"ranked": [row.as_record() for row in found]})
         return
-    click.echo(table_of(found))
+    echo_lines(table_of(found))
 
 
 if __name__ == "__main__":

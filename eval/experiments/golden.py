@@ -37,14 +37,15 @@ from eval.experiments.sample import (
     question_figures,
     read_lines,
 )
-from eval.files import replace_file
 from eval.measures import evaluate
 from eval.progress import question_bar
 from eval.qrels import read_qrels
-from eval.tables import aligned
+from indexer.columns import table
 from indexer.errors import IndexerError
+from indexer.output_files import write_output
 from indexer.requests import Progress
 from indexer.settings import EngineName
+from indexer.terminal import echo, echo_lines
 
 RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
 TOLERANCE = 0.0005
@@ -193,15 +194,15 @@ def measure(
                 yield from answer_rows(bench, data, collection, progress)
 
 
-def drift_table(drift: Sequence[Drift]) -> str:
+def drift_table(drift: Sequence[Drift]) -> list[str]:
     """Lay out what differs for a person."""
-    rows = []
+    rows: list[tuple[str, ...]] = [("measured", "figure", "recorded", "now", "difference")]
     for found in drift:
         both = (found.recorded, found.measured)
         shown = ["–" if figure is None else f"{figure:.4f}" for figure in both]
         apart = "" if None in both else f"{(found.measured or 0) - (found.recorded or 0):+.4f}"
         rows.append((" ".join(found.subject.values()), found.figure, *shown, apart))
-    return aligned(("measured", "figure", "recorded", "now", "difference"), rows, words=2)
+    return table(rows, words=2)
 
 
 @click.command()
@@ -216,23 +217,23 @@ def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) 
     """Measure methods and answers again, and compare with what is recorded."""
     collections = present(data)
     if absent := [collection.name for collection in COLLECTIONS if collection not in collections]:
-        click.echo(f"not in {data}, left out: {', '.join(absent)}", err=True)
+        echo(f"not in {data}, left out: {', '.join(absent)}", err=True)
     try:
         with question_bar() as progress:
             bench = benches(home, data, progress, "golden")[engine]
             measured = list(measure(bench, data, engine, collections, progress))
     except IndexerError as error:
-        click.echo(str(error), err=True)
+        echo(str(error), err=True)
         sys.exit(1)
     recorded = read_rows(scores)
     drift = find_drift(recorded, measured)
     if drift:
-        click.echo(drift_table(drift))
-    click.echo(f"{len(measured)} rows measured, {len(drift)} figures differ from the recorded ones")
+        echo_lines(drift_table(drift))
+    echo(f"{len(measured)} rows measured, {len(drift)} figures differ from the recorded ones")
     if renew:
         lines = [line_of(row) + "\n" for row in renewed(recorded, measured)]
-        replace_file(scores, "".join(lines).encode("utf-8"))
-        click.echo(f"recorded in {scores}")
+        write_output(scores, "".join(lines).encode("utf-8"))
+        echo(f"recorded in {scores}")
     elif drift:
         sys.exit(1)
 

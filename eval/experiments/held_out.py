@@ -7,7 +7,6 @@ with a relevant paper among the first five, `both@10` that of two-step questions
 the first ten, `excluded@5` that of questions with a ruled-out paper among the first five.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from eval.runs import Run
 from indexer.options import json_option
+from indexer.terminal import echo_json, echo_lines
 
 FOLDER = SAMPLE / "held-out"
 HELD_OUT = Collection(
@@ -83,7 +83,10 @@ def main(home: Path, as_json: bool) -> None:
     """Rank the held-out questions by every method."""
     with question_bar() as progress:
         rows = held_out_rows(Bench(home, SAMPLE, progress))
-    click.echo(json.dumps([row.as_record() for row in rows]) if as_json else table_of(rows))
+    if as_json:
+        echo_json([row.as_record() for row in rows])
+    else:
+        echo_lines(table_of(rows))
 
 
 if __name__ == "__main__":

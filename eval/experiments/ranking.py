@@ -27,12 +27,13 @@ from eval.qrels import Qrels, read_qrels
 from eval.ranking import rank_topics
 from eval.runs import Run, read_run
 from eval.significance import Comparison, compare
-from eval.tables import aligned
 from eval.topics import read_topics
+from indexer.columns import table
 from indexer.errors import IndexMismatch, UnknownIndex
 from indexer.ingest import IngestRequest, Progress, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
+from indexer.terminal import echo_json, echo_lines
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
@@ -253,12 +254,12 @@ def beside_recorded(qrels: Qrels, ours: Run, recorded: Run) -> dict[str, float]:
 
 
 def _show(tables: Tables) -> None:
-    click.echo(f"{table_of(tables.ranked)}\n\n{TUNED} − {BASELINE}")
+    echo_lines([*table_of(tables.ranked), "", f"{TUNED} − {BASELINE}"])
     rows = [(*gain.subject.values(), *gain.found.as_cells()) for gain in tables.gains]
     header = ("collection", "setting", "measure", "gain", "95 % interval", "p", "better / same / worse")
-    click.echo(aligned(header, rows, words=3))
+    echo_lines(table([header, *rows], words=3))
     if tables.beside:
-        click.echo(f"\n{BASELINE} beside the recorded runs\n{table_of(tables.beside)}")
+        echo_lines(["", f"{BASELINE} beside the recorded runs", *table_of(tables.beside)])
 
 
 @click.command()
@@ -292,7 +293,7 @@ def main(home: Path, data: Path, golden: Path, split: str, names: tuple[str, ...
         "gains": [{**gain.subject, **gain.found.as_record()} for gain in tables.gains],
         "recorded": [row.as_record() for row in tables.beside],
     }
-    click.echo(json.dumps(record, ensure_ascii=False))
+    echo_json(record)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.tables import aligned
+from indexer.columns import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +18,12 @@ class Row:
         return {**self.subject, **self.figures}
 
 
-def table_of(rows: Sequence[Row]) -> str:
+def table_of(rows: Sequence[Row]) -> list[str]:
     """Lay out rows of the same subjects: counts as they are, other figures to four places."""
     names = list(dict.fromkeys(name for row in rows for name in row.figures))
     header = [*(rows[0].subject if rows else ()), *names]
     cells = [[*row.subject.values(), *(_shown(row.figures.get(name)) for name in names)] for row in rows]
-    return aligned(header, cells, words=len(header) - len(names))
+    return table([header, *cells], words=len(header) - len(names))
 
 
 def _shown(figure: float | None) -> str:

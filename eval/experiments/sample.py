@@ -26,6 +26,7 @@ from generator.settings import EVIDENCE
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
+from indexer.terminal import echo, echo_json, echo_lines
 from retriever.confidence import THRESHOLD
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
@@ -125,7 +126,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _table(first: str, figures: dict[str, dict[str, float]]) -> str:
+def _table(first: str, figures: dict[str, dict[str, float]]) -> list[str]:
     return table_of([Row({first: name}, found) for name, found in figures.items()])
 
 
@@ -145,23 +146,21 @@ def main(home: Path | None, as_json: bool, listing: bool) -> None:
             checked = asyncio.run(check_claims(index, read_lines(SAMPLE / "claims.jsonl")))
     questions, claims = question_figures(asked), claim_figures(checked)
     if as_json:
-        click.echo(json.dumps({"questions": questions, "claims": claims}))
+        echo_json({"questions": questions, "claims": claims})
         return
-    click.echo(_table("questions", questions))
-    click.echo("\n" + _table("claims", claims))
+    echo_lines(_table("questions", questions))
+    echo_lines(["", *_table("claims", claims)])
     if listing:
         for question in asked:
             answerable = question.kind != "unanswerable"
             if question.abstained == answerable or (question.rank is None and answerable):
-                click.echo(
+                echo(
                     f"{question.query_id} {question.kind}: rank {question.rank}, "
                     f"abstained {question.abstained}"
                 )
         for claim in checked:
             if claim.supported == (claim.check == "unsupported"):
-                click.echo(
-                    f"{claim.claim_id} {claim.pair}: {claim.check}, supported {claim.supported} {claim.why}"
-                )
+                echo(f"{claim.claim_id} {claim.pair}: {claim.check}, supported {claim.supported} {claim.why}")
 
 
 if __name__ == "__main__":

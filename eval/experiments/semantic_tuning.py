@@ -26,7 +26,9 @@ from eval.experiments.options import data_option, home_option
 from eval.experiments.ranking import COLLECTIONS, Bench, questions
 from eval.experiments.tuning import Tables, collect
 from eval.progress import question_bar
+from indexer.requests import plain
 from indexer.settings import IndexerSettings
+from indexer.terminal import echo
 from retriever.feature_ranking import BASE_WEIGHT, SEMANTIC_WEIGHTS
 from retriever.features import FEATURES
 from retriever.settings import Candidates, RetrieverSettings
@@ -118,7 +120,7 @@ def _mean(sets: Sequence[Judged], weights: Mapping[str, float]) -> float:
 def main(home: Path, data: Path, step: int) -> None:
     """Search for the weights on the training questions."""
     if IndexerSettings().encoder.provider == "none":
-        click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
+        echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)
     [collection] = [known for known in COLLECTIONS if known.name == COLLECTION]
     topics, qrels = questions(data, collection, "train", step)
@@ -136,8 +138,9 @@ def main(home: Path, data: Path, step: int) -> None:
     chosen = rely_on_the_engine(list(sets.values()), found)
     for name, weights in (("in use", in_use), ("best", found), ("within one standard error", chosen)):
         means = ", ".join(f"{pool} {ndcg(tables, weights).mean():.4f}" for pool, tables in sets.items())
-        written = ", ".join(f"{feature} {weight:g}" for feature, weight in weights.items())
-        click.echo(f"{name}: {written}\n  nDCG@10 of {len(topics):,} questions: {means}")
+        written = ", ".join(f"{feature} {plain(weight)}" for feature, weight in weights.items())
+        echo(f"{name}: {written}")
+        echo(f"  nDCG@10 of {len(topics):,} questions: {means}")
 
 
 if __name__ == "__main__":

@@ -20,10 +20,11 @@ from typing import Any, cast
 
 import click
 
-from eval.tables import aligned
 from indexer.analysis import Analyzer, Decompound, Token, make_analyzer
+from indexer.columns import table
 from indexer.options import json_option
 from indexer.requests import counted
+from indexer.terminal import echo, echo_json, echo_lines
 
 GOLDEN = Path("../shared/golden")
 FILE = re.compile(r"analysis-(?P<analyzer>[a-z]+)(?:-(?P<decompound>[a-z]+))?\.jsonl\.gz")
@@ -179,7 +180,7 @@ def _show(agreements: Sequence[Agreement]) -> None:
         shares = [f"{share:.4f}" for share in (agreement.f1, *map(agreement.share, same))]
         rows.append((agreement.name, *counts, *shares))
     header = ("analyzer", "texts", "recorded", "here", "F1", "offsets", "positions", "increments")
-    click.echo(aligned(header, rows))
+    echo_lines(table([header, *rows], words=1))
 
 
 @click.command()
@@ -196,7 +197,7 @@ def main(golden: Path, listed: bool, as_json: bool) -> None:
     """Compare the analyzers with the tokens a real Elasticsearch made of the same texts."""
     files = recorded_files(golden)
     if not files:
-        click.echo(
+        echo(
             f"no recorded tokens (analysis-*.jsonl.gz) in {golden}; name their folder: --golden DIR", err=True
         )
         sys.exit(2)
@@ -206,13 +207,13 @@ def main(golden: Path, listed: bool, as_json: bool) -> None:
         if listed:
             for row, agreement in zip(rows, agreements, strict=True):
                 row["differences"] = [asdict(difference) for difference in agreement.differences]
-        click.echo(json.dumps({"analyzers": rows}, ensure_ascii=False))
+        echo_json({"analyzers": rows})
         return
     if listed:
         for agreement in agreements:
-            click.echo(f"# {agreement.name}: {counted(len(agreement.differences), 'difference')}")
+            echo(f"# {agreement.name}: {counted(len(agreement.differences), 'difference')}")
             for difference in agreement.differences:
-                click.echo(str(difference))
+                echo(str(difference))
     _show(agreements)
 
 

@@ -10,7 +10,6 @@ rests on; then the tail by Success@15, what the paper counts. Of equals the smal
 
 import asyncio
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +21,10 @@ import numpy as np
 from eval.experiments.options import data_option, home_option
 from eval.experiments.ranking import COLLECTIONS, Bench, prefixed, questions
 from eval.progress import question_bar
-from eval.tables import aligned
+from indexer.columns import table
 from indexer.options import json_option
-from indexer.requests import Progress
+from indexer.requests import Progress, plain
+from indexer.terminal import echo, echo_json, echo_lines
 from retriever.feature_ranking import HEAD, HEAD_WEIGHTS, TAIL_WEIGHTS
 from retriever.features import FEATURES
 from retriever.index import SearchIndex
@@ -156,16 +156,20 @@ def main(home: Path, data: Path, step: int, as_json: bool) -> None:
         "Success@15 of the weights in use": success(sets, 15, HEAD_WEIGHTS, TAIL_WEIGHTS),
     }
     if as_json:
-        click.echo(json.dumps({"heads": heads[:SHOWN], "tails": tails[:SHOWN]} | used))
+        echo_json({"heads": heads[:SHOWN], "tails": tails[:SHOWN]} | used)
         return
     rows = [
-        (part, f"{value:.4f}", ", ".join(f"{name} {weight:g}" for name, weight in weights.items() if weight))
+        (
+            part,
+            f"{value:.4f}",
+            ", ".join(f"{name} {plain(weight)}" for name, weight in weights.items() if weight),
+        )
         for part, scored in (("head", heads), ("tail", tails))
         for value, weights in scored[:SHOWN]
     ]
-    click.echo(aligned(("", "Success@5 / @15", "weights"), rows, words=1))
+    echo_lines(table([("", "Success@5 / @15", "weights"), *rows]))
     for name, value in used.items():
-        click.echo(f"{name} {value:.4f}")
+        echo(f"{name} {value:.4f}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ way and the vectors alone. What was encoded for one engine is not encoded again 
 """
 
 import asyncio
-import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from indexer.options import json_option
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store.build_folder import VECTORS
 from indexer.store.engines import open_store
+from indexer.terminal import echo, echo_json, echo_lines
 from retriever.index import SearchIndex
 from retriever.search import SearchRequest
 from retriever.settings import Candidates, RetrieverSettings
@@ -93,7 +93,7 @@ def run_experiment(
 def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the shared collections with the vectors of the settings' encoder."""
     if IndexerSettings().encoder.provider == "none":
-        click.echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
+        echo("no encoder is configured: set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL", err=True)
         sys.exit(2)
     engines = [name for name in ENGINES if engine in {name, "both"}]
     collections = [collection for collection in COLLECTIONS if collection.name in (names or ENGLISH)]
@@ -101,12 +101,12 @@ def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: b
         with question_bar() as progress:
             rows = list(run_experiment(home, data, collections, engines, progress))
     except IndexerError as error:
-        click.echo(str(error), err=True)
+        echo(str(error), err=True)
         sys.exit(1)
     if as_json:
-        click.echo(json.dumps({"rows": [row.as_record() for row in rows]}, ensure_ascii=False))
+        echo_json({"rows": [row.as_record() for row in rows]})
         return
-    click.echo(table_of(rows))
+    echo_lines(table_of(rows))
 
 
 if __name__ == "__main__":

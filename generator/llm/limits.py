@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from generator.settings import LanguageModelSettings
+from indexer.requests import plain
 
 # The setting that bounds each stage, by the name of its calls; the others have `deadline_s` alone.
 STAGES = {"keywords": "keywords_s", "answer": "answer_s"}
@@ -28,7 +29,7 @@ class Limit:
         return Limit(at, seconds, setting) if at < self.at else self
 
     def __str__(self) -> str:
-        return f"{self.seconds:.3g} s (SHRAG_LLM__{self.setting.upper()})"
+        return f"{plain(self.seconds)} s (SHRAG_LLM__{self.setting.upper()})"
 
 
 def now() -> float:

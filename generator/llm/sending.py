@@ -15,6 +15,7 @@ from generator.llm.limits import Limit, now
 from generator.llm.reading import OnGrowth
 from generator.settings import LanguageModelSettings
 from indexer.backoff import TRANSIENT_STATUSES, growing_pauses
+from indexer.requests import plain
 
 if TYPE_CHECKING:
     import httpx
@@ -99,7 +100,9 @@ async def _pause(failure: ModelFailed, pause_s: float, limit: Limit) -> None:
     wait = pause_s * spread if asked_for is None else asked_for
     if wait >= limit.left:
         if asked_for is not None:
-            short = f"It asks for a pause of {asked_for:.3g} s, longer than what is left of {limit}."
+            short = (
+                f"It asks for a pause of {plain(round(asked_for, 1))} s, longer than what is left of {limit}."
+            )
             failure.args = (f"{failure.args[0]} {short}",)
         raise failure
     await asyncio.sleep(wait)

@@ -1,6 +1,5 @@
 """The commands of a cluster alone: `indexes backup`, `indexes backups` and `indexes restore`."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,6 +12,7 @@ from indexer.options import json_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from indexer.store import CAPABILITIES
+from indexer.terminal import echo, echo_json, visible
 
 if TYPE_CHECKING:
     from indexer.cluster.connection import Cluster
@@ -37,10 +37,10 @@ def backup(snapshot: str, location: str, as_json: bool) -> None:
     with _cluster() as cluster, progress_bar() as progress:
         taken = take(cluster, cluster.settings.prefix, snapshot, location=location, progress=progress)
     if as_json:
-        click.echo(json.dumps(asdict(taken)))
+        echo_json(asdict(taken))
         return
     size = f"{_indices(taken.indices)} in {counted(taken.shards, 'shard')}"
-    click.echo(f"snapshot {taken.name!r}: {size}, {taken.seconds:.1f} s")
+    echo(f"snapshot {taken.name!r}: {size}, {taken.seconds:.1f} s")
 
 
 @click.command()
@@ -53,13 +53,13 @@ def backups(location: str, as_json: bool) -> None:
     with _cluster() as cluster:
         found = list_snapshots(cluster, cluster.settings.prefix, location=location)
     if as_json:
-        click.echo(json.dumps({"backups": [asdict(snapshot) for snapshot in found]}))
+        echo_json({"backups": [asdict(snapshot) for snapshot in found]})
         return
     if not found:
-        click.echo("no snapshots yet; take one with: shrag indexes backup")
+        echo("no snapshots yet; take one with: shrag indexes backup")
     for snapshot in found:
         size = _indices(snapshot.indices)
-        click.echo(f"{snapshot.name}  {snapshot.taken}  {snapshot.state.lower()}  {size}")
+        echo(f"{snapshot.name}  {snapshot.taken}  {snapshot.state.lower()}  {size}")
 
 
 @click.command()
@@ -78,16 +78,16 @@ def restore(snapshot: str, location: str, yes: bool, as_json: bool) -> None:
         there = snapshots.present(cluster, prefix)
         if there and not yes:
             lost = [index for index in there if index not in found.indices]
-            click.echo(f"{_indices(there)} will be deleted: {', '.join(there)}", err=True)
+            echo(f"{_indices(there)} will be deleted: {', '.join(there)}", err=True)
             if lost:
-                click.echo(f"of these the snapshot does not hold: {', '.join(lost)}", err=True)
-            click.confirm(f"restore {snapshot!r} of {found.taken}?", abort=True, err=True)
+                echo(f"of these the snapshot does not hold: {', '.join(lost)}", err=True)
+            click.confirm(visible(f"restore {snapshot!r} of {found.taken}?"), abort=True, err=True)
         with progress_bar() as progress:
             snapshots.restore(cluster, prefix, found, there, progress)
     if as_json:
-        click.echo(json.dumps(asdict(found) | {"deleted": there}))
+        echo_json(asdict(found) | {"deleted": there})
         return
-    click.echo(f"snapshot {snapshot!r} is restored: {_indices(found.indices)}")
+    echo(f"snapshot {snapshot!r} is restored: {_indices(found.indices)}")
 
 
 def _indices(names: tuple[str, ...] | list[str]) -> str:

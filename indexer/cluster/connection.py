@@ -36,6 +36,7 @@ from indexer.cluster.node import (
     bounded_node,
 )
 from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
+from indexer.requests import plain
 from indexer.settings import ElasticsearchSettings
 from indexer.untrusted import one_line
 
@@ -184,7 +185,7 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
         yield
     except ConnectionTimeout as error:
         raise EngineUnreachable(
-            f"Elasticsearch at {url} did not answer within {settings.timeout_s:g} s",
+            f"Elasticsearch at {url} did not answer within {plain(settings.timeout_s)} s",
             remedy=("try again when it is less busy", "raise SHRAG_ELASTICSEARCH__TIMEOUT_S"),
         ) from error
     except CertificateRefused as error:

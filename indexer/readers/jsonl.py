@@ -16,6 +16,7 @@ Renaming: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ARRAY = (
     "one JSON array, which cannot be read piece by piece; make it JSON lines: jq -c '.[]' FILE > FILE.jsonl"
 )
+LONGEST_NUMBER = 4_000  # digits; Python reads some more
 KIND_OF_VALUE = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a truth value"}
 
 
@@ -103,8 +104,14 @@ def _finite(number: str) -> float:
     return value
 
 
+def _bounded(number: str) -> int:
+    if len(number) > LONGEST_NUMBER:
+        raise ValueError(f"Exceeds the limit of {LONGEST_NUMBER:,} digits: a number of {len(number):,}")
+    return int(number)
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON value")
 
 
-DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_constant)
+DECODER = json.JSONDecoder(parse_float=_finite, parse_int=_bounded, parse_constant=_refuse_constant)

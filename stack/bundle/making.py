@@ -56,15 +56,16 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
         BundleIncomplete: wheels, a model or an image cannot be had; what is there is kept for the next run.
     """
     out = request.out.absolute()
-    if out.exists():
+    if out.exists() or out.is_symlink():
         raise BundleCallError(
             f"{out} is there already: check it (shrag bundle verify), or name another folder"
         )
+    if not out.parent.is_dir():
+        raise BundleCallError(f"{out} cannot be made: there is no folder {out.parent}; make it first")
     names = [model.name for model in request.models]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise BundleCallError(f"two models are called {', '.join(repeated)}; give each a name of its own")
     partial = out.with_name(f"{out.name}.partial")
-    out.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(out.with_name(f".{out.name}.lock"))
     try:
         with lock.acquire(timeout=0):
@@ -92,7 +93,7 @@ def _begin(request: BundleRequest, partial: Path) -> None:
             f"{partial} was begun with other options ({begun}; now {wanted}); give the same again, with the "
             "commit of a model whose branch has moved, or delete it"
         )
-    for unfinished in partial.glob(".*.json.*"):  # of a process that was killed
+    for unfinished in partial.glob(".*.partial"):  # of a process that was killed
         unfinished.unlink()
 
 

@@ -4,9 +4,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from indexer.columns import wrapped_table
+from indexer.terminal import echo, echo_lines, styled
 from stack.doctor.findings import Finding, Status, all_is_well
 
-COLOURS: dict[Status, str] = {"ok": "green", "warning": "yellow", "wrong": "red", "not configured": "dim"}
+STYLES: dict[Status, dict[str, Any]] = {
+    "ok": {},
+    "warning": {"fg": "yellow"},
+    "wrong": {"fg": "red"},
+    "not configured": {"dim": True},
+}
 
 
 def as_record(findings: Sequence[Finding]) -> dict[str, Any]:
@@ -20,22 +27,17 @@ def as_record(findings: Sequence[Finding]) -> dict[str, Any]:
 
 def show_findings(findings: Sequence[Finding]) -> None:
     """Print a table, with the remedies below it."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from indexer.terminal import console
-
-    screen = console()
-    table = Table("check", "", "status", "found", "configured", box=None)
-    shown = ""
+    rows, before = [("check", "", "status", "found", "configured")], ""
     for finding in findings:
-        check, shown = ("" if finding.check == shown else finding.check), finding.check
-        status = Text(finding.status, style=COLOURS[finding.status])
-        table.add_row(check, finding.subject, status, Text(finding.found), Text(finding.configured))
-    screen.print(table)
+        check, before = ("" if finding.check == before else finding.check), finding.check
+        rows.append((check, finding.subject, finding.status, finding.found, finding.configured))
+    header, *found = wrapped_table(rows)
+    echo_lines(header)
+    for finding, lines in zip(findings, found, strict=True):
+        for line in lines:
+            echo(styled(line, **STYLES[finding.status]))
     to_mend = [finding for finding in findings if finding.mend]
     if to_mend:
-        screen.print()
+        echo()
     for finding in to_mend:
-        line = Text(f"{finding.check}, {finding.subject}", style=COLOURS[finding.status])
-        screen.print(line.append(f": {finding.mend}", style="default"))
+        echo(styled(f"{finding.check}, {finding.subject}", **STYLES[finding.status]), f": {finding.mend}")

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from eval.commands import evaluate
-from eval.errors import BadMeasure, BadTopics, NotWritten
+from eval.errors import BadMeasure, BadTopics
 from generator.errors import ModelNotConfigured
+from indexer.errors import UnknownPath
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter
@@ -53,7 +54,7 @@ def write_lines(path, *lines):
 @pytest.mark.parametrize("method", [method for method in method_names() if method != "dense"])
 def test_a_run_holds_papers_of_every_question(call, tmp_path, method):
     topics = write_lines(tmp_path / "topics.tsv", "q1\tmethane rice", "q2\t간호사 이직")
-    out = tmp_path / "runs" / "run.trec"
+    out = tmp_path / "run.trec"
 
     result = call("run", topics, "--name", "sample", "--method", method, "-k", 5, "--out", out, "--json")
 
@@ -76,6 +77,7 @@ def test_two_runs_of_the_same_are_byte_equal_and_their_manifests_differ_in_time_
     call, sample_run, tmp_path
 ):
     again = tmp_path / "again" / "or.trec"
+    again.parent.mkdir()
     call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--method", "or", "--out", again)
 
     assert sample_run.read_bytes() == again.read_bytes()
@@ -211,7 +213,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_work(call, tmp_path):
 
     result = call("run", SAMPLE / "topics.jsonl", "--name", "absent", "--out", tmp_path / "file" / "run")
 
-    assert isinstance(result.exception, NotWritten)
+    assert isinstance(result.exception, UnknownPath)
 
 
 @pytest.mark.parametrize("arguments", [["--method", "best"], ["-k", "0"], ["--unit", "book"]])

@@ -37,7 +37,7 @@ def bench(tmp_path_factory):
 
 def assert_as_recorded(measured):
     drift = find_drift(read_rows(RECORDED), measured)
-    assert not drift, "\n" + drift_table(drift)
+    assert not drift, "\n".join(drift_table(drift))
 
 
 def test_methods_rank_the_sample_as_recorded(bench):

@@ -190,11 +190,20 @@ def test_what_goes_wrong_is_one_line(sample_home, arguments, code, complaint):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_trace_that_cannot_be_written_costs_no_answer(sample_home):
-    done = ask(sample_home, ENGLISH, "--json", "--trace", "/dev/null/trace.json")
+def test_a_trace_that_cannot_be_written_is_refused_before_the_question_is_asked(sample_home, tmp_path):
+    done = ask(sample_home, ENGLISH, "--json", "--trace", tmp_path / "nowhere" / "trace.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"UnknownPath: {tmp_path}/nowhere/trace.json cannot be written: ")
+
+
+def test_a_trace_that_the_system_does_not_take_costs_no_answer(sample_home, tmp_path):
+    (tmp_path / "read").write_text("only")
+    with (tmp_path / "read").open() as only_read:
+        (tmp_path / "link").symlink_to(f"/proc/self/fd/{only_read.fileno()}")
+        done = ask(sample_home, ENGLISH, "--json", "--trace", tmp_path / "link")
     assert done.returncode == 1
     assert json.loads(done.stdout)["answer"]["sentences"]
-    assert done.stderr.startswith("TraceNotWritten: trace /dev/null/trace.json was not written: ")
+    assert done.stderr.startswith(f"OutputNotWritten: {tmp_path}/link was not written: ")
 
 
 def test_a_saved_trace_shows_what_each_call_took(sample_home, tmp_path):

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from generator.errors import TraceNotWritten
 from generator.trace import Trace, differences
+from indexer.errors import UnknownPath
 
 
 def step(name, output=None, steps=(), **more):
@@ -43,7 +43,7 @@ def with_hop(*searches):
 
 
 def test_a_saved_trace_is_read_as_it_was(tmp_path):
-    file = tmp_path / "new folder" / "trace.json"
+    file = tmp_path / "trace.json"
     Trace(RECORD).save(file)
     assert Trace.load(file).record == RECORD
     assert "강은 어디로" in file.read_text(encoding="utf-8")
@@ -120,5 +120,5 @@ def test_a_part_that_is_another_program_s_is_named_with_its_place(tmp_path):
 
 def test_a_trace_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(TraceNotWritten, match=r"trace .*trace\.json was not written: "):
+    with pytest.raises(UnknownPath, match=r"trace\.json cannot be written: there is no folder "):
         Trace(RECORD).save(tmp_path / "file" / "trace.json")

@@ -5,10 +5,13 @@ import gzip
 import json
 import os
 import random
+import resource
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import tantivy
 
 from indexer.ingest import IngestRequest, build_index
@@ -69,6 +72,20 @@ def environment_of(home, **environment):
     """Return the variables of a process that keeps its indexes in `home`."""
     given = {f"SHRAG_{key.upper()}": str(value) for key, value in environment.items()}
     return os.environ | {"SHRAG_HOME": str(home), "PYTHONPATH": str(ROOT)} | given
+
+
+def limited(size):
+    """Return what bounds the files that a process writes, in a process of its own."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def as_others_may():
+    """Return what precedes a command that is to have no more rights than its user's; root needs it."""
+    if os.geteuid():
+        return []
+    if not shutil.which("setpriv"):
+        pytest.skip("root may write everywhere, and there is no setpriv to take that away")
+    return ["setpriv", "--bounding-set", "-all"]
 
 
 def edit_manifest(folder, **changes):

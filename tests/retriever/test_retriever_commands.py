@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.indexer.corpora import command, environment_of
+from tests.indexer.corpora import build, command, environment_of, write_jsonl
 from tests.retriever.papers import NAME, built
 
 # The contract's, with what else a hit list tells: its order in words, the evidence's score, notes.
@@ -56,6 +56,18 @@ def test_hits_are_shown_on_standard_output_and_what_was_left_out_on_the_other(ho
     assert "DOI-1" in done.stdout
     assert "DOI-2" not in done.stdout
     assert "left out: 1 incomplete paper, 1 duplicate\n" in done.stderr
+
+
+def test_papers_left_out_are_told_where_nothing_else_was_found(tmp_path):
+    only = write_jsonl(
+        tmp_path / "own.jsonl", [{"id": "T", "title": "narwhal"}, {"id": "A", "abstract": "whale"}]
+    )
+    build(tmp_path, only, "own")
+
+    done = search(tmp_path, "narwhal", "--method", "or", name="own")
+
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "no hits")
+    assert done.stderr == "left out: 1 incomplete paper\n"
 
 
 def test_filters_are_options(home):

@@ -259,9 +259,27 @@ def test_the_snippet_of_an_expression_shows_what_it_searches_for(tmp_path, expre
 
 def test_an_explanation_of_shrag_gives_the_features_that_sum_to_the_score(index):
     account = explained(index, SearchRequest("axolotl limbs"), "DOI-1")
-    [(_, score)] = run_of(index, "axolotl limbs", "shrag", k=1)
+    [hit] = found(index, "axolotl limbs", "shrag", k=1).hits
 
-    assert sum(value * weight for value, weight in account.features.values()) == pytest.approx(score)
+    assert sum(value * weight for value, weight in account.features.values()) == pytest.approx(
+        hit.score, abs=1e-4
+    )
+
+
+def test_an_explanation_counts_papers_as_a_search_does(tmp_path):
+    twice = {"title": "양서류", "abstract": "도롱뇽과 개구리", "title2": "Amphibians"}
+    papers = [
+        {"id": f"P{n}", **twice, "title2": f"Axolotl {n}", "abstract2": f"axolotl limbs regrow {'x ' * n}"}
+        for n in range(4)
+    ]
+    with index_of(tmp_path, *papers) as index:
+        for method in ("shrag", "or"):
+            for hit in found(index, "axolotl 도롱뇽", method).hits:
+                own = explained(index, SearchRequest("axolotl 도롱뇽", method), hit.passage_id)
+                assert (own.rank, own.shown) == (hit.rank, hit.passage_id)
+                other = {hit.doc_id, f"{hit.doc_id}@en"} - {hit.passage_id}
+                beside = explained(index, SearchRequest("axolotl 도롱뇽", method), other.pop())
+                assert (beside.rank, beside.shown) == (hit.rank, hit.passage_id)
 
 
 def test_a_passage_that_does_not_match_is_explained_as_not_found(index):

@@ -45,5 +45,5 @@ def assert_ranked_as_recorded(elasticsearch, data, tmp_path, monkeypatch, collec
         for row in of_cluster
     ]
     drift = find_drift(read_rows(SCORES), rows)
-    assert not drift, "\n" + drift_table(drift)
+    assert not drift, "\n".join(drift_table(drift))
     assert min(row.figures["overlap@10"] for row in of_cluster) >= 0.98

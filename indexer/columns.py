@@ -1,0 +1,93 @@
+"""Text in columns: how wide a terminal draws it, lines that fit, tables."""
+
+import shutil
+import sys
+import unicodedata
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from indexer.terminal import visible
+
+WIDTH_OF_A_FILE = 160  # characters of a table's line where nobody's terminal bounds it
+NARROWEST = 10  # columns that a column of a table keeps
+NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
+# Vowels and final consonants of decomposed Hangul are drawn into the syllable before them.
+JAMO_BEHIND_INITIAL = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
+
+
+def display_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes (UAX #11)."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in NO_WIDTH:
+        return 0
+    if any(ord(character) in jamo for jamo in JAMO_BEHIND_INITIAL):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def line_width() -> int:
+    """Return the columns of the terminal that standard output is, those of a file's lines elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH_OF_A_FILE
+
+
+def table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[str]:
+    """Return the lines of a table, its header the first row.
+
+    The first `words` columns stand to the left, numbers behind them to the right; without it all to the left.
+    """
+    cells = [[visible(cell) for cell in row] for row in rows]
+    widths = _widths(cells)
+    return [_aligned(row, widths, words).rstrip() for row in cells]
+
+
+def wrapped_table(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the lines of each row of a table, the header first; the widest columns are cut until it fits."""
+    cells = [[visible(cell) for cell in row] for row in rows]
+    widths = _fitting(_widths(cells))
+    return [
+        [_aligned(line, widths).rstrip() for line in zip_longest(*map(_cut, row, widths), fillvalue="")]
+        for row in cells
+    ]
+
+
+def _cut(cell: str, width: int) -> list[str]:
+    return wrap(cell, width) or [""]
+
+
+def _fitting(widths: Sequence[int]) -> list[int]:
+    """Return widths of columns that fit the line together, the widest of them narrower."""
+    room = line_width() - 2 * (len(widths) - 1)
+    fitting = [min(width, room) for width in widths]
+    while sum(fitting) > room and max(fitting) > NARROWEST:
+        fitting[fitting.index(max(fitting))] -= 1
+    return fitting
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], words: int | None = None) -> str:
+    aligned = []
+    for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+        filling = " " * (width - display_width(cell))
+        aligned.append(cell + filling if words is None or place < words else filling + cell)
+    return "  ".join(aligned)
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Return a text in lines of at most `width` columns, cut between words; a longer word is not cut."""
+    lines: list[str] = []
+    room = 0
+    for word in text.split():
+        needed = display_width(word) + 1
+        if needed > room or not lines:
+            lines.append(word)
+            room = width - needed + 1
+        else:
+            lines[-1] += f" {word}"
+            room -= needed
+    return lines

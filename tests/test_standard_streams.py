@@ -1,0 +1,88 @@
+"""Standard output and error that are closed, full, without a reader, or of a narrow encoding."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from tests.generator.sample_index import NAME
+from tests.indexer.corpora import command, environment_of, limited
+
+pytest_plugins = ["tests.generator.sample_index"]
+SEARCH = ("search", "methane rice paddies", "--name", NAME, "-k", "2")
+
+
+def run(home, *arguments, env=None, **options):
+    return subprocess.run(
+        command(*arguments), env=environment_of(home) | (env or {}), check=False, timeout=120, **options
+    )
+
+
+@pytest.mark.parametrize("descriptor", [1, 2])
+def test_a_closed_stream_is_no_success(sample_home, descriptor):
+    done = run(
+        sample_home,
+        *SEARCH,
+        preexec_fn=lambda: os.close(descriptor),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+    assert done.returncode == 1
+    assert done.stdout == b""
+    assert done.stderr == (
+        b""
+        if descriptor == 2
+        else b"OutputNotWritten: stdout cannot be written: closed; open, or redirect it\n"
+    )
+
+
+@pytest.mark.parametrize("env", [{"PYTHONUNBUFFERED": ""}, {"PYTHONUNBUFFERED": "1"}], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [("indexes", "list", "--json"), ("indexes", "export", NAME), ("--help",)]
+)
+def test_output_that_finds_no_room_is_no_success(sample_home, tmp_path, arguments, env):
+    with (tmp_path / "out").open("wb") as out:
+        done = run(
+            sample_home, *arguments, env=env, stdout=out, stderr=subprocess.PIPE, preexec_fn=limited(100)
+        )
+
+    assert done.returncode == 1
+    assert done.stderr.decode().count("\n") == 1
+    assert "a file grew over the allowed size" in done.stderr.decode()
+
+
+def test_passages_that_nobody_reads_any_more_are_one_exit_code(sample_home):
+    exporting = subprocess.Popen(
+        command("indexes", "export", NAME),
+        env=environment_of(sample_home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert exporting.stdout
+    exporting.stdout.close()
+    _, said = exporting.communicate(timeout=120)
+
+    assert (exporting.returncode, said) == (1, b"")
+
+
+@pytest.mark.parametrize(
+    "env",
+    [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "latin-1"}],
+    ids=str,
+)
+def test_what_an_encoding_lacks_is_printed_as_its_escape(sample_home, env):
+    def called(*arguments, **more):
+        done = run(sample_home, *arguments, env=more, capture_output=True)
+        return done.returncode, done.stdout, done.stderr
+
+    code, out, err = called(*SEARCH, "--json", **env)
+    assert (code, err) == (0, b"")
+    escaped = json.loads(out.decode("ascii"))
+    plain = json.loads(called(*SEARCH, "--json")[1])
+    assert [hit["title"] for hit in escaped["hits"]] == [hit["title"] for hit in plain["hits"]]
+
+    code, out, _ = called(*SEARCH, **env)
+    assert code == 0
+    assert rb"\ub17c" in out  # 논
