@@ -1,7 +1,6 @@
 """Files of an evaluation: lines with their numbers, packed or not."""
 
 import gzip
-import unicodedata
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +34,6 @@ def numbered_lines(path: Path, error: type[EvalError]) -> Iterator[tuple[int, st
                         f"a file {LARGEST_FILE:,}, unpacked"
                     )
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                text = unicodedata.normalize("NFC", text)  # as the ids of an index are
                 if text.strip():
                     yield number, text
     except UnicodeDecodeError:

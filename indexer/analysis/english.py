@@ -1,5 +1,8 @@
 """English as Lucene's chain reads it: standard tokenizer → possessive → lowercase → stop → Porter stem."""
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import regex
 
 from indexer.analysis.korean import lowercase
@@ -15,6 +18,8 @@ STOP_WORDS = frozenset(
 # tables follow Unicode 12, which counted more symbols among the pictographs (♭, ★), and begin a word behind
 # an opening apostrophe.
 BOUNDARY = regex.compile(r"\b", flags=regex.WORD | regex.V1)
+# In a run of flags every place is counted from the run's start, so long runs are cut, between flags.
+FLAGS = regex.compile(r"\p{Regional_Indicator}{64}(?=\p{Regional_Indicator})")
 PICTOGRAPHS = r"\p{Extended_Pictographic}\u2600-\u2605\u2607-\u2612\u2614-\u2685\u2690-\u2705\u2708-\u2712"
 WORD = regex.compile(
     rf"['\u2019]*((?:[\p{{L}}\p{{Nd}}{PICTOGRAPHS}]|\p{{Regional_Indicator}}{{2}}).*)", flags=regex.DOTALL
@@ -40,8 +45,7 @@ class EnglishAnalyzer:
         tokens: list[Token] = []
         position = 0
         start = 0
-        for boundary in BOUNDARY.finditer(text):
-            end = boundary.start()
+        for end in _boundaries(text):
             word = WORD.match(text, start, end)
             if word:
                 for first in range(word.start(1), end, LONGEST_TOKEN):
@@ -56,6 +60,14 @@ class EnglishAnalyzer:
     def tagged_words(self, text: str) -> list[TaggedWord]:  # noqa: ARG002
         """Return none: the chain tells no parts of speech."""
         return []
+
+
+def _boundaries(text: str) -> Iterator[int]:
+    """Yield where words may begin and end, in order."""
+    cuts = [found.end() for found in FLAGS.finditer(text)]
+    for start, end in pairwise([0, *cuts, len(text)]):
+        piece = text[start:end] if cuts else text
+        yield from (start + boundary.start() for boundary in BOUNDARY.finditer(piece))
 
 
 def _without_possessive(word: str) -> str:

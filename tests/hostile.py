@@ -1,0 +1,111 @@
+"""Values that no program likes to be given, and `shrag` called with them in this process."""
+
+import contextlib
+import io
+import json
+import sys
+import unicodedata
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+
+import shrag
+
+SIGNS = tuple("!?.…()[]{}\"'“”「」『<>&|^~*+-–=:;,/\\#@%$_`·ㆍ（）：")
+CHARACTERS = (
+    *"가각ㄱ\u1100\u1161aAé\u0344三國あאก𝒜0０²½😀 \t\n\r\x0b\x1c\x1e\x1f\x7f\x85\xa0\u2028\u2029",
+    *"\u200b\u200d\u202e\ufeff\ufffd\U0010ffff\ue000İßǆﬁ꛲",
+    *("e\u0301", "🇰🇷", "👨‍👩‍👧"),
+)
+WORDS = (
+    *"AND OR NOT title: 제목: year: lang: journal: id: part: year:2019..1999 ^2 ^^ ~3 ~9999 ^1e9".split(),
+    *'"a"~ .. // http://a.b C++ nan NaN -1 1e999 null None true ../.. %s %00 ${HOME} {0} <script>'.split(),
+    *("'; DROP TABLE pairs;--", "\\u0000", "[bold]", "[/]", ":smile:", "methane", "메탄", "논에서", "the"),
+)
+TEXTS = st.lists(st.sampled_from((*SIGNS, *CHARACTERS, *WORDS)), min_size=1, max_size=12).map(
+    "".join
+) | st.lists(st.sampled_from((*WORDS, *SIGNS)), min_size=1, max_size=12).map(" ".join)
+RUNS = tuple(sign * 3_000 for sign in (*'!("-a가ㄱ', "\u0301", "🇰🇷", "가(a)", "있다.", "a AND "))
+
+# Of any type, as a field of a record may hold them.
+VALUES: tuple[object, ...] = (
+    *(
+        None,
+        True,
+        0,
+        -1,
+        2020,
+        2101,
+        1 << 70,
+        1.5,
+        1e308,
+        [],
+        [[]],
+        ["a"],
+        [""],
+        [None],
+        [1],
+        ["a", ["b"]],
+        {},
+    ),
+    *(
+        {"a": {}},
+        {"id": 1},
+        "",
+        " ",
+        "x",
+        "2020",
+        "가" * 600,
+        "a\x00b",
+        "a\nb",
+        "\ud800",
+        "\u202e",
+        "e\u0301",
+    ),
+    *(
+        unicodedata.normalize("NFD", "논문"),
+        "<b>x</b>",
+        "&amp;lt;",
+        "[[",
+        "((((",
+        "X@en",
+        "X#1",
+        "../x",
+        "x" * 5_000,
+    ),
+)
+
+
+class Ended(NamedTuple):
+    """How a call of `shrag` ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def call(*arguments: object) -> Ended:
+    """Call `shrag` in this process; whatever it was given it ends with a result or with what is wrong."""
+    out, err = io.StringIO(), io.StringIO()
+    given, sys.argv = sys.argv, ["shrag", *map(str, arguments)]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            shrag.main()
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    finally:
+        sys.argv = given
+    ended_so = Ended(code, out.getvalue(), err.getvalue())
+    shown = f"{arguments!r:.300} → {ended_so!r:.500}"
+    assert code in {0, 1, 2}, shown
+    assert "Traceback" not in ended_so.err, shown
+    assert "unexpected: " not in ended_so.err, shown
+    assert not code or ended_so.err.strip(), shown
+    assert len(ended_so.err) < 20_000, shown
+    return ended_so
+
+
+def as_json(record: object) -> str:
+    """Write a record as one line, lone surrogates as they are written in JSON."""
+    return json.dumps(record, ensure_ascii=True)

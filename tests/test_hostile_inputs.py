@@ -1,0 +1,371 @@
+"""Whatever is given to `shrag`, it ends with a result or says what is wrong, and loses nothing on the way.
+
+All goes through the real entry point, in this process. What hypothesis draws is the same in each run.
+"""
+
+import json
+from itertools import product
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.hostile import CHARACTERS, RUNS, SIGNS, TEXTS, VALUES, WORDS, as_json, call
+from tests.indexer.corpora import build, write_jsonl
+
+PAPERS = (
+    {"id": "X", "title": "논의 메탄", "abstract": "논에서 나오는 메탄(methane)을 재었다.", "year": 2020},
+    {"id": "Y", "title": "Methane of paddies", "abstract": "Methane was measured. It fell.", "title2": "논"},
+)
+METHODS = ("or", "paper", "shrag", "boolean")
+FIELDS = (
+    *(
+        "id",
+        "title",
+        "abstract",
+        "title2",
+        "abstract2",
+        "lang",
+        "authors",
+        "year",
+        "journal",
+        "keywords",
+        "doi",
+    ),
+    *("references", "cited_by_count", "body", "other"),
+)
+
+drawn = lambda number: settings(  # noqa: E731
+    max_examples=number,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """Return a home with an index `x` of two papers."""
+    home = tmp_path_factory.mktemp("hostile")
+    build(home, write_jsonl(home / "papers.jsonl", PAPERS), "x")
+    return home
+
+
+@pytest.fixture(autouse=True)
+def _environment(published, monkeypatch):
+    monkeypatch.setenv("SHRAG_HOME", str(published))
+    monkeypatch.setenv("SHRAG_WORKERS", "1")
+
+
+def indexed(path, lines, tried, *options):
+    """Index records, each of which is indexed, replaced or refused; what is published can be searched."""
+    ended = call("index", path, "--name", "y", "--rebuild", "--json", *options)
+    assert ended.code == 0, ended
+    counts = json.loads(ended.out)["counts"]
+    assert counts["records"] + counts["dead_letters"] + counts["duplicates"] == lines, counts
+    assert call("search", "methane 논", "--name", "y", "--method", "or").code == 0
+    tried("inputs", lines)
+
+
+def records(format_):
+    names = {"miracl": {"id": "docid", "abstract": "text"}, "beir": {"id": "_id", "abstract": "text"}}
+    sciences = {
+        "id": "CN",
+        "title": "Title",
+        "abstract": "Abstract",
+        "title2": "Title2",
+        "authors": "Author",
+        "year": "Pubyear",
+        "lang": "Lang",
+        "keywords": "Keyword",
+        "doi": "DOI",
+    }
+    renamed = names.get(format_, sciences if format_ == "scienceon" else {})
+    fields = FIELDS if format_ == "jsonl" else ("id", "title", "abstract", "year", "keywords")
+    for number, (field, value) in enumerate(product(fields, VALUES)):
+        record = {"id": f"R{number}", "title": "methane", "abstract": "논"} | {field: value}
+        yield {renamed.get(name, name): value for name, value in record.items()}
+
+
+@pytest.mark.parametrize("format_", ["jsonl", "miracl", "beir", "scienceon"])
+def test_records_with_a_strange_value_are_indexed_or_set_aside(tmp_path, tried, format_):
+    lines = [as_json(record) for record in records(format_)]
+    indexed(write_jsonl(tmp_path / "c.jsonl", lines), len(lines), tried, "--format", format_)
+
+
+def test_lines_that_are_no_records_are_set_aside(tmp_path, tried):
+    good = as_json(PAPERS[0]).encode()
+    lines = [
+        good,
+        *(good[:end] for end in range(1, len(good), 7)),
+        *(
+            good[:place] + bytes([byte]) + good[place + 1 :]
+            for place in (0, 5, 20)
+            for byte in (0, 1, 0x80, 0xC0, 0xFF)
+        ),
+        *(b"[" * depth for depth in (1, 99, 10_000)),
+        *(b'{"a":' * depth + b"1" + b"}" * depth for depth in (1, 99, 200, 10_000)),
+        *(b'{"id": "D", "other": %b}' % (b"[" * depth + b"]" * depth) for depth in (1, 99, 101, 900)),
+        b"1" * 1_000_000,
+        b'{"id": "N", "cited_by_count": %b}' % (b"9" * 100_000),
+        b'{"id": "N", "other": 1e%b}' % (b"9" * 1_000),
+        b'{"id": "N", "other": NaN}',
+        b'{"id": "K", "id": "L"}',
+        b'{"id": "B", "body": "%b"}' % (b"# 1. a\\n" * 2_000),
+        *(
+            b'{"id": "R%d", "abstract": %b}' % (number, as_json(run).encode())
+            for number, run in enumerate(RUNS)
+        ),
+        *(b'{"id": "S%d", "body": %b}' % (number, as_json(run).encode()) for number, run in enumerate(RUNS)),
+    ]
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    indexed(path, len(lines), tried, "--format", "jsonl")
+
+
+def test_rows_of_a_table_are_indexed_or_set_aside(tmp_path, tried):
+    cells = [
+        "",
+        " ",
+        "x",
+        "가",
+        '"a,b"',
+        '"a""b"',
+        "2020",
+        "-1",
+        "9" * 5_000,
+        "ko",
+        "xx",
+        "a;b|c",
+        "\0",
+        "\ud800",
+        *SIGNS,
+    ]
+    rows = [f"R{number},t,{cell},{cell}" for number, cell in enumerate(cell for cell in cells if cell != '"')]
+    rows += ["", ",,,", "a", "a,b,c,d,e", "a b,t,2,3"]
+    text = "\n".join(["id,title,year,keywords", "GOOD,methane,2020,a", *rows])
+    path = tmp_path / "c.csv"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    indexed(
+        path, len(rows) - 1, tried
+    )  # neither the empty row nor the one of commas counts, the good one does
+
+
+RESPONSE = (
+    "<MetaData><resultSummary><statusCode>200</statusCode></resultSummary><recordList><record>"
+    '<item metaCode="CN">{}</item><item metaCode="Title">{}</item></record></recordList></MetaData>'
+)
+
+
+def test_responses_are_read_or_refused(tmp_path, tried):
+    good = RESPONSE.format("CN1", "methane")
+    texts = [
+        *(good[:end] for end in range(20, len(good), 9)),
+        *(
+            RESPONSE.format("C", value)
+            for value in (*SIGNS, "<b>", "<![CDATA[", "]]>", "&#0;", "&#xD800;", "&x;", "<!-- ")
+        ),
+        *(RESPONSE.format(value, "t") for value in ("", " ", "a b", "X@en", "가" * 513)),
+        "<a>" * 5_000,
+        '<?xml version="1.0" encoding="utf-7"?>' + good,
+        '<?xml version="1.0" encoding="x"?>' + good,
+        '<!DOCTYPE a [<!ENTITY b "c">]>' + good,
+        f"<MetaData {'a' * 100_000}='1'/>",
+    ]
+    for number, text in enumerate(texts):
+        (tmp_path / f"r{number:03}.xml").write_text(text, encoding="utf-8")
+    (tmp_path / "good.xml").write_text(good)
+
+    ended = call("index", tmp_path, "--name", "y", "--rebuild", "--json")
+
+    assert ended.code == 0, ended
+    tried("inputs", len(texts))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_questions_are_answered_or_refused(published, tried, method):
+    @drawn(90)
+    @given(TEXTS)
+    def ask(question):
+        call("search", question, "--name", "x", "--method", method, "--json")
+        tried("inputs")
+
+    ask()
+    for question in (*CHARACTERS, *RUNS, "", "x" * 20_001, " ".join(map(chr, range(0xAC00, 0xAC00 + 2_000)))):
+        call("search", question, "--name", "x", "--method", method)
+        tried("inputs")
+
+
+@drawn(60)
+@given(TEXTS)
+def test_answers_are_written_or_refused(published, tried, question):
+    call("ask", question, "--name", "x")
+    tried("inputs")
+
+
+@drawn(150)
+@given(st.lists(st.sampled_from((*WORDS, *SIGNS, "(", ")", '"')), max_size=30).map("".join))
+def test_expressions_are_read_or_refused(published, tried, expression):
+    call("search", expression, "--name", "x", "--method", "boolean")
+    tried("inputs")
+
+
+@drawn(100)
+@given(st.sampled_from(["--year", "--lang", "--journal", "-k", "--method", "--name", "--synonyms"]), TEXTS)
+def test_filters_and_options_are_used_or_refused(published, tried, option, value):
+    call("search", "methane", *(() if option == "--name" else ("--name", "x")), option, value)
+    tried("inputs")
+
+
+@drawn(100)
+@given(st.sampled_from(["explain", "remove", "show", "delete", "rollback", "export", "index"]), TEXTS)
+def test_ids_names_and_paths_are_found_or_refused(published, tried, command, value):
+    arguments = {
+        "explain": ("explain", "methane", value, "--name", "x"),
+        "remove": ("indexes", "remove", "x", "--", f"{value}-"),
+        "delete": ("indexes", "delete", "--yes", "--", f"-{value}"),
+        "index": ("index", "--name", "z", "--", f"/nowhere/{value}"),
+    }
+    call(*arguments.get(command, ("indexes", command, "--", f"-{value}")))
+    tried("inputs")
+
+
+@drawn(60)
+@given(
+    st.sampled_from(
+        ["", "index", "indexes", "search", "ask", "explain", "eval", "doctor", "trace", "bundle"]
+    ),
+    st.lists(TEXTS | st.sampled_from(["--name", "--json", "--help", "--", "-v", "\udcff", "x"]), max_size=4),
+)
+def test_any_arguments_are_used_or_refused(published, tried, command, arguments):
+    if command in {"doctor", "bundle"}:  # these look at the machine; so only that they refuse
+        arguments = ["--no-such-option", *arguments]
+    call(*filter(None, (command, *arguments)))
+    tried("inputs")
+
+
+LINES = TEXTS | st.sampled_from(
+    [
+        "q 0 X 1",
+        "q Q0 X 1 1.0 t",
+        "q\tmethane",
+        '{"query_id": "q", "question": "methane"}',
+        "q 0 X 1e3",
+        "q Q0 X 1 nan t",
+        "q Q0 X x 1 t",
+        "q Q0 X 1 1e400 t",
+        "q X 1",
+        "\ufeffq 0 X 1",
+        '{"query_id": [], "question": {}}',
+        "[" * 5_000,
+    ]
+)
+
+
+@drawn(150)
+@given(st.lists(LINES, max_size=5).map("\n".join), st.booleans(), st.binary(max_size=4))
+def test_judgements_and_runs_are_scored_or_refused(tmp_path, tried, text, first, tail):
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("q 0 X 1\n")
+    run.write_text("q Q0 X 1 1.0 t\n")
+    (qrels if first else run).write_bytes(text.encode() + tail)
+    call("eval", "score", qrels, run)
+    tried("inputs")
+
+
+@drawn(60)
+@given(
+    st.lists(LINES, min_size=1, max_size=4).map("\n".join), st.binary(max_size=4), st.sampled_from(METHODS)
+)
+def test_topics_are_run_or_refused(published, tmp_path, tried, text, tail, method):
+    (tmp_path / "topics").write_bytes(text.encode() + tail)
+    call("eval", "run", tmp_path / "topics", "--name", "x", "--method", method, "--out", tmp_path / "run")
+    tried("inputs")
+
+
+@drawn(100)
+@given(
+    st.lists(TEXTS | st.sampled_from(["메탄, methane", "a => b", "a, a", "세종시 세종 시"]), max_size=4).map(
+        "\n".join
+    ),
+    st.booleans(),
+)
+def test_synonyms_and_dictionaries_are_read_or_refused(published, tmp_path, tried, text, synonyms):
+    (tmp_path / "terms").write_bytes(text.encode())
+    if synonyms:
+        call("search", "methane", "--name", "x", "--synonyms", tmp_path / "terms")
+    else:
+        call(
+            "index",
+            published / "papers.jsonl",
+            "--name",
+            "z",
+            "--dictionary",
+            tmp_path / "terms",
+            "--analyzer",
+            "english",
+        )
+    tried("inputs")
+
+
+SETTINGS = (
+    *(
+        "HOME",
+        "ENGINE",
+        "WORKERS",
+        "WRITER_MEMORY_MB",
+        "KEEP_VERSIONS",
+        "COMMIT_EVERY",
+        "READABLE_BY",
+        "TITLE_WEIGHT",
+    ),
+    *(
+        "KEYWORDS",
+        "HITS_PER_QUERY",
+        "CANDIDATES",
+        "RERANK_DEPTH",
+        "RANKING",
+        "SYNONYMS",
+        "DROP_INCOMPLETE",
+        "ENCODER",
+    ),
+    *(
+        "ENCODER__PROVIDER",
+        "ENCODER__BASE_URL",
+        "ENCODER__STORAGE",
+        "LLM__BASE_URL",
+        "LLM",
+        "EVIDENCE",
+        "ASK_METHOD",
+    ),
+    *(
+        "ELASTICSEARCH__URL",
+        "ELASTICSEARCH__CA_CERTS",
+        "ELASTICSEARCH__PREFIX",
+        "ELASTICSEARCH",
+        "RERANKER__PROVIDER",
+    ),
+)
+
+
+def test_settings_are_used_or_refused(published, tried, monkeypatch):
+    values = (
+        "",
+        " ",
+        "-1",
+        "x",
+        "가",
+        "nan",
+        "1e999",
+        "{}",
+        "[",
+        '{"a": 1}',
+        "http://[",
+        "9" * 5_000,
+        "/dev/null",
+    )
+    for name, value in product(SETTINGS, values):
+        with monkeypatch.context() as patch:
+            patch.setenv(f"SHRAG_{name}", value)
+            call("search", "methane", "--name", "x")
+        tried("inputs")
