@@ -186,7 +186,7 @@ def test_threads_and_tasks_follow_at_once(settings):
             return await asyncio.gather(*(ask(index) for _ in range(TASKS)))
 
         def keep_asking(_):
-            seen = []
+            seen: list[tuple[object, object]] = []
             while not (seen and ended.is_set()):
                 seen += [(edition(result), result.version) for result in asyncio.run(some())]
             return seen

@@ -1,6 +1,7 @@
 """An open index while versions are published in a cluster; who may keep one there, and what ends that."""
 
 import time
+from typing import Any
 
 import pytest
 
@@ -38,16 +39,16 @@ def spoil():
 
 @pytest.fixture
 def remains():
-    def numbers(settings: IndexerSettings) -> list[int | None]:
+    def numbers(settings: IndexerSettings) -> list[int]:
         alias = f"{settings.elasticsearch.prefix}-{NAME}"
         with Cluster(settings.elasticsearch) as cluster:
             found = cluster.run(cluster.client.indices.get(index=f"{alias}@*"))
-        return sorted(version_of(index, alias) for index in found)
+        return sorted(version for index in found if (version := version_of(index, alias)))
 
     return numbers
 
 
-def key_of_docs(settings: IndexerSettings) -> dict[str, object]:
+def key_of_docs(settings: IndexerSettings) -> dict[str, Any]:
     """Return the rights of the key for searching, as docs/cluster.md has them."""
     prefix = settings.elasticsearch.prefix
     names = [f"{prefix}-*", f"{prefix}.*"]
