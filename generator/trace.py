@@ -109,8 +109,8 @@ class Trace:
             raise ValueError(f"{path} holds no trace; make one with: shrag ask … --trace FILE")
         if version != TRACE_VERSION:
             raise ValueError(
-                f"{path} holds a trace of version {version}, and this is the program of version "
-                f"{TRACE_VERSION}; ask the question again with --trace"
+                f"{path} holds a trace of version {str(version)[:SHOWN_CHARACTERS]}, and this is the program "
+                f"of version {TRACE_VERSION}; ask the question again with --trace"
             )
         try:
             _Whole.model_validate(record, strict=True)

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid, ModelFailed, ModelRefusedCall
 from generator.llm import Growth, LanguageModel
-from generator.llm.store import CallStore
+from generator.llm.store import MOST_CHARACTERS, CallStore
 from generator.settings import CacheSettings
 from generator.trace import Trace, differences
 from tests.generator.language_model import Scripted, answers_with, events, says, served, settings, streams_out
@@ -239,6 +239,29 @@ def test_a_damaged_page_is_one_clear_error(file):
     file.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
     with pytest.raises(CacheUnusable, match="is damaged"):
         ask("replay", file)
+
+
+OUTCOMES = {
+    "deep": "[" * 100_000,
+    "no JSON": "{",
+    "no text": '{"model": "m"}',
+    "another failure": '{"error": "SystemExit", "message": "0"}',
+    "a list": "[]",
+    "numbers": '{"text": 1, "model": 2, "finish_reason": 3, "usage": 4, "attempts": 5}',
+    "without end": '{"text": "' + "x" * MOST_CHARACTERS + '"}',
+}
+
+
+@pytest.mark.parametrize("mode", ["use", "replay"])
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_an_outcome_that_is_none_is_one_clear_error(file, mode, outcome):
+    ask("record", file, says(RIVER))
+    with sqlite3.connect(file) as opened:
+        opened.execute("UPDATE calls SET outcome = ?", (OUTCOMES[outcome],))
+    opened.close()
+    with pytest.raises(CacheUnusable, match=r"calls\.sqlite is damaged: .*Move it away") as error:
+        ask(mode, file, says(RIVER))
+    assert len(str(error.value)) < 1_000
 
 
 def test_a_database_of_another_program_is_refused(file):

@@ -1,10 +1,12 @@
 """Traces: saved, read again, compared."""
 
 import json
+import os
 from typing import Any
 
 import pytest
 
+from generator.console import step_lines
 from generator.trace import Trace, differences
 from indexer.errors import UnknownPath
 
@@ -99,6 +101,36 @@ def test_a_file_that_holds_no_trace_of_today_is_named_with_what_to_do(tmp_path, 
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError, match=rf"trace\.json {complaint}"):
         Trace.load(file)
+
+
+def test_a_file_without_end_is_refused_in_little_memory(tmp_path):
+    file = tmp_path / "trace.json"
+    with file.open("wb") as opened:
+        opened.truncate(10**12)  # holes: nothing of it is on the disk
+    with pytest.raises(ValueError, match=r"trace\.json holds more than 32,000,000 bytes"):
+        Trace.load(file)
+
+
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "trace.json")
+    with pytest.raises(ValueError, match=r"trace\.json is no regular file"):
+        Trace.load(tmp_path / "trace.json")
+
+
+def test_what_is_equal_in_two_traces_is_not_walked_through():
+    class Large(list[str]):
+        def __iter__(self):
+            raise AssertionError("a million notes")
+
+    first, second = changed(notes=Large(["a"]), more=1), changed(notes=Large(["a"]), more=2)
+    assert differences(first, second) == ["more: 1 | 2"]
+
+
+def test_a_model_call_of_another_program_is_shown_as_far_as_it_goes():
+    odd = step(
+        "answer", model_call={"model": "m", "milliseconds": {"total": "long"}, "context": {"tokens": 1}}
+    )
+    assert step_lines(odd)[0].startswith("answer: ")
 
 
 @pytest.mark.parametrize("key", sorted(RECORD.keys() - {"trace"}))

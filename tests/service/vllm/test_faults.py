@@ -37,14 +37,14 @@ QUICK = {"first_token_s": 2, "between_tokens_s": 2, "retries": 0}
 CASES = {
     "a slow answer": Case((Fault(wait_s=1), Fault(wait_s=1))),
     "too slow an answer": Case(
-        (HELD,) * ALWAYS, EXTRACTIVE, (STATISTICS, "within 2 s", "FIRST_TOKEN_S", QUOTATION), 2, QUICK
+        (HELD,) * ALWAYS, EXTRACTIVE, (STATISTICS, "silent for 2 s", "FIRST_TOKEN_S", QUOTATION), 1, QUICK
     ),
     "a stream cut once": Case((Fault(cut_after=1_500),), calls=3),
     "a stream cut always": Case(
         (Fault(cut_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, QUOTATION), 6, {"circuit_failures": 99}
     ),
     "a stream that stands still": Case(
-        (Fault(hold_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, "BETWEEN_TOKENS_S", QUOTATION), 2, QUICK
+        (Fault(hold_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, "BETWEEN_TOKENS_S", QUOTATION), 1, QUICK
     ),
     "the answer's stream cut, not the keywords'": Case(
         (NONE, *(Fault(cut_after=1_500),) * ALWAYS), EXTRACTIVE, (QUOTATION,), 2, {"retries": 0}
