@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import os
+import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,12 +13,13 @@ from click.testing import CliRunner
 from eval.commands import evaluate
 from eval.errors import BadMeasure, BadTopics
 from generator.errors import ModelNotConfigured
-from indexer.errors import UnknownPath
+from indexer.errors import InvalidCall, UnknownPath
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter
 from retriever.methods import method_names
 from tests.http_server import Handler, serving
+from tests.indexer.corpora import command, environment_of
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
 
@@ -214,6 +218,58 @@ def test_a_place_that_cannot_be_written_is_told_before_the_work(call, tmp_path):
     result = call("run", SAMPLE / "topics.jsonl", "--name", "absent", "--out", tmp_path / "file" / "run")
 
     assert isinstance(result.exception, UnknownPath)
+
+
+@pytest.mark.parametrize("out", ["topics.tsv", "link", "run"], ids=["itself", "by a link", "as the manifest"])
+def test_what_a_run_reads_is_not_written_over(call, tmp_path, out):
+    name = "run.manifest.json" if out == "run" else "topics.tsv"
+    topics = write_lines(tmp_path / name, "q1\trice")
+    (tmp_path / "link").symlink_to(name)
+
+    result = call("run", topics, "--name", "sample", "--out", tmp_path / out)
+
+    assert isinstance(result.exception, InvalidCall)
+    assert topics.read_text() == "q1\trice\n"
+
+
+def test_nothing_is_written_into_the_index_that_is_read(call, sample_home):
+    result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--out", sample_home / "sample" / "run")
+
+    assert isinstance(result.exception, InvalidCall)
+    assert not (sample_home / "sample" / "run").exists()
+
+
+def test_a_pipe_gets_the_run_and_no_manifest_beside_it(call, tmp_path):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+    os.mkfifo(tmp_path / "pipe")
+    received = []
+    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_text()), daemon=True)
+    reader.start()
+
+    result = call("run", topics, "--name", "sample", "--method", "or", "--out", tmp_path / "pipe", "--json")
+
+    assert result.exit_code == 0, result.output
+    reader.join()
+    assert json.loads(result.stdout)["sha256"] == hashlib.sha256(received[0].encode()).hexdigest()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe", "topics.tsv"]
+
+
+def test_a_run_on_standard_output_stands_there_alone(sample_home, tmp_path):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+    (tmp_path / "out").symlink_to("/proc/self/fd/1")  # as /dev/stdout is
+    call = ("eval", "run", topics, "--name", "sample", "--method", "or", "--out", tmp_path / "out")
+    with (tmp_path / "log").open("w") as log:
+        log.write("before\n")
+        log.flush()
+        done = subprocess.run(
+            command(*call), env=environment_of(sample_home), stdout=log, stderr=subprocess.PIPE, check=True
+        )
+
+    before, *lines = (tmp_path / "log").read_text().splitlines()
+    assert before == "before"
+    assert lines
+    assert all(line.startswith("q1 Q0 SAMPLE-") for line in lines)
+    assert b"1 question" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--method", "best"], ["-k", "0"], ["--unit", "book"]])
