@@ -166,6 +166,27 @@ def test_removed_records_are_gone_with_all_their_passages(make, corpus):
 
 
 @hurried
+@pytest.mark.parametrize(("first", "second"), [("X", "X@en"), ("X@en", "X")])
+def test_of_two_papers_that_claim_a_passage_id_the_second_is_a_dead_letter(make, corpus, first, second):
+    """Both in one corpus, or one after the other: no document takes the place of another paper's."""
+    settings, other = make(), {"id": "O", "title": "other"}
+    papers = {
+        "X": {"id": "X", "title": "논", "abstract": "논의 메탄", "abstract2": "methane"},
+        "X@en": {"id": "X@en", "title": "ammonia"},
+    }
+    passages = {"X": ["X", "X@en"], "X@en": ["X@en"]}
+
+    at_once = build(settings, corpus([papers[first], papers[second]]), "one")
+    assert ids(settings, "one") == passages[first]
+    build(settings, corpus([papers[first]]), "two")
+    later = build(settings, corpus([papers[second], other]), "two")
+    assert ids(settings, "two") == [*passages[first], "O"]
+
+    for report, line in ((at_once, 2), (later, 1)):
+        assert [(letter.line, letter.reason[:3]) for letter in report.dead_letters] == [(line, "id:")]
+
+
+@hurried
 def test_a_rollback_answers_from_the_version_before(make, corpus):
     settings = make()
     build(settings, corpus(some(0, 5)))
