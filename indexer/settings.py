@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from indexer.plain_http import refuse_plain_http
+from indexer.regular_files import open_regular
 
 EngineName = Literal["tantivy", "elasticsearch"]
 StorageType = Literal["float32", "int8"]
@@ -191,7 +192,7 @@ class ElasticsearchSettings(BaseModel):
         if any(not address.strip().startswith("https://") for address in self.url.split(",")):
             raise ValueError("ca_certs goes with addresses that begin with https:// only; see url")
         try:
-            self.ca_certs.read_bytes()
+            open_regular(self.ca_certs).close()
         except OSError as error:
             raise ValueError(f"ca_certs: {self.ca_certs} cannot be read ({error.strerror})") from None
         return self
