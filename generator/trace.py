@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from indexer.output_files import write_output
+from indexer.regular_files import read_regular
 from indexer.terminal import json_text
 from indexer.untrusted import read_json
 
@@ -94,14 +95,10 @@ class Trace:
     @classmethod
     def load(cls, path: Path) -> "Trace":
         """Read a saved trace; ValueError, which names the file, where it holds none or a part of one."""
-        if not path.is_file():
-            raise ValueError(f"{path} is no regular file")
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise ValueError(f"{path} holds more than {MOST_BYTES:,} bytes, and no trace has so many")
         try:
-            record = read_json(content)
+            record = read_json(read_regular(path, MOST_BYTES))
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read: {error.strerror}") from None
         except ValueError as error:
             raise ValueError(f"{path} holds no JSON: {error}") from None
         version = record.get("trace") if isinstance(record, dict) else None

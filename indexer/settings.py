@@ -18,7 +18,9 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from indexer.plain_http import refuse_plain_http
-from indexer.regular_files import open_regular
+from indexer.regular_files import read_regular
+
+MOST_CERTIFICATES = 10_000_000  # bytes of a file; those of all public authorities take 300,000
 
 EngineName = Literal["tantivy", "elasticsearch"]
 StorageType = Literal["float32", "int8"]
@@ -88,6 +90,7 @@ def file_of_certificates(path: Path | None) -> Path | None:
         import ssl
 
         try:
+            read_regular(path, MOST_CERTIFICATES)
             ssl.create_default_context(cafile=path)
         except OSError as error:
             why = error.strerror or "it holds none"
@@ -98,7 +101,7 @@ def file_of_certificates(path: Path | None) -> Path | None:
 BaseUrl = Annotated[str, AfterValidator(plain_address)]
 HeaderKey = Annotated[SecretStr, AfterValidator(key_for_a_header)]
 CaCerts = Annotated[
-    Path | None,
+    OptionalPath,
     AfterValidator(file_of_certificates),
     Field(description="certificates that the server's is signed by; none = those of public authorities"),
 ]
@@ -192,7 +195,7 @@ class ElasticsearchSettings(BaseModel):
         if any(not address.strip().startswith("https://") for address in self.url.split(",")):
             raise ValueError("ca_certs goes with addresses that begin with https:// only; see url")
         try:
-            open_regular(self.ca_certs).close()
+            read_regular(self.ca_certs, MOST_CERTIFICATES)
         except OSError as error:
             raise ValueError(f"ca_certs: {self.ca_certs} cannot be read ({error.strerror})") from None
         return self

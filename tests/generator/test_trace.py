@@ -107,13 +107,13 @@ def test_a_file_without_end_is_refused_in_little_memory(tmp_path):
     file = tmp_path / "trace.json"
     with file.open("wb") as opened:
         opened.truncate(10**12)  # holes: nothing of it is on the disk
-    with pytest.raises(ValueError, match=r"trace\.json holds more than 32,000,000 bytes"):
+    with pytest.raises(ValueError, match=r"trace\.json cannot be read: it is larger than 32,000,000 bytes"):
         Trace.load(file)
 
 
 def test_what_is_no_regular_file_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "trace.json")
-    with pytest.raises(ValueError, match=r"trace\.json is no regular file"):
+    with pytest.raises(ValueError, match=r"trace\.json cannot be read: it is no regular file"):
         Trace.load(tmp_path / "trace.json")
 
 
