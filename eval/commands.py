@@ -117,7 +117,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     manifest = _manifest(index, request, settings, source, topics, written, ranked, seconds)
     if not piped:
         manifest.write(out)
-    _report_run(manifest, ranked, as_json=as_json, err=is_standard_output(out))
+    _report_run(manifest, ranked, as_json=as_json, piped=piped, err=is_standard_output(out))
 
 
 @evaluate.command("score")
@@ -267,7 +267,9 @@ def _manifest(
     )
 
 
-def _report_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool, err: bool) -> None:
+def _report_run(
+    manifest: "RunManifest", ranked: "RankedTopics", *, as_json: bool, piped: bool, err: bool
+) -> None:
     """Tell what was made; on standard error where standard output holds the run."""
     from indexer.requests import counted
 
@@ -289,9 +291,10 @@ def _report_run(manifest: "RunManifest", ranked: "RankedTopics", *, as_json: boo
     )
     if ranked.without_hits:
         echo(f"no hits for {counted(len(ranked.without_hits), 'question')}:", err=True)
-        for query_id, reason in list(ranked.without_hits.items())[:SHOWN_IDS]:
+        shown = len(ranked.without_hits) if piped else SHOWN_IDS
+        for query_id, reason in list(ranked.without_hits.items())[:shown]:
             echo(f"  {query_id}: {reason}", err=True)
-        if len(ranked.without_hits) > SHOWN_IDS:
+        if len(ranked.without_hits) > shown:
             echo(f"  … all in {run['path']}.manifest.json", err=True)
 
 

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -44,7 +43,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     Until then, and where it ends in an error, what stood there stands there; nothing else is left.
     """
-    passing = path.with_name(f".{os.getpid()}.{secrets.token_hex(4)}.partial")
+    passing = path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
         with passing.open("xb") as file:
             with suppress(FileNotFoundError):

@@ -1,8 +1,12 @@
 """What a corpus, a file's name or a model says steers no terminal and forges no mark of the program."""
 
 import json
+import os
+import pty
 import re
+import subprocess
 import unicodedata
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -13,7 +17,7 @@ from generator.quoting import quoted
 from indexer.terminal import escaped_json, json_text, visible
 from tests.generator.language_model import answers_with, served
 from tests.generator.sample_index import shrag
-from tests.indexer.corpora import write_jsonl
+from tests.indexer.corpora import command, environment_of, write_jsonl
 
 STEERING = (
     "\x00\x07\x08\x0b\x0c\x1b[31m\x1b]8;;http://evil\x07\x7f\x85\x9b31m"
@@ -203,3 +207,30 @@ def test_of_a_quotation_the_marks_are_the_program_s(hostile):
     assert sentences
     for line in sentences:
         assert re.fullmatch(r"[^\[\]✓✗]* \[\d\] ✓", line)
+
+
+# What the program and rich emit themselves: colours, the cursor shown or hidden and moved, a line erased.
+OWN = re.compile(r"\x1b\[[\d;]*m|\x1b\[\?25[hl]|\x1b\[\d*[AK]|\r")
+
+
+@pytest.mark.parametrize("command_name", ["ask", "search", "doctor"])
+def test_on_a_terminal_the_only_sequences_are_the_program_s_own(hostile, command_name):
+    folder, _ = hostile
+    outer, inner = pty.openpty()
+    process = subprocess.Popen(
+        command(*COMMANDS[command_name]),
+        env=environment_of(folder / "home") | {"TERM": "xterm", "COLUMNS": "80"},
+        stdout=inner,
+        stderr=inner,
+    )
+    os.close(inner)
+    shown = bytearray()
+    with suppress(OSError):  # so the end of a terminal is told
+        while block := os.read(outer, 65_536):
+            shown += block
+    os.close(outer)
+
+    assert process.wait() in {0, 1}
+    text = shown.decode()
+    assert "\x1b[" in text
+    assert steers(OWN.sub("", text)) == set()
