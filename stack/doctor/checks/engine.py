@@ -93,29 +93,22 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
     if len(refusals) == len(answers):
         yield failed(REACHABLE, refusals[0], own.url, mend="docs/cluster.md tells how to start one")
         return
-    there = [
-        address
-        for address, answer in zip(asked, answers, strict=True)
-        if not isinstance(answer, IndexerError)
-    ]
-    nodes: list[dict[str, Any]] = next(answer for answer in answers if not isinstance(answer, IndexerError))
-    with Cluster(there[0]) as cluster:
+    there = zip(asked, answers, strict=True)
+    address, nodes = next((one, nodes) for one, nodes in there if not isinstance(nodes, IndexerError))
+    with Cluster(address) as cluster:
+        once = cluster.client.options(max_retries=0)
         try:
-            once = cluster.client.options(max_retries=0)
-            health = cluster.run(once.cluster.health(master_timeout=f"{MASTER_S}s")).body
+            health = cluster.run(once.cluster.health(master_timeout=f"{MASTER_S}s"))
         except IndexerError as error:  # a cluster without a master
-            yield failed(
-                REACHABLE, error, own.url, mend="start the other nodes: GET _cluster/health tells of them"
-            )
-            health = {}
-        else:
-            yield _reachable(health["cluster_name"], refusals, own.url)
+            mend = "start the other nodes: GET _cluster/health tells of them"
+            yield failed(REACHABLE, error, own.url, mend)
+            return
+        yield _reachable(health["cluster_name"], refusals, own.url)
         yield _version(nodes)
         yield _nori(cluster, nodes)
-        if health:
-            status, mend = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
-            found = f"{health['status']}, {health['number_of_nodes']} node(s)"
-            yield Finding("health", status, found, mend=mend)
+    status, mend = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
+    found = f"{health['status']}, {health['number_of_nodes']} node(s)"
+    yield Finding("health", status, found, mend=mend)
 
 
 def _nodes(address: ElasticsearchSettings) -> list[dict[str, Any]] | IndexerError:
@@ -162,7 +155,8 @@ def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
     if not without:
         return Finding("nori", "ok", f"{NORI} on {len(nodes)} node(s)")
     try:
-        cluster.run(cluster.client.indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀"))
+        once = cluster.client.options(max_retries=0)
+        cluster.run(once.indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀"))
     except IndexerError as error:
         found = f"not by its name on {', '.join(without)}, and it cannot be tried"
         if getattr(error.__cause__, "status_code", 0) == FORBIDDEN:
