@@ -28,7 +28,7 @@ ANALYZER = "english"  # where the engine analyses itself: it takes each word for
 def measure_generated_index(plan: Plan) -> list[Figure]:
     """Find the embedded index of the documents, or build it; return its size and what it took."""
     name, seconds = ensure_index(plan.settings(), plan.documents, plan.progress)
-    size = sum(file["bytes"] for file in FolderStore(plan.home, name).manifest().files.values())
+    size = sum(file.bytes for file in FolderStore(plan.home, name).manifest().files.values())
     rates = [] if seconds is None else [plan.documents / seconds]
     return [
         Figure(PART, "size on disk", size / 10**9, "GB"),

@@ -2,14 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from indexer.cluster.commands import backup, backups, restore
 from indexer.columns import table
 from indexer.console import as_record, describe_counts, describe_vectors, size_of, terms_of
-from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.errors import IndexDamaged, IndexMismatch, Remedy, UnknownIndex
 from indexer.options import interruptible, json_option, name_argument
 from indexer.remedies import describe_error
 from indexer.requests import counted
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from indexer.store import IndexStore
 
 
+LISTED = ("name", "version", "engine", "papers", "passages", "published", "counts", "analyzer")
+
+
 @click.group()
 def indexes() -> None:
-    """List, show, delete, roll back and prune indexes."""
+    """List, show, verify, delete, roll back and prune indexes."""
 
 
 @indexes.command("list")
@@ -32,24 +35,32 @@ def list_command(as_json: bool) -> None:
     from indexer.store.engines import index_names, open_store
 
     settings = IndexerSettings()
-    manifests = []
+    records: list[dict[str, Any]] = []
     for name in index_names(settings):
         try:
             with open_store(settings, name) as store:
-                manifests.append(store.manifest())
-        except (IndexDamaged, IndexMismatch, UnknownIndex) as error:  # the others can be listed
-            echo(f"{type(error).__name__}: {describe_error(error)}", err=True)
+                manifest = store.manifest()
+            records.append(as_record(manifest) | {"analyzer": manifest.analyzer})
+        except UnknownIndex:  # deleted since
+            continue
+        except (IndexDamaged, IndexMismatch, OSError) as error:  # the others can be listed
+            described = f"{type(error).__name__}: {describe_error(error)}"
+            records.append(dict.fromkeys(LISTED) | {"name": name, "error": described})
+            echo(described, err=True)
     if as_json:
-        echo_json({"indexes": [as_record(manifest) for manifest in manifests]})
+        echo_json({"indexes": records})
         return
-    if not manifests:
+    if not records:
         echo("no indexes yet; make one with: shrag index PATH --name NAME")
         return
     rows = [("name", "version", "engine", "papers", "passages", "analyzer", "published")]
-    for manifest in manifests:
-        sizes = f"{manifest.papers:,}", f"{manifest.passages:,}"
-        names = manifest.name, str(manifest.version), manifest.engine
-        rows.append((*names, *sizes, manifest.analyzer, manifest.published))
+    for record in records:
+        if "error" in record:
+            rows.append((record["name"], record["error"].partition(":")[0], *[""] * 5))
+            continue
+        sizes = f"{record['papers']:,}", f"{record['passages']:,}"
+        names = record["name"], str(record["version"]), record["engine"]
+        rows.append((*names, *sizes, record["analyzer"], record["published"]))
     echo_lines(table(rows))
 
 
@@ -109,10 +120,9 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
     from indexer.store.engines import open_store
 
     with open_store(IndexerSettings(), name) as store:
-        if not store.local.is_unfinished():
-            store.require_current()
+        content = _content_of(store)
         if not yes:
-            click.confirm(f"delete index {name!r} ({_content_of(store)})?", abort=True, err=True)
+            click.confirm(f"delete index {name!r} ({content})?", abort=True, err=True)
         store.delete()
     if as_json:
         echo_json({"name": name, "deleted": True})
@@ -121,9 +131,9 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
 
 
 def _content_of(store: "IndexStore") -> str:
-    if store.current() is None:
-        return "an unfinished build"
     try:
+        if store.current() is None and store.local.is_unfinished():
+            return "an unfinished build"
         return counted(store.manifest().passages, "passage")
     except (IndexDamaged, IndexMismatch):  # it can be deleted all the same
         return "it cannot be read"
@@ -131,17 +141,60 @@ def _content_of(store: "IndexStore") -> str:
 
 @indexes.command()
 @name_argument
+@click.argument("version", type=click.IntRange(min=1), required=False)
 @json_option
-def rollback(name: str, as_json: bool) -> None:
-    """Let the version before the present one answer again."""
+def rollback(name: str, version: int | None, as_json: bool) -> None:
+    """Let VERSION answer again, without it the version before the present one.
+
+    With VERSION it mends an index of which nothing says any more which version answers.
+    """
     from indexer.store.engines import open_store
 
     with open_store(IndexerSettings(), name) as store:
-        version = store.rollback()
+        version = store.rollback(version)
     if as_json:
         echo_json({"name": name, "version": version})
         return
     echo(f"index {name!r} answers from version {version} again")
+
+
+@indexes.command()
+@name_argument
+@json_option
+def verify(name: str, as_json: bool) -> None:
+    """Compare every byte of each version of NAME with what was written; exit 1 where one differs.
+
+    In a cluster, whose servers check their own files, passages are counted and the glossary is read.
+    """
+    from indexer.progress import progress_bar
+    from indexer.store.engines import open_store
+
+    lost: IndexDamaged | None = None
+    with open_store(IndexerSettings(), name) as store, progress_bar() as progress:
+        try:
+            store.require_current()
+        except IndexDamaged as error:  # the versions can be compared all the same
+            lost = error
+        compared = {version: store.verify_files(version, progress) for version in store.versions()}
+        there = store.versions()  # others were cleared away meanwhile
+        found = {version: lines for version, lines in compared.items() if version in there}
+    damaged = [version for version, lines in found.items() if lines]
+    if as_json:
+        versions = [{"version": version, "differs": lines} for version, lines in found.items()]
+        echo_json({"name": name, "versions": versions, "pointer": lost.what if lost else None})
+    for version, lines in {} if as_json else found.items():
+        echo(f"index {name!r}, version {version}: {'damaged' if lines else 'as it was written'}")
+        for line in lines:
+            echo(f"  {line}")
+    if lost:
+        raise lost
+    if damaged:
+        raise IndexDamaged(
+            f"index {name!r}: {counted(len(damaged), 'version')} of {len(found)} not as written "
+            f"({', '.join(map(str, damaged))})",
+            remedy=(Remedy.POINT_TO, Remedy.REBUILD),
+            index=name,
+        )
 
 
 @indexes.command()

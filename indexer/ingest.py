@@ -60,9 +60,9 @@ def build_index(
     started = time.perf_counter()
     corpus = read_corpus(request.paths, format=request.format, columns=request.columns)
     with _writable(settings, request.name) as store:
+        plan = plan_build(store, request, corpus)  # what is refused is refused before a model is loaded
         encoder = open_encoder(settings.encoder)
         with closing(encoder) if encoder else nullcontext():
-            plan = plan_build(store, request, corpus)
             vectors = VectorStage(store, encoder, plan.base, progress)
             vectors.check()
             try:
@@ -169,6 +169,7 @@ def _writable(settings: IndexerSettings, name: str, *, published: bool = False) 
 def _checked_base(store: IndexStore) -> tuple[Manifest, UserDictionary | None]:
     """Return the version that answers and its dictionary, analysed as today."""
     base = store.manifest()
+    store.check_files(base, every_byte=True)
     dictionary = store.dictionary(base)
     check_analysis(base, dictionary)
     return base, dictionary

@@ -1,8 +1,8 @@
 """What a published version says of itself, and whether it can be read with today's analysis."""
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,10 +13,12 @@ from indexer.errors import IndexDamaged, IndexMismatch, Remedy
 from indexer.fingerprint import Fingerprint, differences, forget_fingerprints, lexical_fingerprint
 from indexer.papers import Unit
 from indexer.settings import EngineName
-from indexer.sums import FileSum
+from indexer.sums import SUM, FileSum, sum_of
 
 MANIFEST = "manifest.json"
-FORMAT = 2  # of a manifest and what it lists; the first had no number, and no sums of files
+# Of a manifest and what it lists. 1 had no number, and no sums of files; 2 no sums of stored passages.
+FORMAT = 3
+MOST_BYTES = 64_000_000  # of a manifest that are read; none that a build wrote has as many
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +59,42 @@ class Manifest:
     def as_record(self) -> dict[str, Any]:
         """Return what is stored: all fields, and their sum."""
         record = asdict(self)
-        return record | {"sha256": _sum_of(record)}
+        return record | {SUM: sum_of(record)}
 
     @classmethod
-    def from_record(cls, record: Any, index: str = "") -> Self:
-        """Read what `as_record` made.
+    def from_record(cls, record: Any, index: str = "", version: int | None = None) -> Self:
+        """Read what `as_record` made, of this version if one is named.
 
         Raises:
             IndexMismatch: it is of an older or newer format.
-            IndexDamaged: it is not what was written.
+            IndexDamaged: it is not what was written, or of another version.
         """
+        place = f"index {index!r}" if version is None else f"index {index!r}, version {version}"
         if not isinstance(record, dict):
-            raise _damaged(f"index {index!r}", "it is no JSON object", index)
+            raise _damaged(place, "it is no JSON object", index)
         stored = record.get("format", 1)
-        if stored != FORMAT:
+        if stored != FORMAT and isinstance(stored, int):
             raise IndexMismatch(
                 f"index {index!r} is of format {stored}, this version of shrag reads and writes {FORMAT}",
                 remedy=Remedy.REBUILD,
                 index=index,
             )
-        fields = {name: value for name, value in record.items() if name != "sha256"}
-        if record.get("sha256") != _sum_of(fields):
-            raise _damaged(f"index {index!r}", "it is not what was written", index)
+        fields = {name: value for name, value in record.items() if name != SUM}
         try:
-            return cls(**fields)
-        except TypeError as error:
-            raise _damaged(f"index {index!r}", error, index) from error
+            is_written = record.get(SUM) == sum_of(fields)
+            manifest: Self = _checker(Manifest).validate_json(json.dumps(fields))
+            if manifest.vectors:
+                _checker(VectorFingerprint).validate_json(json.dumps(manifest.vectors["fingerprint"]))
+                _ = manifest.vector_count
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            raise _damaged(place, _reason(error), index) from error
+        if not is_written:
+            raise _damaged(place, "it is not what was written", index)
+        if version not in {None, manifest.version}:
+            raise _damaged(place, f"it is that of version {manifest.version}", index)
+        if any(".." in Path(name).parts or Path(name).is_absolute() for name in manifest.files):
+            raise _damaged(place, "it names files that lie elsewhere", index)
+        return manifest
 
     def to_text(self) -> str:
         """Return the content of `manifest.json`."""
@@ -93,13 +105,39 @@ class Manifest:
         write_durably(folder / MANIFEST, self.to_text())
 
     @classmethod
-    def read(cls, folder: Path, index: str = "") -> Self:
+    def read(cls, folder: Path, index: str = "", version: int | None = None) -> Self:
         """Read `manifest.json` of `folder`; raises as `from_record`."""
+        path = folder / MANIFEST
         try:
-            record = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            record = json.loads(_first_bytes(path))
+        except (OSError, ValueError, RecursionError) as error:
             raise _damaged(str(folder), error, index) from error
-        return cls.from_record(record, index)
+        return cls.from_record(record, index, version)
+
+
+def _first_bytes(path: Path) -> bytes:
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no file")
+    with path.open("rb") as file:
+        return file.read(MOST_BYTES)
+
+
+@cache
+def _checker(kind: type) -> Any:
+    """Return what tells whether a record has the fields of a class, each of its type."""
+    from pydantic import ConfigDict, TypeAdapter, with_config
+
+    return TypeAdapter(with_config(ConfigDict(strict=True, extra="forbid"))(kind))
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong on one line; of several fields, the first."""
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return str(error)
 
 
 def _damaged(place: str, reason: object, index: str) -> IndexDamaged:
@@ -108,12 +146,6 @@ def _damaged(place: str, reason: object, index: str) -> IndexDamaged:
         remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
         index=index,
     )
-
-
-def _sum_of(fields: dict[str, Any]) -> str:
-    """Return a sum over what a manifest says, however it is laid out."""
-    text = json.dumps(fields, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def check_analysis(manifest: Manifest, dictionary: UserDictionary | None, home: Path | None = None) -> None:

@@ -6,10 +6,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 from unicodedata import normalize
+from zlib import crc32
 
 import tantivy
 
-from indexer.errors import IndexDamaged, Remedy
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage, tantivy_schema
 
@@ -104,13 +104,20 @@ def holds(searcher: tantivy.Searcher, field: str, value: str) -> bool:
 # one line before record and text.
 HEAD = ("passage_id", "doc_id", "title", "lang", "part", "year", "journal", "source", "incomplete", "title2")
 STRING_SEPARATOR = "\x1e"
+CHECK_BYTES = 4  # before the record: the CRC of record and tokens, as the engine keeps none of what it stores
 
 
 def add_stored(document: tantivy.Document, passage: StoredPassage, tokens: PassageTokens) -> None:
     """Add what is stored of a passage to its document."""
     head = json.dumps([getattr(passage, name) for name in HEAD], ensure_ascii=False, separators=(",", ":"))
-    document.add_bytes("record", f"{head}\n{passage.record}\n{passage.text}".encode())
-    document.add_bytes("tokens", STRING_SEPARATOR.join(tokens.strings).encode())
+    record = f"{head}\n{passage.record}\n{passage.text}".encode()
+    packed = STRING_SEPARATOR.join(tokens.strings).encode()
+    document.add_bytes("record", _check_of(record, packed) + record)
+    document.add_bytes("tokens", packed)
+
+
+def _check_of(record: bytes, packed: bytes) -> bytes:
+    return crc32(packed, crc32(record)).to_bytes(CHECK_BYTES)
 
 
 def read_passage(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> StoredPassage:
@@ -119,11 +126,11 @@ def read_passage(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Sto
 
 
 def passage_of(document: tantivy.Document) -> StoredPassage:
-    """Decode the stored passage of a document."""
+    """Decode the stored passage of a document; ValueError where it is not what was written."""
     stored, packed = document.get_first("record"), document.get_first("tokens")
-    if stored is None or packed is None:
-        raise IndexDamaged("a passage without its record", remedy=(Remedy.REBUILD, Remedy.ROLL_BACK))
-    head, record, text = stored.decode().split("\n", 2)
+    if stored is None or packed is None or _check_of(stored[CHECK_BYTES:], packed) != stored[:CHECK_BYTES]:
+        raise ValueError("a stored passage is not what was written")
+    head, record, text = stored[CHECK_BYTES:].decode().split("\n", 2)
     passage_id, doc_id, title, lang, part, year, journal, source, incomplete, title2 = json.loads(head)
     tokens = PassageTokens(tuple(packed.decode().split(STRING_SEPARATOR)))
     return StoredPassage(  # in the order of its fields, as names take time

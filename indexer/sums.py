@@ -1,16 +1,23 @@
-"""Sizes and SHA-256 sums of the files of a version: made when it is published, compared ever after."""
+"""Sizes and SHA-256 sums: of a version's files, made when it is published, and of small records of JSON."""
 
 import hashlib
+import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from stat import S_ISREG
+from typing import Any
 
-from indexer.errors import IndexDamaged
+from indexer.requests import Progress, no_progress
 
 Inode = tuple[int, int]
+# Bytes that are read on each opening, of the smallest files. It takes a hundredth of a second.
+READ_ON_OPENING = 8_000_000
+SUM = "sha256"  # the field of a record that holds the sum of the others
 
 
-class FileSum(TypedDict):
+@dataclass(frozen=True, slots=True)
+class FileSum:
     """What a manifest says of a file."""
 
     bytes: int
@@ -36,7 +43,7 @@ def sum_file(path: Path) -> FileSum:
     """Read a file, and return its size and its sum."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
-    return {"bytes": path.stat().st_size, "sha256": digest.hexdigest()}
+    return FileSum(path.stat().st_size, digest.hexdigest())
 
 
 def sums_by_inode(folder: Path, sums: Mapping[str, FileSum]) -> dict[Inode, FileSum]:
@@ -44,30 +51,66 @@ def sums_by_inode(folder: Path, sums: Mapping[str, FileSum]) -> dict[Inode, File
     return {_inode(folder / name): found for name, found in sums.items() if (folder / name).exists()}
 
 
-def check_sizes(folder: Path, sums: Mapping[str, FileSum]) -> None:
-    """Compare sizes only.
+def differing_files(
+    folder: Path,
+    sums: Mapping[str, FileSum],
+    *,
+    most_bytes: int | None = None,
+    progress: Progress = no_progress,
+) -> Iterator[str]:
+    """Yield what differs from the sums, a line a file: all sizes are compared first, then bytes.
 
-    Raises:
-        FileNotFoundError: a file is missing.
-        IndexDamaged: a file is of another size.
+    With `most_bytes` the smallest files are read, as many as have so many bytes together; else all are.
     """
-    for name, expected in sums.items():
-        size = (folder / name).stat().st_size
-        if size != expected["bytes"]:
-            raise IndexDamaged(f"{folder / name} has {size:,} bytes, {expected['bytes']:,} were written")
+    same_size = []
+    for name, expected in sorted(sums.items()):
+        try:
+            status = (folder / name).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            yield f"{name} is missing"
+            continue
+        if not S_ISREG(status.st_mode):
+            yield f"{name} is no file"
+        elif status.st_size != expected.bytes:
+            yield f"{name} has {status.st_size:,} bytes, {expected.bytes:,} were written"
+        else:
+            same_size.append((status.st_size, name))
+    done, total = 0, sum(size for size, _ in same_size)
+    for size, name in sorted(same_size):
+        progress("verifying", done, total)
+        done += size
+        if most_bytes is not None and done > most_bytes:
+            return
+        if sum_file(folder / name) != sums[name]:
+            yield f"{name} holds other bytes than were written"
 
 
-def changed_files(folder: Path, sums: Mapping[str, FileSum], left_out: Collection[str] = ()) -> list[str]:
-    """Read every file, and return what differs from the sums, a line each."""
-    there = set(_names(folder, left_out))
-    changed = [f"{name}: missing" for name in sums if name not in there]
-    changed += [f"{name}: not written by the build" for name in there if name not in sums]
-    changed += [
-        f"{name}: other bytes than were written"
-        for name in sums
-        if name in there and sum_file(folder / name) != sums[name]
-    ]
-    return sorted(changed)
+def added_files(folder: Path, sums: Mapping[str, FileSum], left_out: Collection[str] = ()) -> list[str]:
+    """Return what lies there and was not written by the build, a line a file."""
+    return [f"{name} was not written by the build" for name in _names(folder, left_out) if name not in sums]
+
+
+def sum_of(record: Mapping[str, Any]) -> str:
+    """Return a sum over all that a record says, however it is laid out, but its own."""
+    fields = {name: value for name, value in record.items() if name != SUM}
+    text = json.dumps(fields, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sealed(record: Mapping[str, Any]) -> str:
+    """Return a record as JSON with its sum."""
+    return json.dumps({**record, SUM: sum_of(record)})
+
+
+def unsealed(text: str | bytes) -> dict[str, Any] | None:
+    """Return the record that `sealed` wrote; None where it is anything else."""
+    try:
+        record = json.loads(text)
+        if not isinstance(record, dict) or record.pop(SUM, None) != sum_of(record):
+            return None
+    except (ValueError, RecursionError):
+        return None
+    return record
 
 
 def _names(folder: Path, left_out: Collection[str]) -> Iterator[str]:

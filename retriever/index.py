@@ -143,7 +143,7 @@ def open_index(
         InvalidCall: something in the file of synonyms is no rule.
         UnknownIndex: no index of that name.
         IndexMismatch: it was built with another analysis, schema or library version.
-        IndexDamaged: files are missing or broken.
+        IndexDamaged: files are missing or broken, or nothing says which version answers.
     """
     with ExitStack() as opened:
         store = opened.enter_context(open_store(settings, name))
@@ -185,9 +185,11 @@ def _open_version(
                 return SearchIndex(
                     pointer, manifest, engine, analyzer, glossary, alike, models, opened.pop_all()
                 )
-        except FileNotFoundError as error:
+        except (FileNotFoundError, IndexDamaged) as error:
             if store.pointer() != pointer:
                 continue  # cleared away between the look at the pointer and the opening
+            if isinstance(error, IndexDamaged):
+                raise
             raise IndexDamaged(
                 f"index {store.name!r}, version {manifest.version}: {error.filename or error} is missing",
                 remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
@@ -213,7 +215,7 @@ def _open_embedded(settings: IndexerSettings, store: IndexStore, manifest: Manif
     del settings
     vectors = store.vectors(manifest)
     try:
-        return TantivyEngine(Path(store.address(manifest).index), vectors)
+        return TantivyEngine(Path(store.address(manifest).index), vectors, name=store.name)
     except (OSError, IndexDamaged):
         if vectors:
             vectors.close()

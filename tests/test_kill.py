@@ -1,6 +1,6 @@
-"""A build that is killed again and again ends as one that nothing disturbed.
+"""A command that is killed again and again ends as one that nothing disturbed.
 
-`SHRAG_TEST_KILLS=50 python -m pytest tests/test_kill.py -s` kills fifty times and tells in which stages.
+`SHRAG_TEST_KILLS=100 python -m pytest tests/test_kill.py -s` kills a hundred times and tells in which stages.
 """
 
 import os
@@ -22,11 +22,12 @@ from tests.indexer.corpora import answers, environment_of, paper, stored_records
 KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 12  # read before the settings of the user are hidden
 COMMIT_EVERY = 100
 
-# Builds as `shrag index` does, or removes, and says each stage as it begins.
+# Does what `shrag index` and `shrag indexes …` do, and says each stage as it begins.
 INDEXER = """
 import sys
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
+from indexer.store.engines import open_store
 
 shown = ""
 def show(stage, done, total):
@@ -39,6 +40,8 @@ how, what = sys.argv[1:]
 print("starting", flush=True)
 if how == "remove":
     remove_records("papers", what.split(","), IndexerSettings(), show)
+elif how in ("rollback", "delete"):
+    getattr(open_store(IndexerSettings(), "papers"), how)()
 else:
     build_index(IngestRequest("papers", [what], rebuild=how == "rebuild"), IndexerSettings(), show)
 """
@@ -51,7 +54,10 @@ STAGES = {
     "glossary": 0.1,
     "publishing": 0.01,
 }
+AT_ONCE = ("rollback", "delete")  # what these do takes no longer than so many seconds
+AT_ONCE_S = 0.03
 STAGES_OF = {
+    **dict.fromkeys(AT_ONCE, ("starting",)),
     "remove": ("starting", "glossary", "publishing"),
     "update": tuple(one for one in STAGES if one != "committing"),
 }
@@ -67,10 +73,10 @@ class Killer:
         self.landed: Counter[str] = Counter()
 
     def finish(self, how, what, *, kills):
-        """Give the same command until it has published, the first `kills` times with a kill on the way."""
+        """Give the same command until it is done, the first `kills` times with a kill on the way."""
         folder = FolderStore(self.home, "papers")
-        version = (folder.current() or 0) + 1
-        while folder.current() != version:
+        wanted = {"rollback": (folder.current() or 0) - 1, "delete": None}.get(how, folder.next_version())
+        while folder.current() != wanted:
             stage = self.draw.choice(STAGES_OF.get(how, tuple(STAGES))) if kills > 0 else ""
             kills -= self._run(how, what, stage)
 
@@ -88,7 +94,7 @@ class Killer:
             for line in process.stdout:
                 reached = line.strip()
                 if reached == stage and (stage != "committing" or self.draw.random() < 0.3):
-                    time.sleep(self.draw.uniform(0, STAGES[stage]))
+                    time.sleep(self.draw.uniform(0, AT_ONCE_S if how in AT_ONCE else STAGES[stage]))
                     process.kill()
                     reached = ([reached, *process.stdout.read().split()])[-1]
         if process.returncode == -signal.SIGKILL:
@@ -104,7 +110,7 @@ def some(first, last, version=0):
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory):
-    """What is done, one after the other: a build, updates, a removal, and a rebuild with repeated ids."""
+    """What is done, one after the other; the rebuild has repeated ids, and a build follows the deletion."""
     folder = tmp_path_factory.mktemp("corpora")
     refused = ['{"id": "no end', '{"title": "no id"}']
     first = write_jsonl(folder / "first.jsonl", some(0, 1_150) + refused)
@@ -114,8 +120,10 @@ def commands(tmp_path_factory):
         ("build", first),
         ("update", update),
         ("remove", "P00007,P00008,P01100"),
+        ("rollback", ""),
         ("rebuild", repeated),
         ("update", update),
+        ("delete", ""),
     ]
 
 
@@ -123,11 +131,15 @@ def run_undisturbed(home, how, what):
     settings = IndexerSettings(home=home, workers=1, commit_every=COMMIT_EVERY)
     if how == "remove":
         remove_records("papers", what.split(","), settings)
+    elif how in AT_ONCE:
+        getattr(FolderStore(home, "papers"), how)()
     else:
         build_index(IngestRequest("papers", [str(what)], rebuild=how == "rebuild"), settings)
 
 
-def test_builds_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path, capsys):
+# As long as a machine may need that does much else besides.
+@pytest.mark.timeout(120 + 60 * KILLS)
+def test_commands_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path, capsys, tried):
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
     killer = Killer(disturbed, workers=1, seed=20)
     for how, what in cycle(commands):
@@ -137,6 +149,9 @@ def test_builds_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path, c
         run_undisturbed(undisturbed, how, what)
         killer.finish(how, what, kills=min(left, 4))
 
+        if how == "delete":
+            assert not (disturbed / "papers").exists()
+            continue
         one, other = (FolderStore(home, "papers") for home in (undisturbed, disturbed))
         assert manifest_of(other) == manifest_of(one)
         assert dead_letters_of(other) == dead_letters_of(one)
@@ -144,8 +159,10 @@ def test_builds_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path, c
         assert answers(disturbed) == answers(undisturbed)
         with other.writing():  # whoever writes next clears away what a kill behind the publishing left
             assert other.versions() == one.versions()
+        assert [other.verify_files(version) for version in other.versions()] == [[]] * len(one.versions())
         assert not other.local.building.exists()
 
+    tried("kills", killer.landed.total())
     with capsys.disabled():
         told = ", ".join(f"{stage} {killer.landed[stage]}" for stage in STAGES)
         print(f"\n  {KILLS} kills landed in: {told}")  # noqa: T201 - asked for with -s

@@ -12,6 +12,7 @@ starts over.
 
 from contextlib import closing
 from dataclasses import dataclass, replace
+from errno import EIO
 
 from indexer.analysis.pool import WorkerEnded
 from indexer.building.claims import contested, without_claimed
@@ -25,8 +26,9 @@ from indexer.building.records import (
     replaced_by_later,
 )
 from indexer.building.summary import CorpusSummary, complete_manifest
+from indexer.damage import describing_damage
 from indexer.dead_letters import DeadLetterFile
-from indexer.errors import EmptyCorpus, IndexNotWritten, Remedy, StrictRefusal
+from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, Remedy, StrictRefusal
 from indexer.manifest import Manifest
 from indexer.readers import DeadLetter
 from indexer.requests import Progress
@@ -55,10 +57,11 @@ def build_version(
         StrictRefusal: a record was refused, and that was to stop the build.
         IndexNotWritten: a process that analyses was ended.
     """
-    plan = resume(store, plan) or begin(store, plan)
+    resumed = resume(store, plan)
     try:
-        while isinstance(built := _build(store, plan, settings, vectors, progress), BuildPlan):
-            plan = begin(store, built)
+        built = _go_on(store, resumed, settings, vectors, progress) if resumed else plan
+        while isinstance(built, BuildPlan):
+            built = _build(store, begin(store, built), settings, vectors, progress)
     except (WorkerEnded, MemoryError) as error:
         cause = f"{error}, perhaps for lack of memory" if str(error) else "there was not enough memory"
         raise IndexNotWritten(
@@ -67,6 +70,21 @@ def build_version(
             index=store.name,
         ) from error
     return built
+
+
+def _go_on(
+    store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
+) -> Built | BuildPlan:
+    """Go on with what an earlier run wrote; where that is damaged, none of it is kept."""
+    try:
+        with describing_damage(store.local.building, store.name):
+            return _build(store, plan, settings, vectors, progress)
+    except IndexDamaged:
+        return plan
+    except OSError as error:
+        if error.errno != EIO:  # what the engine says of files that it cannot read
+            raise
+        return plan
 
 
 def _build(

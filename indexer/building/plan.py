@@ -65,10 +65,12 @@ def plan_build(store: IndexStore, request: IngestRequest, corpus: Corpus) -> Bui
     Raises:
         InvalidCall: another analysis, dictionary or kind of record than the version's.
         IndexMismatch: the version was built by other library versions, or is of another format.
+        IndexDamaged: it is not what was written, or nothing says which version answers.
     """
     base, dictionary = None, request.dictionary
     if not request.rebuild and store.current() is not None:
         base = store.manifest()
+        store.check_files(base, every_byte=True)
         dictionary = _check_request(store, base, request, corpus)
     fingerprint = lexical_fingerprint(request.analyzer, request.decompound, store.engine, dictionary)
     return BuildPlan(request, corpus, store.next_version(), base, dictionary, fingerprint)

@@ -16,6 +16,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+PUBLISHING = "publishing"  # in what a version says of itself until the alias stands on it
+
 
 def alias_of(prefix: str, name: str) -> str:
     """Name the alias of an index."""
@@ -61,9 +63,10 @@ def is_ours(meta: Mapping[str, Any]) -> bool:
 def is_published(meta: Mapping[str, Any], version: int) -> bool:
     """Tell by its mapping's `_meta` whether an index is a published version that may answer.
 
-    One that was cloned, and not marked anew when the process was killed, still says what the other said.
+    One that was cloned, and not marked anew when the process was killed, still says what the other said. One
+    whose process was killed before the alias stood on it never answered.
     """
-    if "manifest" not in meta or meta.get("superseded"):
+    if "manifest" not in meta or meta.get("superseded") or meta.get(PUBLISHING):
         return False
     manifest = meta["manifest"]
     return not isinstance(manifest, dict) or manifest.get("version", version) == version

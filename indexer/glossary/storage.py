@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal, Self
 
+from indexer.damage import describing_damage
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten, Remedy
 from indexer.glossary.pairs import Pair
 
@@ -121,6 +122,10 @@ class Glossary:
         Of two that overlap on the same side, the shorter is left out; pairs of the same span all stay, the
         one of most papers first.
         """
+        with describing_damage(self._path):
+            return self._translations(tokens)
+
+    def _translations(self, tokens: Sequence[str]) -> list[Match]:
         lengths = {first: [int(row[0]) for row in self._select(LENGTHS, first)] for first in set(tokens)}
         spans = [
             (start, start + length)
@@ -142,8 +147,8 @@ class Glossary:
 
     def pairs(self) -> Iterator[Pair]:
         """Iterate over all pairs, most papers first."""
-        for row in self._connection.execute("SELECT 0, * FROM pairs ORDER BY id"):
-            yield _pair(row[1:])
+        with describing_damage(self._path):
+            yield from map(_pair, self._select("SELECT * FROM pairs ORDER BY id"))
 
     def __len__(self) -> int:
         return int(self._select("SELECT count(*) FROM pairs")[0][0])

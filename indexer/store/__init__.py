@@ -1,16 +1,17 @@
 """Where the versions of an index live: one protocol, a file an engine; `indexer.store.engines` opens them."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.durable import describing_write_errors
-from indexer.errors import IndexDamaged, InvalidCall, Remedy, UnknownIndex
+from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall, Remedy, UnknownIndex
 from indexer.manifest import Manifest
 from indexer.papers import Unit
+from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName
 from indexer.store.build_folder import BuildFolder
@@ -78,7 +79,21 @@ class IndexStore(Protocol):
         return
 
     def current(self) -> int | None:
-        """Return the number of the version that answers, None before the first."""
+        """Return the number of the version that answers, None before the first.
+
+        Raises:
+            IndexDamaged: there are versions, and nothing says which of them answers.
+        """
+
+    def lost_pointer(self, reason: str) -> IndexDamaged:
+        """Return the error of an index of which nothing says which version answers; nothing is cleared."""
+        versions = self.versions()
+        there = f"its versions: {', '.join(map(str, versions))}" if versions else "no version is left"
+        return IndexDamaged(
+            f"index {self.name!r}: {reason}; {there}",
+            remedy=(Remedy.POINT_TO, Remedy.DELETE) if versions else Remedy.DELETE,
+            index=self.name,
+        )
 
     def pointer(self) -> Pointer | None:
         """Return what changes when another version answers or the index is made anew; None without one."""
@@ -101,7 +116,7 @@ class IndexStore(Protocol):
         return version
 
     def versions(self) -> list[int]:
-        """List the published versions in order."""
+        """List the published versions in order, also where nothing says which of them answers."""
 
     def next_version(self) -> int:
         """Return the number after the highest ever published here."""
@@ -132,7 +147,7 @@ class IndexStore(Protocol):
         """Return where the engine finds a version."""
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version in corpus order; IndexDamaged where a file is broken."""
+        """Yield every passage of a version in corpus order; IndexDamaged where one is broken."""
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return the file of a version's glossary; FileNotFoundError where it is missing."""
@@ -144,7 +159,7 @@ class IndexStore(Protocol):
         try:
             dictionary = self.read_dictionary(manifest.version)
             reason = "it is not the one that the index was built with"
-        except InvalidCall as error:
+        except (InvalidCall, OSError) as error:
             dictionary, reason = None, str(error)
         if dictionary is None or dictionary.hash != manifest.dictionary:
             raise IndexDamaged(
@@ -160,23 +175,37 @@ class IndexStore(Protocol):
     def vectors(self, manifest: Manifest) -> "VectorStore | None":
         """Open the vectors of a version; None where it has none, or the engine holds them."""
 
-    def check_files(self, manifest: Manifest) -> None:
-        """Compare what lies there with the manifest at a small cost: by sizes.
+    def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
+        """Compare what lies there with the manifest: all sizes, and some of the bytes or every one.
+
+        Who only reads can do with some. What is made from a version needs every one: it gets sums of its own,
+        and nobody would notice later.
 
         Raises:
-            FileNotFoundError: a file is missing.
-            IndexDamaged: a file is of another size.
+            IndexDamaged: a file is missing or differs.
         """
 
-    def verify_files(self, version: int) -> list[str]:
+    def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
         """Compare every byte of a version with its manifest; return what differs, a line each."""
 
-    def writing(self) -> AbstractContextManager[None]:
+    def held(self) -> AbstractContextManager[None]:
+        """Keep all others from writing; IndexBusy at once where another process does."""
+
+    def recover(self) -> None:
+        """Mend what a killed process left half done; the index is held."""
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
         """Hold the index for writing, and mend what a killed process left half done.
 
         Raises:
             IndexBusy: another process holds it.
+            IndexDamaged: nothing says which version answers.
         """
+        with self.held():
+            with describing_write_errors(self.name):
+                self.recover()
+            yield
 
     def can_resume(self) -> bool:
         """Tell whether what an unfinished build wrote is still there."""
@@ -205,18 +234,44 @@ class IndexStore(Protocol):
     def discard_building(self) -> None:
         """Remove the unfinished build, and the index with it where nothing was ever published."""
 
-    def rollback(self) -> int:
-        """Go back to the version before the one that answers; return its number."""
-        self.require_current()
-        with self.writing(), describing_write_errors(self.name):
-            current = self.require_current()
-            earlier = [version for version in self.versions() if version < current]
-            if not earlier:
+    def rollback(self, version: int | None = None) -> int:
+        """Let a version answer again, without its number the one before; return its number.
+
+        With a number this mends an index of which nothing says which version answers.
+
+        Raises:
+            InvalidCall: there is no such version.
+            IndexDamaged: that version cannot be read either.
+        """
+        self._check_there()
+        with self.held(), describing_write_errors(self.name):
+            with suppress(IndexDamaged):
+                self.recover()
+            target = self._rollback_target() if version is None else version
+            if target not in self.versions():
                 raise InvalidCall(
-                    f"index {self.name!r} has no version before {current} to go back to", index=self.name
+                    f"index {self.name!r} has no version {target}, only "
+                    f"{', '.join(map(str, self.versions()))}",
+                    index=self.name,
                 )
-            self.point_to(earlier[-1])
+            with suppress(IndexMismatch):  # nothing can be told of another format
+                self.check_files(self.manifest_of(target))
+            self.point_to(target)
+        return target
+
+    def _rollback_target(self) -> int:
+        current = self.require_current()
+        earlier = [version for version in self.versions() if version < current]
+        if not earlier:
+            raise InvalidCall(
+                f"index {self.name!r} has no version before {current} to go back to", index=self.name
+            )
         return earlier[-1]
+
+    def _check_there(self) -> None:
+        """Raise UnknownIndex where there is no version, whole or damaged."""
+        with suppress(IndexDamaged):
+            self.require_current()
 
     def point_to(self, version: int) -> None:
         """Let a version answer from now on."""

@@ -4,6 +4,7 @@
 |---|---|
 | building/ | the version being built, or an unfinished build |
 | building/plan.json | what it is built from |
+| building/committed.json | the sums of the index's files at its last commit |
 | building/dead-letters.jsonl | what of its corpus could not be read |
 | encoded/ | vectors encoded for the version being built |
 | versions/000001/ | a published version, or what this machine keeps of it |
@@ -15,11 +16,10 @@
 What else lies there is not ours: it is never removed, and an index is not deleted around it.
 """
 
-import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,14 +27,17 @@ from typing import Any, Self
 
 from indexer.durable import describing_write_errors, sync, write_durably
 from indexer.errors import IndexBusy, IndexNotWritten, InvalidCall
+from indexer.sums import FileSum, sealed, unsealed
 
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
 DICTIONARY = "dictionary.txt"
 GLOSSARY = "glossary.sqlite"
 PLAN = "plan.json"
+COMMITTED = "committed.json"
+CLEARING = "clearing.json"
 VECTORS = "vectors"  # of the passages, a folder beside the index's
 # What lies in the building folder and is no part of the version.
-NOT_PUBLISHED = (PLAN, DEAD_LETTERS, "manifest.json")
+NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, "manifest.json")
 
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
 # What is ours below HOME/NAME, files that a killed process was writing included, and in versions/.
@@ -157,14 +160,26 @@ class BuildFolder:
     def read_plan(self) -> dict[str, Any] | None:
         """Return what the build that lies there is made from; None where none lies there."""
         try:
-            plan = json.loads((self.building / PLAN).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return unsealed((self.building / PLAN).read_bytes())
+        except OSError:
             return None
-        return plan if isinstance(plan, dict) else None
 
     def write_plan(self, plan: dict[str, Any]) -> None:
         """Note what the build is made from, so that it can be resumed."""
-        write_durably(self.building / PLAN, json.dumps(plan))
+        write_durably(self.building / PLAN, sealed(plan))
+
+    def note_committed(self, sums: Mapping[str, FileSum]) -> None:
+        """Note the sums of what is written once and committed now, by names below the building folder."""
+        record = {name: [found.bytes, found.sha256] for name, found in sums.items()}
+        write_durably(self.building / COMMITTED, sealed(record))
+
+    def committed(self) -> dict[str, FileSum]:
+        """Return the sums that were noted last, of the files that are still there."""
+        try:
+            record = unsealed((self.building / COMMITTED).read_bytes()) or {}
+        except OSError:
+            return {}
+        return {name: FileSum(*found) for name, found in record.items() if (self.building / name).exists()}
 
     def move_dead_letters(self, version: int) -> None:
         """Put the dead letters of the build beside those of other versions."""
@@ -183,7 +198,7 @@ class BuildFolder:
     def plan_clearing(self, version: int, before: int, keep: int) -> None:
         """Note what is to be cleared away once `version` answers, should this process be killed before."""
         plan = {"version": version, "before": before, "keep": keep}
-        write_durably(self.path / "clearing.json", json.dumps(plan))
+        write_durably(self.path / CLEARING, sealed(plan))
 
     def finish_clearing(
         self,
@@ -192,12 +207,12 @@ class BuildFolder:
         clear: Callable[[int], None],
     ) -> None:
         """Clear away what the version that answers replaced, where that is still to be done."""
-        path = self.path / "clearing.json"
+        path = self.path / CLEARING
         try:
-            plan = json.loads(path.read_text(encoding="utf-8"))
+            plan = unsealed(path.read_bytes())
         except FileNotFoundError:
             return
-        if plan["version"] == current():  # else it never came to answer
+        if plan and plan["version"] == current():  # else it never came to answer, or the note is damaged
             for version in superseded(versions(), **plan):
                 clear(version)
         path.unlink()
@@ -218,8 +233,11 @@ def is_version(path: Path) -> bool:
 def superseded(versions: list[int], version: int, before: int, keep: int) -> list[int]:
     """Return the versions to clear away when `version` answers instead of `before` and `keep` may stay.
 
-    Those that were rolled back from go first: they stand between the two.
+    Those that were rolled back from go first: they stand between the two. Where none answered before,
+    nothing is known of those that are there, and all stay.
     """
+    if not before:
+        return []
     abandoned = [number for number in versions if before < number < version]
     earlier = [number for number in versions if number <= before]
     return abandoned + earlier[: max(0, len(earlier) + 1 - keep)]

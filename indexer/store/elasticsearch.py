@@ -24,11 +24,12 @@ from indexer.cluster.loading import create_for_loading, create_placed, is_placed
 from indexer.cluster.mapping import LEASES_BODY, published_settings
 from indexer.cluster.reading import count, passages_of_index
 from indexer.durable import describing_write_errors
-from indexer.errors import EngineRefused, IndexDamaged, IndexNotWritten, Remedy
+from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, Remedy
 from indexer.logs import get_logger
 from indexer.manifest import Manifest
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
+from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
@@ -68,8 +69,14 @@ class ElasticsearchStore(IndexStore):
         self._cluster.close()
 
     def current(self) -> int | None:
-        """Return the number of the version that answers, None before the first."""
+        """Return the number of the version that answers, None before the first.
+
+        Raises:
+            IndexDamaged: there are versions, and the alias is gone.
+        """
         pointer = self.pointer()
+        if pointer is None and self.versions():
+            raise self.lost_pointer(f"the alias {self._alias} is gone from the cluster")
         return pointer.version if pointer else None
 
     def pointer(self) -> Pointer | None:
@@ -115,7 +122,8 @@ class ElasticsearchStore(IndexStore):
         """Return the number after the highest ever published here, but none that another's index has."""
         there = self._run(self._called_alike("all"))
         published = (version for version, meta in there.items() if names.is_published(meta, version))
-        version = max([0, self.current() or 0, *published]) + 1
+        answering = self.pointer()
+        version = max([0, answering.version if answering else 0, *published]) + 1
         while version in there and not names.is_ours(there[version]):
             version += 1
         return version
@@ -130,7 +138,7 @@ class ElasticsearchStore(IndexStore):
                 remedy=(f"open it (POST /{index}/_open)", Remedy.REBUILD),
                 index=self.name,
             )
-        return Manifest.from_record(meta.get("manifest"), self.name)
+        return Manifest.from_record(meta.get("manifest"), self.name, version)
 
     def address(self, manifest: Manifest) -> Address:
         """Return the index of a version and its shards; FileNotFoundError where it was cleared away."""
@@ -210,13 +218,17 @@ class ElasticsearchStore(IndexStore):
         origin = f"the settings of {self.index_of(version)}"
         return parse_user_dictionary("\n".join(lines).encode(), origin)
 
-    def check_files(self, manifest: Manifest) -> None:
+    def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
         """Nothing: the servers check their files, and a glossary's sum is compared when it is fetched."""
 
-    def verify_files(self, version: int) -> list[str]:
+    def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
         """Compare the number of a version's passages and its glossary's sum with its manifest."""
+        del progress  # little is read
         changed = []
-        manifest = self.manifest_of(version)
+        try:
+            manifest = self.manifest_of(version)
+        except (IndexDamaged, IndexMismatch) as error:
+            return [error.what]
         found = count(self._cluster, self.index_of(version), just_written=False)
         if found != manifest.passages:
             changed.append(
@@ -227,15 +239,15 @@ class ElasticsearchStore(IndexStore):
                 path = Path(folder) / GLOSSARY
                 self._fetch_glossary(version, self._glossary_note(version), path)
                 if sum_file(path) != manifest.files.get(GLOSSARY):
-                    changed.append(f"{GLOSSARY}: other bytes than were written")
+                    changed.append(f"{GLOSSARY} holds other bytes than were written")
         except FileNotFoundError:
-            changed.append(f"{GLOSSARY}: missing")
+            changed.append(f"{GLOSSARY} is missing")
         except IndexDamaged as error:
             changed.append(f"{GLOSSARY}: {error.what}")
         return changed
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def held(self) -> Iterator[None]:
         """Hold the index for writing, on this machine and against all others; IndexBusy at once otherwise."""
         with self.local.lock():
             leases = names.leases(self._settings.prefix)
@@ -249,13 +261,25 @@ class ElasticsearchStore(IndexStore):
             with held_lease(self._cluster, leases, self._alias, self.name, self.local.path) as lease:
                 self._lease = lease
                 try:
-                    self.local.finish_clearing(self.current, self.versions, self._clear_away)
-                    for version, meta in self._metas().items():
-                        if meta.get("superseded"):
-                            self._clear_away(version)
                     yield
                 finally:
                     self._lease = None
+
+    def recover(self) -> None:
+        """Finish what a process that was killed in `publish` left undone."""
+        if (current := self.current()) is not None:
+            self._mark_published(current)
+        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        for version, meta in self._metas().items():
+            if meta.get("superseded"):
+                self._clear_away(version)
+
+    def _mark_published(self, version: int) -> None:
+        """Take away the mark of a version that is about to answer, once it does."""
+        meta = self._metas().get(version, {})
+        if meta.pop(names.PUBLISHING, None):
+            index = self.index_of(version)
+            self._patiently(lambda: self._client.indices.put_mapping(index=index, meta=meta))
 
     def _refuse_foreign_alias(self) -> None:
         """Raise IndexNotWritten where the alias names an index that is not ours, or is an index itself."""
@@ -343,12 +367,13 @@ class ElasticsearchStore(IndexStore):
         self.local.move_dead_letters(manifest.version)
         note = self._patiently(lambda: glossaries.upload(self._client, self._glossaries, index, glossary))
         self._require_lease()  # an upload may take long
-        meta = {"manifest": published.as_record(), "glossary": note}
+        meta = {"manifest": published.as_record(), "glossary": note, names.PUBLISHING: True}
         settings = published_settings(self._settings.replicas)
         self._patiently(lambda: self._client.indices.put_settings(index=index, settings=settings))
         self._patiently(lambda: self._client.indices.put_mapping(index=index, meta=meta))
         self.local.plan_clearing(manifest.version, before, keep)
         self.point_to(manifest.version)
+        self._mark_published(manifest.version)
         shutil.rmtree(self.local.building, ignore_errors=True)
         self.local.finish_clearing(self.current, self.versions, self._clear_away)
         return published
@@ -395,8 +420,9 @@ class ElasticsearchStore(IndexStore):
         if not self.local.is_unfinished() and not self._metas():
             self.require_current()
         self.local.refuse_strays()
-        with self.writing(), describing_write_errors(self.name):
-            current = self.current()
+        with self.held(), describing_write_errors(self.name):
+            answering = self.pointer()
+            current = answering.version if answering else None
             for version in self._metas():
                 if version != current:
                     self._remove(version)
@@ -422,28 +448,26 @@ def open_store(settings: IndexerSettings, name: str) -> IndexStore:
 
 
 def index_names(settings: IndexerSettings) -> list[str]:
-    """Name the indexes that have a published version in the cluster, in order."""
+    """Name the indexes that have a published version in the cluster, damaged ones too, in order."""
     prefix = settings.elasticsearch.prefix
     pattern = names.every_index(prefix)
     with Cluster(settings.elasticsearch) as cluster:
         found = cluster.run(cluster.client.indices.get(index=pattern, features="aliases,mappings"))
-    published = (
-        (index, version["aliases"], _name_of(version, prefix))
-        for index, version in found.items()
-        if "manifest" in version["mappings"].get("_meta", {})
-    )
     return sorted(
-        name
-        for index, aliases, name in published
-        if NAME.fullmatch(name)
-        and names.alias_of(prefix, name) in aliases
-        and names.belongs_to(index, names.alias_of(prefix, name))  # not of a longer prefix
+        {
+            name
+            for index, about in found.items()
+            if NAME.fullmatch(name := _name_of(about, prefix))
+            and (alias := names.alias_of(prefix, name))
+            and (version := names.version_of(index, alias)) is not None  # not of a longer prefix
+            and (alias in about["aliases"] or names.is_published(about["mappings"].get("_meta", {}), version))
+        }
     )
 
 
 def _name_of(version: dict[str, Any], prefix: str) -> str:
     """Return what a version's manifest calls the index, or where it is broken, what its alias does."""
-    manifest = version["mappings"]["_meta"]["manifest"]
+    manifest = version["mappings"].get("_meta", {}).get("manifest")
     if isinstance(manifest, dict) and isinstance(manifest.get("name"), str):
         return str(manifest["name"])
     return next(iter(version["aliases"]), "").removeprefix(f"{prefix}-")

@@ -2,7 +2,7 @@
 
 | below HOME/NAME, beside what `indexer.store.build_folder` lists | what |
 |---|---|
-| CURRENT | the number of the version that answers, replaced atomically |
+| CURRENT | the number of the version that answers, and a check of it; replaced atomically |
 | versions/000001/ | one published version, never changed again |
 | versions/000001/manifest.json | what it says of itself |
 | versions/000001/tantivy/ | its index |
@@ -16,28 +16,34 @@ What else lies there is not ours, and left alone.
 """
 
 import fcntl
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from errno import ENOENT
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import tantivy
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
+from indexer.damage import describing_damage
 from indexer.durable import describing_write_errors, sync, write_durably
 from indexer.errors import IndexDamaged, IndexMismatch, Remedy
 from indexer.manifest import MANIFEST, Manifest
 from indexer.papers import Unit
+from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage, tantivy_schema
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
 from indexer.store.build_folder import (
     CLEARED,
+    COMMITTED,
     DICTIONARY,
     GLOSSARY,
     NAME,
@@ -49,7 +55,7 @@ from indexer.store.build_folder import (
     is_version,
 )
 from indexer.stored import read_stored
-from indexer.sums import FileSum, changed_files, check_sizes, sum_files, sums_by_inode
+from indexer.sums import READ_ON_OPENING, FileSum, added_files, differing_files, sum_files, sums_by_inode
 
 if TYPE_CHECKING:
     from indexer.readers import DeadLetter
@@ -57,7 +63,9 @@ if TYPE_CHECKING:
     from indexer.writers import Writer
 
 TANTIVY = "tantivy"  # the folder of a version's index
-REBUILD_OR_ROLL_BACK = (Remedy.REBUILD, Remedy.ROLL_BACK)
+POINTER = "CURRENT"
+LONGEST_POINTER = 32  # bytes that are looked at
+NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class FolderStore(IndexStore):
@@ -71,24 +79,43 @@ class FolderStore(IndexStore):
         self.name = name
         self.local = BuildFolder.of(home, name)
         self.place = f"in {home}"
-        self._pointer = self.local.path / "CURRENT"
+        self._pointer = self.local.path / POINTER
         self._writer_memory_mb = writer_memory_mb
 
     def current(self) -> int | None:
-        """Return the number of the version that answers, None before the first."""
+        """Return the number of the version that answers, None before the first.
+
+        Raises:
+            IndexDamaged: there are versions, and the pointer names none of them.
+        """
+        while True:
+            text = self._pointer_text()
+            version = _version_in(text)
+            if version and self.version_path(version).is_dir():
+                return version
+            there = self.versions()
+            if self._pointer_text() == text:
+                break  # else another version was published since
+        if text is None and not there:
+            return None
+        reason = "is missing" if text is None else "holds no version number"
+        reason = f"names version {version}, which is not there" if version else reason
+        raise self.lost_pointer(f"{self._pointer} {reason}")
+
+    def _pointer_text(self) -> bytes | None:
+        """Return the first bytes of the pointer, b"" where it is no file, None where there is none."""
         try:
-            return int(self._pointer.read_text(encoding="ascii"))
+            if not S_ISREG(self._pointer.lstat().st_mode):
+                return b""
+            with self._pointer.open("rb") as file:
+                return file.read(LONGEST_POINTER)
         except FileNotFoundError:
             return None
-        except ValueError as error:
-            raise IndexDamaged(
-                f"{self._pointer} holds no version number", remedy=Remedy.REBUILD, index=self.name
-            ) from error
 
     def pointer(self) -> Pointer | None:
         """Return what changes when another version answers or the index is made anew; None without one."""
         try:
-            about = self._pointer.stat()
+            about = self._pointer.lstat()
         except FileNotFoundError:
             return None
         version = self.current()
@@ -108,7 +135,7 @@ class FolderStore(IndexStore):
 
     def versions(self) -> list[int]:
         """List the published versions in order."""
-        current = self.current()
+        current = _version_in(self._pointer_text())
         return [
             version
             for version in self._numbered()
@@ -117,7 +144,8 @@ class FolderStore(IndexStore):
 
     @staticmethod
     def _is_published(path: Path) -> bool:
-        return (path / MANIFEST).exists() and not (path / PLAN).exists()
+        """Tell whether a version lies there, though its manifest or its index be lost."""
+        return any((path / name).exists() for name in (MANIFEST, TANTIVY)) and not (path / PLAN).exists()
 
     def _numbered(self) -> list[int]:
         """List the numbers that folders and files are called by, also those that are not ours."""
@@ -130,7 +158,7 @@ class FolderStore(IndexStore):
 
     def next_version(self) -> int:
         """Return the number after the highest ever published here."""
-        return max([0, self.current() or 0, *self._numbered()]) + 1
+        return max([0, _version_in(self._pointer_text()) or 0, *self._numbered()]) + 1
 
     def version_path(self, version: int) -> Path:
         """Return the folder of a version."""
@@ -138,7 +166,7 @@ class FolderStore(IndexStore):
 
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version."""
-        return Manifest.read(self.version_path(version), self.name)
+        return Manifest.read(self.version_path(version), self.name, version)
 
     def address(self, manifest: Manifest) -> Address:
         """Return the folder of a version's index."""
@@ -146,14 +174,17 @@ class FolderStore(IndexStore):
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
         """Yield every passage of a version in corpus order; IndexDamaged where a file is broken."""
+        what = f"index {self.name!r}, version {manifest.version}"
         try:
-            with self.holding(manifest.version):
-                yield from read_stored(
-                    tantivy.Index(tantivy_schema(), self.address(manifest).index).searcher()
-                )
-        except (ValueError, OSError) as error:
+            with describing_damage(what, self.name), self.holding(manifest.version):
+                self.check_files(manifest, every_byte=True)
+                index = tantivy.Index(tantivy_schema(), self.address(manifest).index)
+                yield from read_stored(index.searcher())
+        except OSError as error:
             raise IndexDamaged(
-                f"index {self.name!r} cannot be read ({error})", remedy=REBUILD_OR_ROLL_BACK, index=self.name
+                f"{what} cannot be read ({error})",
+                remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
+                index=self.name,
             ) from error
 
     def glossary_path(self, manifest: Manifest) -> Path:
@@ -171,41 +202,44 @@ class FolderStore(IndexStore):
             return None
         from indexer.vectors.store import VectorStore
 
-        return VectorStore(self.version_path(manifest.version) / VECTORS)
+        folder = self.version_path(manifest.version) / VECTORS
+        with describing_damage(folder, self.name):
+            return VectorStore(folder)
 
     def read_dictionary(self, version: int) -> UserDictionary:
         """Read the user's dictionary of a version; InvalidCall where its lines are wrong."""
         path = self.version_path(version) / DICTIONARY
         return parse_user_dictionary(path.read_bytes(), str(path))
 
-    def check_files(self, manifest: Manifest) -> None:
-        """Compare the sizes of a version's files with its manifest."""
-        try:
-            check_sizes(self.version_path(manifest.version), manifest.files)
-        except IndexDamaged as error:
-            raise IndexDamaged(error.what, remedy=REBUILD_OR_ROLL_BACK, index=self.name) from error
+    def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
+        """Compare the sizes of a version's files with its manifest, and bytes of the smaller files or all."""
+        folder, most_bytes = self.version_path(manifest.version), None if every_byte else READ_ON_OPENING
+        for difference in differing_files(folder, manifest.files, most_bytes=most_bytes):
+            raise IndexDamaged(
+                f"index {self.name!r}, version {manifest.version}: {difference}",
+                remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
+                index=self.name,
+            )
 
-    def verify_files(self, version: int) -> list[str]:
+    def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
         """Compare every byte of a version with its manifest; return what differs, a line each."""
         folder = self.version_path(version)
         try:
             manifest = self.manifest_of(version)
+            text = (folder / MANIFEST).read_bytes()
         except (IndexDamaged, IndexMismatch) as error:
-            return [f"{MANIFEST}: {error.what}"]
-        changed = changed_files(folder, manifest.files, NOT_PUBLISHED)
-        if (folder / MANIFEST).read_bytes() != manifest.to_text().encode():
-            changed.append(f"{MANIFEST}: other bytes than were written")
-        return changed
+            return [error.what]
+        found = [*differing_files(folder, manifest.files, progress=progress)]
+        found += added_files(folder, manifest.files, NOT_PUBLISHED)
+        if text != manifest.to_text().encode():
+            found.append(f"{MANIFEST} holds other bytes than were written")
+        return sorted(found)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the index for writing, and mend what a killed process left undone."""
-        with self.local.lock():
-            with describing_write_errors(self.name):
-                self._recover()
-            yield
+    def held(self) -> AbstractContextManager[None]:
+        """Keep other processes from writing."""
+        return self.local.lock()
 
-    def _recover(self) -> None:
+    def recover(self) -> None:
         """Finish, or take back, what a process that was killed in `publish` or `_clear_away` left undone."""
         current = self.current()
         for version in self._numbered():
@@ -220,8 +254,10 @@ class FolderStore(IndexStore):
         self.local.finish_clearing(self.current, self.versions, self._clear_away)
 
     def can_resume(self) -> bool:
-        """Tell whether what an unfinished build wrote is still there."""
-        return self.local.building.is_dir()
+        """Tell whether what an unfinished build committed is still there, every byte of it."""
+        if not self.local.building.is_dir():
+            return False
+        return not any(differing_files(self.local.building, self.local.committed()))
 
     def start_building(
         self,
@@ -247,7 +283,20 @@ class FolderStore(IndexStore):
         from indexer.writers.tantivy import TantivyWriter
 
         del base, refuse  # its files are linked already; the engine takes all passages
-        return TantivyWriter(self.local.building / TANTIVY, unit=unit, memory_mb=self._writer_memory_mb)
+        return TantivyWriter(
+            self.local.building / TANTIVY,
+            unit=unit,
+            memory_mb=self._writer_memory_mb,
+            committed=self._note_committed,
+        )
+
+    def _note_committed(self) -> None:
+        """Note the sums of the files that the index writes once; those noted before are not read again."""
+        from indexer.writers.tantivy import CHANGING_FILES
+
+        known = sums_by_inode(self.local.building, self.local.committed())
+        sums = sum_files(self.local.building / TANTIVY, CHANGING_FILES, known)
+        self.local.note_committed({f"{TANTIVY}/{name}": found for name, found in sums.items()})
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         """Make the finished build a version that answers, and clear away all but the last `keep`."""
@@ -257,6 +306,7 @@ class FolderStore(IndexStore):
         before = self.current() or 0
         published = replace(manifest, files=sum_files(building, NOT_PUBLISHED, self._known_sums(before)))
         published.write(building)
+        (building / COMMITTED).unlink(missing_ok=True)
         for path in [*building.rglob("*"), building]:
             sync(path)
         building.rename(target)
@@ -269,11 +319,12 @@ class FolderStore(IndexStore):
         return published
 
     def _known_sums(self, version: int) -> dict[tuple[int, int], FileSum]:
-        """Return the sums of the files that a build may share with a version by hard links."""
+        """Return the sums of what was committed, and of what a build may share with a version by links."""
+        known = sums_by_inode(self.local.building, self.local.committed())
         try:
-            return sums_by_inode(self.version_path(version), self.manifest_of(version).files)
+            return known | sums_by_inode(self.version_path(version), self.manifest_of(version).files)
         except (IndexDamaged, IndexMismatch):
-            return {}
+            return known
 
     def _clear_away(self, version: int) -> None:
         """Remove a version, in one step for whoever is about to open it; hide it while somebody reads it."""
@@ -289,13 +340,17 @@ class FolderStore(IndexStore):
 
     def point_to(self, version: int) -> None:
         """Let a version answer from now on."""
-        write_durably(self._pointer, f"{version}\n")
+        if (
+            self._pointer.is_dir() and not self._pointer.is_symlink()
+        ):  # damage, and no file can take its place
+            self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.getpid()}"))
+        write_durably(self._pointer, _pointer_to(str(version)))
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""
         if not self.local.is_unfinished():
-            self.require_current()
-        with self.writing(), describing_write_errors(self.name):
+            self._check_there()
+        with self.held(), describing_write_errors(self.name):
             self.local.remove()
 
 
@@ -317,9 +372,28 @@ def open_store(settings: IndexerSettings, name: str) -> IndexStore:
 
 
 def index_names(settings: IndexerSettings) -> list[str]:
-    """Name the indexes of the home folder that have a published version, in order."""
+    """Name the indexes of the home folder that have a published version, damaged ones too, in order."""
     home = settings.home
     if not home.is_dir():
         return []
     names = sorted(path.name for path in home.iterdir() if path.is_dir() and NAME.fullmatch(path.name))
-    return [name for name in names if FolderStore(home, name).current() is not None]
+    return [name for name in names if _is_there(FolderStore(home, name))]
+
+
+def _is_there(store: FolderStore) -> bool:
+    try:
+        return store.current() is not None
+    except (IndexDamaged, OSError):  # whoever opens it is told
+        return True
+
+
+def _version_in(text: bytes | None) -> int | None:
+    """Return the number that a pointer holds, None where it is damaged; one set by hand has no check."""
+    number, _, check = (text or b"").decode("ascii", "replace").partition("\n")
+    if not NUMBER.fullmatch(number) or (check and f"{number}\n{check}" != _pointer_to(number)):
+        return None
+    return int(number)
+
+
+def _pointer_to(number: str) -> str:
+    return f"{number}\n{crc32(number.encode()):08x}\n"

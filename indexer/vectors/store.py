@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 
+from indexer.damage import describing_damage
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
 from indexer.errors import IndexClosed, IndexDamaged, Remedy
@@ -188,7 +189,8 @@ class VectorStore:
 
 def _read_fingerprint(folder: Path) -> VectorFingerprint:
     text = (folder / FINGERPRINT).read_text(encoding="utf-8")
-    try:
-        return VectorFingerprint(**json.loads(text))
-    except (ValueError, TypeError) as error:
-        raise IndexDamaged(f"{folder / FINGERPRINT} cannot be read ({error})", remedy=CURE) from error
+    with describing_damage(folder / FINGERPRINT):
+        fingerprint = VectorFingerprint(**json.loads(text))
+        if fingerprint.storage not in DTYPES or fingerprint.dimensions < 1:
+            raise ValueError("it names no vectors that can be stored")
+        return fingerprint

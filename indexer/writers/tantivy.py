@@ -3,7 +3,7 @@
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -30,11 +30,17 @@ PROBE_BYTES = 4_000_000
 class TantivyWriter:
     """An index being written; a context manager that gives the files free at the end."""
 
-    def __init__(self, folder: Path, *, unit: Unit, memory_mb: int) -> None:
-        """Open or make the index in `folder`, of records that are papers or passages."""
+    def __init__(
+        self, folder: Path, *, unit: Unit, memory_mb: int, committed: Callable[[], None] = lambda: None
+    ) -> None:
+        """Open or make the index in `folder`, of records that are papers or passages.
+
+        `committed` is called when all that was added is written, and files change no more.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._unit = unit
+        self._committed = committed
         self.replaced = 0
         self._memory = memory_mb * 1_000_000
         with _as_os_errors(self._folder):
@@ -99,6 +105,7 @@ class TantivyWriter:
             self._open.commit()
             self._open.wait_merging_threads()
             self._writer = None  # waiting uses it up
+            self._committed()
             self._writer = self._index.writer(self._memory, 1)
 
     def finish(self) -> None:

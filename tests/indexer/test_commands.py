@@ -74,8 +74,44 @@ def test_a_damaged_index_does_not_hide_the_others(call, corpus):
 
     result = call(indexes, "list", "--json")
 
-    assert [one["name"] for one in json.loads(result.stdout)["indexes"]] == ["b"]
-    assert result.stderr.startswith("IndexDamaged: the manifest of ")
+    damaged, whole = json.loads(result.stdout)["indexes"]
+    assert (damaged["name"], damaged["version"], whole["name"]) == ("a", None, "b")
+    assert damaged["error"].startswith("IndexDamaged: the manifest of ")
+    assert result.stderr.strip() == damaged["error"]
+    assert "IndexDamaged" in call(indexes, "list").stdout
+
+
+def test_verify_tells_which_versions_are_whole(call, corpus):
+    from indexer.settings import IndexerSettings
+
+    for _ in range(2):
+        call(index, corpus, "--name", "x")
+    assert call(indexes, "verify", "x").stdout == (
+        "index 'x', version 1: as it was written\nindex 'x', version 2: as it was written\n"
+    )
+
+    folder = IndexerSettings().home / "x"
+    (folder / "versions" / "000001" / "glossary.sqlite").unlink()
+    (folder / "versions" / "000002" / "more").touch()
+    result = CliRunner().invoke(indexes, ["verify", "x", "--json"])
+    assert json.loads(result.stdout)["versions"] == [
+        {"version": 1, "differs": ["glossary.sqlite is missing"]},
+        {"version": 2, "differs": ["more was not written by the build"]},
+    ]
+    assert "2 versions of 2 not as written (1, 2)" in str(result.exception)
+
+
+def test_versions_are_verified_where_nothing_says_which_answers(call, corpus):
+    from indexer.settings import IndexerSettings
+
+    call(index, corpus, "--name", "x")
+    (IndexerSettings().home / "x" / "CURRENT").unlink()
+
+    result = CliRunner().invoke(indexes, ["verify", "x"])
+    assert result.stdout == "index 'x', version 1: as it was written\n"
+    assert "CURRENT is missing" in str(result.exception)
+    assert call(indexes, "rollback", "x", "1").output == "index 'x' answers from version 1 again\n"
+    assert call(indexes, "verify", "x").exit_code == 0
 
 
 def test_show_tells_what_an_index_is_made_of(call, corpus):

@@ -1,6 +1,7 @@
 """What a build that broke off leaves, and what the same command makes of it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from indexer.errors import IndexBusy, IndexNotWritten
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore
+from tests.damaging import DAMAGES
 from tests.indexer.corpora import ROOT, answers, build, environment_of, paper, stored_records, write_jsonl
 from tests.interrupts import interrupts_heeded
 
@@ -64,6 +66,29 @@ def test_a_resumed_build_answers_as_an_undisturbed_one(home, corpus, tmp_path):
 
     assert stored_records(home) == stored_records(tmp_path / "undisturbed")
     assert answers(home) == answers(tmp_path / "undisturbed")
+
+
+@pytest.fixture(scope="module")
+def broken_off(tmp_path_factory):
+    """Return a build that broke off after commits, its corpus, and what an undisturbed one answers."""
+    folder = tmp_path_factory.mktemp("broken-off")
+    corpus = write_jsonl(folder / "corpus.jsonl", [paper(number) for number in range(200)])
+    break_off(folder / "home", corpus)
+    build(folder / "undisturbed", corpus)
+    return folder / "home", corpus, answers(folder / "undisturbed")
+
+
+@pytest.mark.parametrize("how", ["flip middle", "cut", "remove"])
+@pytest.mark.parametrize("suffix", ["store", "idx", "fast", "fieldnorm"])
+def test_what_broke_off_and_was_damaged_since_is_built_anew(broken_off, tmp_path, suffix, how, tried):
+    home, corpus, undisturbed = broken_off
+    home = shutil.copytree(home, tmp_path / "home")
+    local = FolderStore(home, "papers").local
+    DAMAGES[how](local.building / min(name for name in local.committed() if name.endswith(suffix)))
+
+    assert stages_of(home, corpus)[0] == "indexing"
+    assert answers(home) == undisturbed
+    tried("damages")
 
 
 def test_a_corpus_that_changed_is_read_from_the_start(home, corpus):

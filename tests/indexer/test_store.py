@@ -11,6 +11,7 @@ from indexer.manifest import FORMAT, Manifest
 from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore, index_names
+from indexer.sums import FileSum, sum_of
 from tests.indexer.corpora import build, paper, write_jsonl
 
 
@@ -215,8 +216,8 @@ def test_a_changed_manifest_is_a_damaged_index_with_two_ways_out(store):
         store.manifest()
     assert error.value.remedies == (Remedy.REBUILD, Remedy.ROLL_BACK)
     assert describe_error(error.value) == (
-        "the manifest of index 'papers' cannot be read (it is not what was written); build it again "
-        "(shrag index PATH --name papers --rebuild), or go back to the version before "
+        "the manifest of index 'papers', version 1 cannot be read (it is not what was written); "
+        "build it again (shrag index PATH --name papers --rebuild), or go back to the version before "
         "(shrag indexes rollback papers)"
     )
 
@@ -246,7 +247,7 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
     publish(store)
 
     assert store.manifest().files == {
-        "number": {"bytes": 1, "sha256": "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"}
+        "number": FileSum(1, "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b")
     }  # printf 1 | sha256sum
     assert store.verify_files(1) == []
 
@@ -254,14 +255,14 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
 @pytest.mark.parametrize(
     ("spoil", "found"),
     [
-        (lambda folder: (folder / "number").write_text("2"), "number: other bytes than were written"),
-        (lambda folder: (folder / "number").unlink(), "number: missing"),
-        (lambda folder: (folder / "more").touch(), "more: not written by the build"),
+        (lambda folder: (folder / "number").write_text("2"), "number holds other bytes than were written"),
+        (lambda folder: (folder / "number").unlink(), "number is missing"),
+        (lambda folder: (folder / "more").touch(), "more was not written by the build"),
         (
             lambda folder: (folder / "manifest.json").write_text(
                 (folder / "manifest.json").read_text() + " "
             ),
-            "manifest.json: other bytes than were written",
+            "manifest.json holds other bytes than were written",
         ),
     ],
     ids=["changed", "missing", "added", "manifest"],
@@ -282,22 +283,173 @@ def test_opening_notices_a_file_of_another_size_and_a_missing_one(store):
     with pytest.raises(IndexDamaged, match=r"number has 2 bytes, 1 were written; build it again, or go back"):
         store.check_files(store.manifest())
     path.unlink()
-    with pytest.raises(FileNotFoundError, match="number"):
+    with pytest.raises(IndexDamaged, match="number is missing"):
         store.check_files(store.manifest())
 
 
-def test_an_update_takes_over_the_sums_of_files_that_it_shares(tmp_path):
+def test_opening_reads_the_smaller_files_and_verifying_the_others_too(store, monkeypatch):
+    publish(store)
+    (store.version_path(1) / "number").write_text("2")
+    with pytest.raises(IndexDamaged, match="number holds other bytes than were written"):
+        store.check_files(store.manifest())
+
+    monkeypatch.setattr("indexer.store.folder.READ_ON_OPENING", 0)
+    store.check_files(store.manifest())
+    assert store.verify_files(1) == ["number holds other bytes than were written"]
+    with pytest.raises(IndexDamaged):
+        store.check_files(store.manifest(), every_byte=True)
+
+
+def test_nothing_is_made_from_a_version_that_is_not_what_was_written(tmp_path):
     build(tmp_path, write_jsonl(tmp_path / "one.jsonl", [paper(1)]))
     store = FolderStore(tmp_path, "papers")
-    before = store.manifest().files
-    name = next(name for name in before if name.endswith(".fieldnorm"))
+    name = next(name for name in store.manifest().files if name.endswith(".fieldnorm"))
     path = store.version_path(1) / name
     path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:])
 
-    build(tmp_path, write_jsonl(tmp_path / "two.jsonl", [paper(2)]))
+    with pytest.raises(IndexDamaged, match=f"{name} holds other bytes"):
+        build(tmp_path, write_jsonl(tmp_path / "two.jsonl", [paper(2)]))
+    assert store.versions() == [1]
+    assert build(tmp_path, tmp_path / "two.jsonl", rebuild=True).manifest.version == 2
 
-    assert store.manifest().files[name] == before[name]
-    assert store.verify_files(2) == [f"{name}: other bytes than were written"]
+
+def lose(pointer):
+    pointer.unlink()
+
+
+def make_a_folder(pointer):
+    pointer.unlink()
+    pointer.mkdir()
+
+
+def make_a_link(pointer):
+    pointer.rename(pointer.with_name("elsewhere"))
+    pointer.symlink_to("elsewhere")
+
+
+LOST = {
+    "lost": (lose, "is missing"),
+    "empty": (lambda pointer: pointer.write_text(""), "holds no version number"),
+    "x": (lambda pointer: pointer.write_text("x"), "holds no version number"),
+    "a flipped bit": (
+        lambda pointer: pointer.write_text(pointer.read_text().replace("3", "2", 1)),
+        "holds no",
+    ),
+    "a version that is not there": (
+        lambda pointer: pointer.write_text("7\n"),
+        "names version 7",
+    ),
+    "a folder": (make_a_folder, "holds no version number"),
+    "a link": (make_a_link, "holds no version number"),
+}
+
+
+@pytest.fixture(params=LOST)
+def pointerless(store, request):
+    """Return a store of three versions, nothing of which says which answers, and what is told of it."""
+    for _ in range(3):
+        publish(store)
+    spoil, told = LOST[request.param]
+    spoil(store.local.path / "CURRENT")
+    return store, told
+
+
+def test_versions_without_a_pointer_are_damage_and_nothing_is_written_beside_them(pointerless):
+    store, told = pointerless
+
+    with pytest.raises(IndexDamaged, match=told) as error:
+        publish(store, keep=1)
+    assert describe_error(error.value).endswith(
+        "its versions: 1, 2, 3; name the version that is to answer (shrag indexes rollback papers VERSION), "
+        "or delete it (shrag indexes delete papers)"
+    )
+    for refused in (store.current, store.manifest, store.rollback):
+        with pytest.raises(IndexDamaged, match=told):
+            refused()
+    assert store.versions() == [1, 2, 3]
+    assert [store.verify_files(version) for version in store.versions()] == [[], [], []]
+    assert index_names(IndexerSettings(home=store.local.path.parent)) == ["papers"]
+
+
+def test_a_pointer_is_set_again_by_naming_a_version(pointerless):
+    store, _ = pointerless
+    with pytest.raises(InvalidCall, match="has no version 9, only 1, 2, 3"):
+        store.rollback(9)
+
+    assert (store.rollback(2), store.current(), answering(store)) == (2, 2, 2)
+    publish(store)
+    assert store.rollback() == 2
+
+
+@pytest.mark.parametrize("pointerless", [one for one in LOST if one != "a link"], indirect=True)
+def test_an_index_without_a_pointer_can_be_deleted(pointerless):
+    store, _ = pointerless
+
+    store.delete()
+
+    assert not store.local.path.exists()
+
+
+def test_a_damaged_version_is_not_made_to_answer(store):
+    for _ in range(3):
+        publish(store)
+    (store.version_path(2) / "number").write_text("22")
+
+    for version in (None, 2):
+        with pytest.raises(IndexDamaged, match="version 2: number has 2 bytes, 1 were written"):
+            store.rollback(version)
+    assert (store.current(), store.rollback(1), store.current()) == (3, 1, 1)
+
+
+def test_any_version_that_is_there_may_answer(store):
+    for _ in range(3):
+        publish(store)
+
+    assert [store.rollback(1), store.rollback(3), store.rollback()] == [1, 3, 2]
+
+
+@pytest.mark.parametrize("note", ["", "{", "[" * 100_000, '{"version": 4, "before": 1, "keep": 1}'])
+def test_a_damaged_note_of_what_is_to_be_cleared_clears_nothing(store, note):
+    for _ in range(4):
+        publish(store, keep=9)
+    (store.local.path / "clearing.json").write_text(note)
+
+    with store.writing():
+        assert store.versions() == [1, 2, 3, 4]
+    assert not (store.local.path / "clearing.json").exists()
+
+
+FORGED = {
+    "name": None,
+    "version": 2,
+    "papers": "0",
+    "engine": "lucene",
+    "counts": {"records": None},
+    "vectors": {"passages": 1},
+    "files": {"../../../other": {"bytes": 1, "sha256": ""}},
+    "format": [],
+    "more": 1,
+}
+
+
+@pytest.mark.parametrize("field", FORGED)
+def test_a_forged_manifest_is_damage(store, field):
+    publish(store)
+    record = store.manifest().as_record() | {field: FORGED[field]}
+    text = json.dumps(record | {"sha256": sum_of(record)})
+    edit_manifest(store, lambda _: text)
+
+    with pytest.raises(IndexDamaged, match="the manifest of index 'papers', version 1 cannot be read"):
+        store.manifest()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": 3, "a": ' + "[" * 100_000, "null", "3"])
+def test_a_manifest_of_anything_else_is_damage(store, text):
+    publish(store)
+    edit_manifest(store, lambda _: text)
+
+    with pytest.raises(IndexDamaged, match="the manifest of"):
+        store.manifest()
 
 
 def test_a_text_is_replaced_whole_or_not_at_all(tmp_path):
@@ -318,4 +470,4 @@ def test_indexes_are_listed_by_name_without_unfinished_ones(tmp_path):
         prepare(FolderStore(tmp_path, "c"))
 
     assert index_names(IndexerSettings(home=tmp_path)) == ["a", "b"]
-    assert json.loads((tmp_path / "a" / "CURRENT").read_text()) == 1
+    assert (tmp_path / "a" / "CURRENT").read_text().splitlines()[0] == "1"

@@ -80,8 +80,7 @@ def test_a_missing_part_is_damage_with_the_way_back(home, name):
     with pytest.raises(IndexDamaged) as damage:
         open_index(IndexerSettings(home=home), NAME)
 
-    missing = version(home) / "tantivy"
-    assert str(damage.value).startswith(f"index 'papers', version 1: {missing}/")
+    assert str(damage.value).startswith("index 'papers', version 1: tantivy/")
     assert describe_error(damage.value).endswith(
         "is missing; build it again (shrag index PATH --name papers --rebuild), or go back to the version "
         "before (shrag indexes rollback papers)"

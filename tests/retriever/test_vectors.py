@@ -66,7 +66,7 @@ def test_a_build_killed_behind_its_vectors_ends_as_if_nothing_had_been(settings,
 
 @pytest.mark.parametrize("few", [1, 5_000])
 def test_filters_are_satisfied_whether_they_let_few_or_many_through(settings, tmp_path, monkeypatch, few):
-    monkeypatch.setattr("retriever.engines.tantivy.FEW", few)
+    monkeypatch.setattr("retriever.engines.tantivy_search.FEW", few)
     years = [{"id": f"Y{number:03}", "title": "rice", "year": 2000 + number % 2} for number in range(100)]
     build(settings, [*years, *PAPERS], tmp_path)
 

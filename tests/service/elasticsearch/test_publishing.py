@@ -1,5 +1,7 @@
 """What publishing leaves when it is cut short, and who may still publish."""
 
+import sys
+
 import pytest
 
 from indexer.cluster import lease
@@ -57,6 +59,42 @@ def test_an_index_that_is_closed_is_told_and_the_others_are_listed(settings: Ind
         cluster.run(indices.update_aliases(actions=[{"remove": {"index": "*broken*", "alias": "*broken"}}]))
         cluster.run(indices.put_alias(index="publishing-broken@000001", name="somebody-s-own"))
         assert index_names(settings) == ["Others", NAME]
+
+
+def test_versions_whose_alias_is_gone_are_damage_and_nothing_clears_them(settings: IndexerSettings, tmp_path):
+    for _ in range(2):
+        build(settings, tmp_path / "papers.jsonl")
+    with Cluster(settings.elasticsearch) as cluster:
+        remove = {"remove": {"index": "publishing-papers@*", "alias": "publishing-papers"}}
+        cluster.run(cluster.client.indices.update_aliases(actions=[remove]))
+
+    told = r"alias publishing-papers is gone from the cluster; its versions: 1, 2; name the version"
+    for rebuild in (False, True):
+        with pytest.raises(IndexDamaged, match=told):
+            build(settings, tmp_path / "papers.jsonl", rebuild=rebuild)
+    with pytest.raises(IndexDamaged, match=told):
+        open_index(settings, NAME)
+    assert index_names(settings) == [NAME]
+    with open_store(settings, NAME) as store:
+        assert (store.versions(), store.verify_files(1)) == ([1, 2], [])
+        with pytest.raises(IndexDamaged, match=told):
+            store.rollback()
+        assert (store.rollback(2), store.current(), store.rollback()) == (2, 2, 1)
+
+
+def test_a_first_version_that_was_killed_before_its_alias_is_no_damage(
+    settings: IndexerSettings, tmp_path, monkeypatch
+):
+    with monkeypatch.context() as killed:
+        killed.setattr(ElasticsearchStore, "point_to", lambda *_: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            build(settings, tmp_path / "papers.jsonl")
+    with open_store(settings, NAME) as store:
+        assert (store.current(), store.versions()) == (None, [])
+
+    assert build(settings, tmp_path / "papers.jsonl").manifest.version == 1
+    with open_store(settings, NAME) as store:
+        assert (store.current(), store.versions(), store.verify_files(1)) == (1, [1], [])
 
 
 def test_a_home_that_a_glossary_cannot_be_copied_to_is_told(settings: IndexerSettings, tmp_path):

@@ -1,0 +1,36 @@
+"""What a broken file makes of the libraries that read it, told as one error."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from indexer.errors import IndexDamaged, RemediableError, Remedy
+
+# A library that reads other bytes than were written fails in any of these ways. What the system refuses
+# (OSError) says itself what it is, and may be a version that was cleared away.
+SIGNS = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, SystemError)
+MENDED_BY = (Remedy.VERIFY, Remedy.ROLL_BACK, Remedy.REBUILD)
+
+
+@contextmanager
+def describing_damage(what: str | Path, index: str = "") -> Iterator[None]:
+    """Say IndexDamaged of what proves broken only while it is read; `what` is the file, or the index."""
+    try:
+        yield
+    except RemediableError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, SIGNS) and not is_panic(error):
+            raise
+        raise IndexDamaged(
+            f"{what} cannot be read ({_reason(error)})", remedy=MENDED_BY, index=index
+        ) from error
+
+
+def is_panic(error: BaseException) -> bool:
+    """Tell whether a library in Rust ran into what it thought impossible; no Exception in Python's eyes."""
+    return type(error).__module__ == "pyo3_runtime"
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(f"{error}".split())[:200] or type(error).__name__

@@ -1,0 +1,91 @@
+"""Why the embedded engine gives a passage its score, read from tantivy's own explanation."""
+
+import json
+from typing import Any
+
+import tantivy
+
+from retriever.engines import Explanation, TermScore
+from retriever.engines.explaining import contributions, in_order, value_in
+from retriever.engines.ordering import SCORE_DECIMALS
+from retriever.engines.tantivy_queries import SCHEMA, any_token, compiled
+from retriever.errors import UnknownPassage
+from retriever.queries import Phrase, Query, Term
+
+
+def explain(searcher: tantivy.Searcher, query: Query, passage_id: str) -> Explanation:
+    """Say what each token of a query adds to the score of a passage; UnknownPassage where it is not there."""
+    target = tantivy.Query.term_query(SCHEMA, "passage_id", passage_id, index_option="basic")
+    hits = searcher.search(target, 1, count=False).hits
+    if not hits:
+        raise UnknownPassage(
+            f"no passage {passage_id!r} in this index; take a passage_id from the hits of a search"
+        )
+    address = hits[0][1]
+    whole = _explained(searcher, compiled(query), address)
+    if whole is None:
+        return Explanation(passage_id, 0.0, ())
+    terms = contributions(
+        query,
+        lambda leaf: _term_scores(searcher, leaf, address),
+        lambda part: _explained(searcher, compiled(part), address) is not None,
+    )
+    score = round(float(whole["value"]), SCORE_DECIMALS)
+    return Explanation(passage_id, score, in_order(terms or ()))
+
+
+def term_frequencies(searcher: tantivy.Searcher, token: str, sample: int) -> list[int]:
+    """Return how often the token stands in each of the first `sample` passages that hold it."""
+    term = Term(token, (token,))
+    query, first = compiled(term), tantivy.Order.Asc
+    hits = searcher.search(query, sample, count=False, order_by_field="sequence", order=first).hits
+    return [int(score.frequency) for _, address in hits for score in _term_scores(searcher, term, address)]
+
+
+def _term_scores(
+    searcher: tantivy.Searcher, query: Term | Phrase, address: tantivy.DocAddress
+) -> list[TermScore]:
+    """Explain the tokens of a word, or a phrase as one; what the passage does not hold is left out.
+
+    The document frequency of a phrase is the number of passages that hold it; its idf is the sum of its
+    tokens', as tantivy scores it.
+    """
+    if isinstance(query, Phrase) and len(query.tokens) > 1:
+        parts = [(" ".join(token for _, token in query.tokens), compiled(query))]
+    else:
+        tokens = query.tokens if isinstance(query, Term) else [token for _, token in query.tokens]
+        parts = [(token, any_token(query.field, (token,), query.weight)) for token in tokens]
+    scores = []
+    for token, part in parts:
+        explained = _explained(searcher, part, address)
+        if explained is None:
+            continue
+        document_frequency = value_in(explained, "n, number of docs")
+        if document_frequency is None:
+            counted = searcher.search(part, 1, count=True)
+            document_frequency = counted.count  # type: ignore[attr-defined]  # not in its stub
+        scores.append(
+            TermScore(
+                token=token,
+                field=query.field,
+                weight=query.weight,
+                frequency=value_in(explained, "freq, occurrences") or 0.0,
+                document_frequency=int(document_frequency),
+                idf=value_in(explained, "idf") or 0.0,
+                score=float(explained["value"]),
+            )
+        )
+    return scores
+
+
+def _explained(
+    searcher: tantivy.Searcher, query: tantivy.Query, address: tantivy.DocAddress
+) -> dict[str, Any] | None:
+    """Return tantivy's tree of value, description and details; None where the passage does not match."""
+    try:
+        explanation: dict[str, Any] = json.loads(query.explain(searcher, address).to_json())
+    except ValueError as error:
+        if "does not match" in str(error):
+            return None
+        raise
+    return explanation

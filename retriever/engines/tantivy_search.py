@@ -1,0 +1,163 @@
+"""The best hits of queries in the embedded engine, reading no more than they need."""
+
+from collections.abc import Iterable, Sequence
+
+import tantivy
+
+from retriever.engines import EngineHit
+from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, best_of_each_paper, settled
+from retriever.engines.pruning import WORTHWHILE, Floors, Word, is_sure, needed, postings_of, words_of
+from retriever.engines.tantivy_passages import StoredPassages, place_of
+from retriever.engines.tantivy_queries import compiled, filtered, with_lookups
+from retriever.queries import Exact, Filters, Query
+
+FEW = 5_000  # passages that filters let through, which are listed; of more the nearest are looked for
+LONG_TIE = 200  # hits of one score; reading more ids than this takes as long as another search
+
+Found = tuple[float, tantivy.DocAddress]  # a hit with its score, not yet known by name
+
+
+class BestHits:
+    """The best hits of queries in an open index of so many documents, deleted ones included."""
+
+    def __init__(self, searcher: tantivy.Searcher, passages: StoredPassages, documents: int) -> None:
+        """Name hits by what is stored."""
+        self._searcher = searcher
+        self._passages = passages
+        self._documents = documents
+
+    def of_all(
+        self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool
+    ) -> list[list[EngineHit]]:
+        """Answer the short queries first: what they find bounds the longer ones that hold their words."""
+        answers: list[list[EngineHit]] = [[] for _ in queries]
+        floors = Floors()
+        words = [words_of(query) or () for query, _ in queries]
+        for number in sorted(range(len(queries)), key=lambda one: len(words[one])):
+            query, k = queries[number]
+            answers[number] = self._search(query, words[number], filters, k, collapse, floors)
+        return answers
+
+    def _search(
+        self,
+        asked: Query,
+        words: Sequence[Word],
+        filters: Filters,
+        k: int,
+        collapse: bool,
+        floors: Floors,
+    ) -> list[EngineHit]:
+        """Read on until the tie at k ends, and until k papers are found."""
+        if k <= 0:
+            return []
+        limit = k + MARGIN
+        query = filtered(compiled(asked), filters)
+        while True:
+            found = self._best_of_words(words, filters, limit, floors)
+            if found is None:
+                found = self._searcher.search(query, limit, count=False).hits
+                if words and len(found) == limit:
+                    floors.note(words, limit, float(found[-1][0]))
+            if found and found[0][0] == 0 and len(found) == limit:  # only filters: all tie
+                sure = settled(self._in_id_order(query, limit), limit, k, collapse=collapse)
+            else:
+                sure = self._settled(query, found, limit, k, collapse)
+            if sure is not None:
+                return sure
+            limit *= 4
+
+    def _settled(
+        self, query: tantivy.Query, found: Sequence[Found], limit: int, k: int, collapse: bool
+    ) -> list[EngineHit] | None:
+        """Return the first k of what was found, or None where more must be read to be sure of them.
+
+        What a hit is called stands in the store, and reading there takes as long as searching: it is read for
+        no more hits than are needed.
+        """
+        wanted = k
+        while True:
+            first = self._first(query, found, limit, wanted)
+            if first is None:
+                return None
+            kept = best_of_each_paper(first) if collapse else first
+            if len(kept) >= k or len(first) < wanted:  # enough, or there are no more
+                return kept[:k]
+            wanted *= 2
+
+    def _first(
+        self, query: tantivy.Query, found: Sequence[Found], limit: int, wanted: int
+    ) -> list[EngineHit] | None:
+        """Return the first hits by score, then passage_id; None where their last tie goes on unread."""
+        scores = [round(score, SCORE_DECIMALS) for score, _ in found]
+        if len(found) <= wanted:
+            return self._by_id(found) if len(found) < limit else None
+        last = scores[wanted - 1]
+        if scores[-1] == last and len(found) == limit:
+            return None
+        above, tied = scores.index(last), scores.count(last)
+        ties = found[above : above + tied]
+        # Of a long tie only the first ids are wanted, and they may be read in their order.
+        if tied > LONG_TIE:
+            places = {place_of(address) for _, address in ties}
+            ordered = self._ordered_by_id(query, 2 * wanted)
+            first = [(found[above][0], address) for _, address in ordered if place_of(address) in places]
+            if len(first) >= wanted - above:
+                ties = first[: wanted - above]
+        return self._by_id([*found[:above], *ties])[:wanted]
+
+    def _by_id(self, found: Iterable[Found]) -> list[EngineHit]:
+        hits = [self._passages.hit(score, address) for score, address in found]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))
+
+    def _best_of_words(
+        self, words: Sequence[Word], filters: Filters, limit: int, floors: Floors
+    ) -> list[Found] | None:
+        """Return the best hits of an OR of words without reading all postings, None where all must be."""
+        postings = postings_of(words, self._searcher.doc_freq, self._documents)
+        if sum(posting.passages for posting in postings) < WORTHWHILE:
+            return None
+        floor = floors.of(words, limit)
+        read = needed(postings, floor, limit)
+        while read < len(postings):
+            query = filtered(with_lookups(postings, read), filters)
+            found = self._searcher.search(query, limit, count=False).hits
+            worst = float(found[-1][0]) if len(found) == limit else 0.0
+            if is_sure(postings, read, max(worst, floor)):
+                floors.note(words, limit, worst)
+                return found
+            floor = max(floor, worst)
+            read = max(read + 1, needed(postings, floor, limit))
+        return None
+
+    def _in_id_order(self, query: tantivy.Query, limit: int) -> list[EngineHit]:
+        return [self._passages.hit(0.0, address) for _, address in self._ordered_by_id(query, limit)]
+
+    def _ordered_by_id(self, query: tantivy.Query, limit: int) -> list[tuple[str, tantivy.DocAddress]]:
+        return self._searcher.search(
+            query, limit, count=False, order_by_field="passage_id", order=tantivy.Order.Asc
+        ).hits
+
+
+class Satisfying:
+    """The passages that satisfy filters."""
+
+    def __init__(self, searcher: tantivy.Searcher, filters: Filters) -> None:
+        """Look for them in an open index."""
+        self._searcher = searcher
+        self._filters = filters
+
+    def among(self, passage_ids: Sequence[str]) -> set[str]:
+        """Return those of the passages that satisfy the filters."""
+        return set(self._ids(compiled(Exact("passage_id", tuple(passage_ids))), len(passage_ids)))
+
+    def all_if_few(self) -> list[str] | None:
+        """Return all passages that satisfy the filters; None where to list them would take long."""
+        found = self._ids(tantivy.Query.all_query(), FEW + 1)
+        return found if len(found) <= FEW else None
+
+    def _ids(self, query: tantivy.Query, most: int) -> list[str]:
+        narrowed = filtered(query, self._filters)
+        found = self._searcher.search(
+            narrowed, max(1, most), count=False, order_by_field="passage_id", order=tantivy.Order.Asc
+        ).hits
+        return [passage_id for passage_id, _ in found]
