@@ -17,7 +17,7 @@ from indexer.schema import StoredPassage, tantivy_schema
 from indexer.stored import read_passage
 from retriever.engines import Engine, EngineHit, Explanation, TermScore
 from retriever.engines.explaining import contributions, in_order, value_in
-from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, best_of_each_paper, settled
+from retriever.engines.ordering import BY_PAPER, MARGIN, SCORE_DECIMALS, first_of_each_paper, settled
 from retriever.engines.pruning import (
     WORTHWHILE,
     Floors,
@@ -200,7 +200,7 @@ class TantivyEngine(Engine):
             first = self._first(query, found, limit, wanted)
             if first is None:
                 return None
-            kept = best_of_each_paper(first) if collapse else first
+            kept = first_of_each_paper(first, BY_PAPER) if collapse else first
             if len(kept) >= k or len(first) < wanted:  # enough, or there are no more
                 return kept[:k]
             wanted *= 2
