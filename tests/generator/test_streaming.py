@@ -34,8 +34,8 @@ def ask_server(server, **changed):
 
 def fed(*pieces):
     async def arriving():
-        for one in pieces:
-            yield one
+        for piece_of_stream in pieces:
+            yield piece_of_stream
 
     async def collect():
         return [event async for event in read_events(arriving())]
@@ -187,15 +187,15 @@ def test_a_connection_that_breaks_in_the_middle_of_a_stream_is_made_again():
 
 def test_an_error_within_a_stream_is_the_servers():
     error = {"error": {"message": "EngineCore died", "type": "InternalServerError", "code": 500}}
-    script, told = fail(ModelRefusedCall, *[streams(piece("{"), error, "[DONE]")] * 2, retries=1)
-    assert (len(script.requests), told.status) == (2, 500)
-    assert "answered with an error: EngineCore died. Look into the server's log." in str(told)
+    script, refused = fail(ModelRefusedCall, *[streams(piece("{"), error, "[DONE]")] * 2, retries=1)
+    assert (len(script.requests), refused.status) == (2, 500)
+    assert "answered with an error: EngineCore died. Look into the server's log." in str(refused)
 
 
 def test_an_error_within_a_stream_that_will_not_pass_is_not_tried_again():
     error = {"error": {"message": "bad grammar", "type": "BadRequestError", "code": 400}}
-    script, told = fail(ModelRefusedCall, streams(error))
-    assert (len(script.requests), told.status) == (1, 400)
+    script, refused = fail(ModelRefusedCall, streams(error))
+    assert (len(script.requests), refused.status) == (1, 400)
 
 
 # Limits
@@ -219,8 +219,8 @@ def test_a_stream_that_stops_is_told_from_one_that_is_slow():
     stalls = streams_out(*events(RIVER)[:4], *[KEEP_ALIVE] * 200, pause_s=0.01)
     with served(stalls) as server, pytest.raises(ModelTooSlow) as caught:
         ask_server(server, between_tokens_s=0.3, retries=0)
-    told = r"gave no further token behind [123] within 0\.3 s \(SHRAG_LLM__BETWEEN_TOKENS_S\)"
-    assert re.search(told, str(caught.value))
+    message = r"gave no further token behind [123] within 0\.3 s \(SHRAG_LLM__BETWEEN_TOKENS_S\)"
+    assert re.search(message, str(caught.value))
 
 
 def test_a_stream_that_goes_on_and_on_ends_with_the_request():
