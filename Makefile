@@ -3,9 +3,11 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
-# These wait for servers more than they compute; each process starts servers of its own, of about 2 GB.
-SERVICE_FLAGS ?= --numprocesses=3 --dist=loadfile
-PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
+# Who runs what, and in which order: tests/conftest.py.
+BY_FILE := --dist=loadfile --no-loadscope-reorder --durations=10
+PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 $(BY_FILE)
+# These wait for servers more than they compute. One server is for all; those that tests break take 1 GB each.
+SERVICE_FLAGS ?= --numprocesses=4 $(BY_FILE)
 LOCK_FLAGS ?=
 
 DEMO_NAME := sample
@@ -38,8 +40,7 @@ demo:
 
 test: check  ## run the checks, then the tests, those with servers of their own last
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) --ignore=tests/service
-	$(BIN)/python -m pytest $(SERVICE_FLAGS) --ignore=tests/service/vllm tests/service
-	$(BIN)/python -m pytest tests/service/vllm
+	$(BIN)/python -m pytest $(SERVICE_FLAGS) tests/service/elasticsearch tests/service/vllm
 
 check: install-dev  ## formatting, lint, types, import rule, the form of docker-compose.yml
 	$(BIN)/ruff format --check .
