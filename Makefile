@@ -3,9 +3,11 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
-# These wait for servers more than they compute; each process starts servers of its own, of about 2 GB.
-SERVICE_FLAGS ?= --numprocesses=3 --dist=loadfile
-PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
+# Who runs what, and in which order: tests/conftest.py.
+BY_FILE := --dist=loadfile --no-loadscope-reorder --durations=10
+PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 $(BY_FILE)
+# These wait for servers more than they compute. One server is for all; those that tests break take 1 GB each.
+SERVICE_FLAGS ?= --numprocesses=4 $(BY_FILE)
 LOCK_FLAGS ?=
 
 DEMO_NAME := sample
@@ -14,7 +16,7 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-elasticsearch install-models install-dev demo test check format bench lock clean
+.PHONY: help install install-elasticsearch install-models install-hub install-dev demo test check format bench lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -24,6 +26,8 @@ install: .venv/.installed  ## install the locked dependencies and the shrag comm
 install-elasticsearch: .venv/.installed-elasticsearch  ## the same with the client of Elasticsearch
 
 install-models: .venv/.installed-models  ## the same with what encodes texts in process (torch, some GB)
+
+install-hub: .venv/.installed-hub  ## the same with what reads corpora of the Hugging Face hub
 
 install-dev: .venv/.installed-dev  ## the same with what the checks and tests need
 
@@ -36,8 +40,7 @@ demo:
 
 test: check  ## run the checks, then the tests, those with servers of their own last
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) --ignore=tests/service
-	$(BIN)/python -m pytest $(SERVICE_FLAGS) --ignore=tests/service/vllm tests/service
-	$(BIN)/python -m pytest tests/service/vllm
+	$(BIN)/python -m pytest $(SERVICE_FLAGS) tests/service/elasticsearch tests/service/vllm
 
 check: install-dev  ## formatting, lint, types, import rule, the form of docker-compose.yml
 	$(BIN)/ruff format --check .
@@ -68,8 +71,11 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 		--output-file requirements/elasticsearch.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra models --extra elasticsearch --constraints requirements/elasticsearch.txt \
 		--output-file requirements/models.txt && \
-	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --extra models \
-		--constraints requirements/models.txt --output-file requirements/dev.txt
+	"$$tools/bin/uv" $(LOCK) --extra hub --constraints requirements/models.txt \
+		--output-file requirements/hub.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --extra models --extra hub \
+		--constraints requirements/models.txt --constraints requirements/hub.txt \
+		--output-file requirements/dev.txt
 
 clean:  ## remove the environment, the demonstration's index and all caches
 	rm -rf .venv .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
@@ -88,14 +94,6 @@ clean:  ## remove the environment, the demonstration's index and all caches
 	$(PIP_INSTALL) --no-build-isolation --no-deps --editable .
 	@touch $@
 
-.venv/.installed-elasticsearch: requirements/elasticsearch.txt .venv/.installed
-	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/elasticsearch.txt
-	@touch $@
-
-.venv/.installed-models: requirements/models.txt .venv/.installed
-	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/models.txt
-	@touch $@
-
-.venv/.installed-dev: requirements/dev.txt .venv/.installed
-	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/dev.txt
+.venv/.installed-%: requirements/%.txt .venv/.installed
+	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r $<
 	@touch $@

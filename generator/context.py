@@ -1,7 +1,7 @@
 """Evidence that fits the model's context: passages shortened by whole sentences, and a record of the cuts."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,46 +106,69 @@ async def fit(
 
     model.check()
     context = await model.context(limit)
-    whole = await messages_of([len(passage.text) for passage in passages])
-    if context.tokens is None and refused is None:
-        return FittedPrompt(whole, (), None, context.said_by, None)
-    count_tokens = model.counter(limit)
-    tokens, said_by = context.tokens, str(context.said_by)
+    tokens, said_by, first = context.tokens, str(context.said_by), 0
     if refused is None:
-        room = (tokens or 0) - model.settings.max_tokens
+        whole = await messages_of([len(passage.text) for passage in passages])
+        if tokens is None:
+            return FittedPrompt(whole, (), None, context.said_by, None)
+        room = tokens - model.settings.max_tokens
         if (bound := at_most(whole)).tokens <= room:
             return FittedPrompt(whole, (), tokens, said_by, bound)
     else:
-        tokens, said_by = refused.error.context_tokens or tokens, "refusal"
-        if tokens is not None and tokens != refused.prompt.context_tokens:
-            room = tokens - model.settings.max_tokens
-        else:  # the size was known, and the count too low
-            room = int(RETRY_SHARE * (await count_tokens(refused.prompt.messages)).tokens)
+        tokens, said_by, first = refused.error.context_tokens or tokens, "refusal", refused.prompt.level + 1
+        room = await _room_after(refused, tokens, model, limit)
 
+    count_tokens = model.counter(limit)
     levels = await asyncio.to_thread(shortened_lengths, passages)
 
     async def counted(level: int) -> Count:
         return await count_tokens(await messages_of(levels[level]))
 
-    low, high = refused.prompt.level + 1 if refused else 0, len(levels) - 1
+    level, count = await _least_shortened(counted, first, len(levels) - 1, room)
+    if count.tokens > room or level < first:
+        raise _too_small(count, room, tokens, model.settings.max_tokens)
+    cuts = _cuts(passages, levels[level])
+    return FittedPrompt(await messages_of(levels[level]), cuts, tokens, said_by, count, level)
+
+
+async def _room_after(refused: RefusedPrompt, tokens: int | None, model: LanguageModel, limit: Limit) -> int:
+    """Return the tokens that a prompt may have when the server found one too long."""
+    if tokens is not None and tokens != refused.prompt.context_tokens:
+        return tokens - model.settings.max_tokens
+    # The size was known, and the count too low.
+    return int(RETRY_SHARE * (await model.counter(limit)(refused.prompt.messages)).tokens)
+
+
+async def _least_shortened(
+    counted: Callable[[int], Awaitable[Count]], low: int, high: int, room: int
+) -> tuple[int, Count]:
+    """Return the first level from `low` on that fits, or the last, and its tokens.
+
+    Longer prompts never have fewer tokens.
+    """
     best = await counted(high)
-    if best.tokens > room or low > high:
-        size = f"{tokens:,}" if tokens else "fewer than the server was sent"
-        raise ContextTooSmall(
-            f"the shortest prompt has {best.tokens:,} tokens (counted by {best.counted_by}), and there is "
-            f"room for {max(room, 0):,}: the context holds {size}, and {model.settings.max_tokens:,} are "
-            "kept for the answer. Lower SHRAG_LLM__MAX_TOKENS, or let the server take longer contexts."
-        )
-    while low < high:  # longer prompts never have fewer tokens
+    while best.tokens <= room and low < high:
         middle = (low + high) // 2
         count = await counted(middle)
         if count.tokens <= room:
             high, best = middle, count
         else:
             low = middle + 1
-    cuts = tuple(
+    return high, best
+
+
+def _cuts(passages: Sequence[StoredPassage], lengths: Sequence[int]) -> tuple[Cut, ...]:
+    return tuple(
         Cut(passage.passage_id, length, len(passage.text))
-        for passage, length in zip(passages, levels[high], strict=True)
+        for passage, length in zip(passages, lengths, strict=True)
         if length < len(passage.text)
     )
-    return FittedPrompt(await messages_of(levels[high]), cuts, tokens, said_by, best, high)
+
+
+def _too_small(shortest: Count, room: int, tokens: int | None, for_answer: int) -> ContextTooSmall:
+    size = f"{tokens:,}" if tokens else "fewer than the server was sent"
+    return ContextTooSmall(
+        f"the shortest prompt has {shortest.tokens:,} tokens (counted by {shortest.counted_by}), and there "
+        f"is room for {max(room, 0):,}: the context holds {size}, and {for_answer:,} are "
+        "kept for the answer. Lower SHRAG_LLM__MAX_TOKENS, or let the server take longer contexts."
+    )

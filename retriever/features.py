@@ -110,53 +110,90 @@ def features(
     """
     if not candidates:
         return []
-    weights: dict[str, float] = {}
-    for concept in concepts:
-        for token, weight in concept.tokens.items():
-            weights[token] = max(weight, weights.get(token, 0.0))
-    total = sum(concept.weight for concept in concepts) or 1.0
-    pairs = _pairs(question, weights)
-    paired = sum(weight for *_, weight in pairs) or 1.0
-    numbered = _numbered(pairs)
+    asked = _Question.of(question, concepts)
     expansion = _feedback_terms(candidates, rarity)
-    wanted = weights.keys() | expansion.keys()
+    wanted = asked.weights.keys() | expansion.keys()
     read = [candidate.occurrences(wanted) for candidate in candidates]
     average = sum(length for length, _ in read) / len(candidates) or 1.0
-    covered = _coverage(concepts)
     titles = (
         _title_similarities({candidate.title for candidate in candidates}, concepts) if unweighted else {}
     )
-
-    found = []
-    for candidate, (length, occurrences) in zip(candidates, read, strict=True):
-        standing: dict[str, list[int]] = {}
-        for position, term in occurrences:
-            if term in standing:
-                standing[term].append(position)
-            else:
-                standing[term] = [position]
-        events = [event for event in occurrences if event[1] in weights]
-        places = {term: at for term, at in standing.items() if term in weights}
-        saturation = BM25_K1 * (1 - BM25_B + BM25_B * length / average)
-        title_words = candidate.tokens.title.words()
-        lead = len(title_words) - title_words.count(GAP) + LEAD
-        title_terms = set(title_words)
-        title_terms.discard(GAP)
-        coverage = covered(frozenset(places))
-        found.append(
-            Features(
-                base=candidate.score,
-                coverage=coverage / total,
-                window=_best_window(covered, events, coverage) / total,
-                near=_near(pairs, places, saturation) / paired if unweighted else 0.0,
-                numbers=_numbers(numbered, places),
-                feedback=_feedback(expansion, standing, saturation),
-                title=titles.get(candidate.title, 0.0) / total,
-                brevity=len(title_terms & weights.keys()) / (len(title_terms) or 1),
-                lead=covered(frozenset([token for position, token in events if position <= lead])) / total,
-            )
+    return [
+        _features_of(
+            candidate,
+            occurrences,
+            asked,
+            expansion,
+            saturation=BM25_K1 * (1 - BM25_B + BM25_B * length / average),
+            title=titles.get(candidate.title, 0.0),
+            unweighted=unweighted,
         )
-    return found
+        for candidate, (length, occurrences) in zip(candidates, read, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What the features of all candidates are compared with."""
+
+    weights: Mapping[str, float]  # of each token, the highest of the concepts it stands for
+    total: float  # of the concepts' weights
+    pairs: Sequence[tuple[str, str, int, float]]
+    paired: float  # of the pairs' weights
+    numbered: Sequence[tuple[str, str]]
+    covered: Covered
+
+    @classmethod
+    def of(cls, question: Sequence[Token], concepts: Sequence[Concept]) -> "_Question":
+        weights: dict[str, float] = {}
+        for concept in concepts:
+            for token, weight in concept.tokens.items():
+                weights[token] = max(weight, weights.get(token, 0.0))
+        pairs = _pairs(question, weights)
+        return cls(
+            weights,
+            total=sum(concept.weight for concept in concepts) or 1.0,
+            pairs=pairs,
+            paired=sum(weight for *_, weight in pairs) or 1.0,
+            numbered=_numbered(pairs),
+            covered=_coverage(concepts),
+        )
+
+
+def _features_of(
+    candidate: Candidate,
+    occurrences: Sequence[tuple[int, str]],
+    asked: _Question,
+    expansion: Mapping[str, float],
+    *,
+    saturation: float,
+    title: float,
+    unweighted: bool,
+) -> Features:
+    standing: dict[str, list[int]] = {}
+    for position, term in occurrences:
+        if term in standing:
+            standing[term].append(position)
+        else:
+            standing[term] = [position]
+    events = [event for event in occurrences if event[1] in asked.weights]
+    places = {term: at for term, at in standing.items() if term in asked.weights}
+    title_words = candidate.tokens.title.words()
+    lead = len(title_words) - title_words.count(GAP) + LEAD
+    title_terms = set(title_words) - {GAP}
+    coverage = asked.covered(frozenset(places))
+    in_lead = asked.covered(frozenset([token for position, token in events if position <= lead]))
+    return Features(
+        base=candidate.score,
+        coverage=coverage / asked.total,
+        window=_best_window(asked.covered, events, coverage) / asked.total,
+        near=_near(asked.pairs, places, saturation) / asked.paired if unweighted else 0.0,
+        numbers=_numbers(asked.numbered, places),
+        feedback=_feedback(expansion, standing, saturation),
+        title=title / asked.total,
+        brevity=len(title_terms & asked.weights.keys()) / (len(title_terms) or 1),
+        lead=in_lead / asked.total,
+    )
 
 
 def _coverage(concepts: Sequence[Concept]) -> Covered:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from retriever.engines import EngineHit
+from retriever.engines.ordering import first_of_each_paper
 from retriever.features import Features
 
 RankedHits = Sequence[tuple[EngineHit, float]]
@@ -29,9 +30,6 @@ class Ranking:
         return replace(self, hits=self.hits[:k])
 
 
-def first_of_each_paper(hits: RankedHits) -> tuple[tuple[EngineHit, float], ...]:
-    """Keep the first hit of each paper."""
-    best: dict[str, tuple[EngineHit, float]] = {}
-    for hit, score in hits:
-        best.setdefault(hit.doc_id, (hit, score))
-    return tuple(best.values())
+def collapsed(hits: RankedHits) -> tuple[tuple[EngineHit, float], ...]:
+    """Keep the first hit of each paper, with its score."""
+    return tuple(first_of_each_paper(hits, lambda ranked: ranked[0].doc_id))

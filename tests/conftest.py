@@ -3,9 +3,11 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 pytest_plugins = ["tests.counting"]
 
@@ -17,12 +19,48 @@ settings.register_profile("shrag", deadline=None, derandomize="CI" in os.environ
 settings.load_profile("shrag")
 
 
+# A process of pytest-xdist is given a file at a time. With `--no-loadscope-reorder` these come first, which
+# take longest: nobody waits for one that was begun last. Those of vLLM are one process's: each would start
+# servers of its own.
+VLLM = "service/vllm"
+LONGEST = (
+    VLLM,
+    "service/elasticsearch/test_faults_nodes.py",
+    "service/elasticsearch/test_faults_indexing.py",
+    "service/elasticsearch/test_parity.py",
+    "service/elasticsearch/test_ingest.py",
+    "service/elasticsearch/test_faults_health.py",
+    "service/elasticsearch/test_faults_servers.py",
+    "service/elasticsearch/test_faults_lease.py",
+    "eval/test_golden_scores.py",
+    "test_kill.py",
+    "test_bad_input.py",
+    "retriever/test_at_once.py",
+    "test_publishing.py",
+)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what asks for the shared data, so that `-m "not shared"` leaves it out."""
+    """Mark what asks for the shared data, so that `-m "not shared"` leaves it out; sort by time."""
     for item in items:
         if SHARED_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("shared")
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(_group(item.nodeid), len(place)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Keep the tests of a file together, and those of vLLM."""
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = _group
+    return scheduler
+
+
+def _group(nodeid: str) -> str:
+    file = nodeid.partition("::")[0].removeprefix("tests/")
+    return VLLM if file.startswith(VLLM) else file
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -87,7 +87,7 @@ class Corpus:
             if file.problem:
                 yield dead_letter(file.name, 0, file.problem)
             elif _on_hub(file.name):
-                yield from hub.read_rows(file.name, hub.data_files_of(file.name), RENAMINGS[self.format])
+                yield from hub.read_rows(file.name, hub.place_of(file.name), RENAMINGS[self.format])
             else:
                 yield from self._read(file, read)
 
@@ -133,7 +133,7 @@ def read_corpus(
     if columns and format != "csv":
         raise UnknownFormat(f"columns of a table are named, and this corpus is {format}, not csv")
     if format == "csv" and any(_on_hub(file.name) for file in files):
-        raise UnknownFormat("from the hub only JSON lines are read, not csv.")
+        raise UnknownFormat("from the hub no tables of text are read: not csv.")
     if columns:
         _check_columns(files, columns)
     return Corpus(files, format, ENDINGS_OF_FORMAT[format], columns)
@@ -145,7 +145,7 @@ def _on_hub(name: str) -> bool:
 
 def _files_at(path: str, endings: frozenset[str]) -> list[_File]:
     if _on_hub(path):
-        hub.data_files_of(path)
+        hub.place_of(path)
         return [_File(path)]
     place = Path(path)
     if place.is_file():
@@ -179,8 +179,7 @@ def _formats_in(file: _File) -> Iterator[tuple[str, str]]:
     if file.problem:
         return
     if _on_hub(file.name):
-        first = next(hub.rows_of(file.name, hub.data_files_of(file.name)), {})
-        yield file.name, format_of_record(first)
+        yield file.name, format_of_record(hub.first_record(file.name, hub.place_of(file.name)))
         return
     for stream in _streams_in(file):
         if found := format_of(stream):

@@ -1,8 +1,13 @@
 """Hits in the one order of all engines: by score, then passage_id."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import TypeVar
 
 from retriever.engines import EngineHit
+
+Found = TypeVar("Found")
+BY_PAPER: Callable[[EngineHit], str] = attrgetter("doc_id")
 
 # Scores are single-precision sums whose order of addition the engine chooses; beyond four decimals they
 # say nothing, and ties are ties.
@@ -36,15 +41,15 @@ def settled(read: Sequence[EngineHit], limit: int, k: int, *, collapse: bool) ->
     """
     hits = by_score(read)
     whole = len(read) < limit
-    kept = best_of_each_paper(hits) if collapse else hits
+    kept = first_of_each_paper(hits, BY_PAPER) if collapse else hits
     by_id = bool(hits) and hits[0].score == 0  # only filters: all tie, and were read by their ids
     sure = kept if whole or by_id else [hit for hit in kept if hit.score > hits[-1].score]
     return sure[:k] if whole or len(sure) >= k else None
 
 
-def best_of_each_paper(hits: Sequence[EngineHit]) -> list[EngineHit]:
-    """Keep the first passage of each paper."""
-    best: dict[str, EngineHit] = {}
+def first_of_each_paper(hits: Iterable[Found], doc_id: Callable[[Found], str]) -> list[Found]:
+    """Keep the first of the hits of each paper."""
+    first: dict[str, Found] = {}
     for hit in hits:
-        best.setdefault(hit.doc_id, hit)
-    return list(best.values())
+        first.setdefault(doc_id(hit), hit)
+    return list(first.values())

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import tantivy
 
 from retriever.engines import EngineHit
-from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, best_of_each_paper, settled
+from retriever.engines.ordering import BY_PAPER, MARGIN, SCORE_DECIMALS, first_of_each_paper, settled
 from retriever.engines.pruning import WORTHWHILE, Floors, Word, is_sure, needed, postings_of, words_of
 from retriever.engines.tantivy_passages import StoredPassages, place_of
 from retriever.engines.tantivy_queries import compiled, filtered, with_lookups
@@ -79,7 +79,7 @@ class BestHits:
             first = self._first(query, found, limit, wanted)
             if first is None:
                 return None
-            kept = best_of_each_paper(first) if collapse else first
+            kept = first_of_each_paper(first, BY_PAPER) if collapse else first
             if len(kept) >= k or len(first) < wanted:  # enough, or there are no more
                 return kept[:k]
             wanted *= 2

@@ -8,7 +8,7 @@ from retriever.plan import QueryPlan
 from retriever.pool import CandidatePool
 from retriever.query_names import NEAREST
 from retriever.question import AnalysedQuestion
-from retriever.ranking import Ranking, first_of_each_paper
+from retriever.ranking import Ranking, collapsed
 
 CONFIGURE = "configure an encoder (SHRAG_ENCODER__PROVIDER) and encode the passages"
 
@@ -45,7 +45,7 @@ async def rank(
 def nearest_first(context: SearchContext, pool: CandidatePool) -> Ranking:
     """Order the nearest passages by cosine, papers once where they are asked for."""
     ranked = [(hit, hit.score) for hit in pool.found[NEAREST]]
-    hits = first_of_each_paper(ranked) if context.request.collapse else tuple(ranked)
+    hits = collapsed(ranked) if context.request.collapse else tuple(ranked)
     return Ranking(hits, cosines=pool.cosines(), by_vectors=True)
 
 

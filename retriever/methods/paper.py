@@ -13,7 +13,7 @@ from retriever.methods import Method
 from retriever.plan import QueryPlan, progressive_queries
 from retriever.pool import CandidatePool, find_cosines, with_vector
 from retriever.question import AnalysedQuestion
-from retriever.ranking import Ranking, first_of_each_paper
+from retriever.ranking import Ranking, collapsed
 
 
 def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice | None) -> QueryPlan:
@@ -41,7 +41,7 @@ async def rank(
     ordered = cosine_order(fused, cosines) if cosines else fused
     ranked_hits = [(hits[scored.item], scored.score) for scored in ordered]
     return Ranking(
-        first_of_each_paper(ranked_hits) if context.request.collapse else tuple(ranked_hits),
+        collapsed(ranked_hits) if context.request.collapse else tuple(ranked_hits),
         cosines=cosines,
         by_vectors=bool(cosines),
     )

@@ -11,7 +11,7 @@ from retriever.plan import NamedQuery, QueryPlan, progressive_queries, respelled
 from retriever.pool import CandidatePool, find_cosines, nearest_passages, with_vector
 from retriever.query_names import NEAREST, QUESTION, TRANSLATION
 from retriever.question import AnalysedQuestion
-from retriever.ranking import Ranking, first_of_each_paper
+from retriever.ranking import Ranking, collapsed
 
 TITLE_WEIGHT = 0.4  # the weights of feature_ranking.py were found with it
 
@@ -55,7 +55,7 @@ async def rank(
         ranked = [*ordered, *_behind(ordered, pool.found.get(QUESTION, ()))]
         by_passage = {hit.passage_id: row for hit, row in zip(candidates.hits, rows, strict=True)}
     return Ranking(
-        first_of_each_paper(ranked) if context.request.collapse else tuple(ranked),
+        collapsed(ranked) if context.request.collapse else tuple(ranked),
         features=by_passage,
         cosines=cosines,
         by_vectors=by_vectors,

@@ -37,7 +37,7 @@ def call(sample_home, monkeypatch):
     monkeypatch.setenv("SHRAG_HOME", str(sample_home))
 
     def invoke(*arguments):
-        return CliRunner().invoke(evaluate, [str(one) for one in arguments], catch_exceptions=True)
+        return CliRunner().invoke(evaluate, [str(argument) for argument in arguments], catch_exceptions=True)
 
     return invoke
 

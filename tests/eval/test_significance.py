@@ -42,14 +42,14 @@ def test_the_estimate_is_close_to_what_enumeration_gives():
 
 @given(PAIRS)
 def test_the_test_does_not_care_which_run_is_first(pairs):
-    a, b = [one for one, _ in pairs], [other for _, other in pairs]
+    a, b = [first for first, _ in pairs], [second for _, second in pairs]
 
     assert paired_randomization(a, b, trials=500) == paired_randomization(b, a, trials=500)
 
 
 @given(PAIRS)
 def test_p_lies_between_zero_and_one_and_is_the_same_each_time(pairs):
-    a, b = [one for one, _ in pairs], [other for _, other in pairs]
+    a, b = [first for first, _ in pairs], [second for _, second in pairs]
     p = paired_randomization(a, b, trials=500)
 
     assert 0 < p <= 1
@@ -58,7 +58,7 @@ def test_p_lies_between_zero_and_one_and_is_the_same_each_time(pairs):
 
 @given(PAIRS)
 def test_the_interval_turns_round_with_the_runs(pairs):
-    a, b = [one for one, _ in pairs], [other for _, other in pairs]
+    a, b = [first for first, _ in pairs], [second for _, second in pairs]
     low, high = bootstrap_interval(a, b, resamples=300)
 
     assert bootstrap_interval(b, a, resamples=300) == pytest.approx((-high, -low), abs=1e-9)

@@ -41,8 +41,8 @@ GOOD = json.dumps({"korean": ["논", "메탄"], "english": ["methane", "paddy"]}
 def test_every_topic_has_the_models_keywords():
     found = asked(answering(lambda _: GOOD))
 
-    assert [one.text for one in found.keywords["q1"]] == ["논", "methane", "메탄", "paddy"]
-    assert [one.text for one in found.keywords["q2"]] == ["methane", "논", "paddy", "메탄"]
+    assert [keyword.text for keyword in found.keywords["q1"]] == ["논", "methane", "메탄", "paddy"]
+    assert [keyword.text for keyword in found.keywords["q2"]] == ["methane", "논", "paddy", "메탄"]
 
 
 def test_the_record_says_which_model_and_what_it_said():

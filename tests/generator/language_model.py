@@ -66,15 +66,15 @@ def events(content: Any, *, finish_reason: str = "stop") -> list[Any]:
     return [piece(role="assistant"), *pieces, piece(finish_reason=finish_reason), COUNTS, "[DONE]"]
 
 
-def written(*told: Any) -> bytes:
+def written(*events: Any) -> bytes:
     """Write events as they go over the wire."""
-    texts = (one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in told)
+    texts = (event if isinstance(event, str) else json.dumps(event, ensure_ascii=False) for event in events)
     return b"".join(f"data: {text}\n\n".encode() for text in texts)
 
 
-def streams(*told: Any) -> httpx.Response:
+def streams(*events: Any) -> httpx.Response:
     """Return a response that is a stream of these events."""
-    return httpx.Response(200, content=written(*told), headers={"Content-Type": "text/event-stream"})
+    return httpx.Response(200, content=written(*events), headers={"Content-Type": "text/event-stream"})
 
 
 @dataclass
@@ -179,7 +179,7 @@ def answers_nothing(handler: BaseHTTPRequestHandler) -> None:
     handler.end_headers()
 
 
-def streams_out(*told: Any, pause_s: float = 0.0, end: bool = True) -> Behaviour:
+def streams_out(*events: Any, pause_s: float = 0.0, end: bool = True) -> Behaviour:
     """Send events one by one, with a pause behind each; without `end` the connection breaks behind them."""
 
     def behave(handler: BaseHTTPRequestHandler) -> None:
@@ -187,9 +187,9 @@ def streams_out(*told: Any, pause_s: float = 0.0, end: bool = True) -> Behaviour
         handler.send_header("Content-Type", "text/event-stream; charset=utf-8")
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
-        for one in told:
-            event = one if isinstance(one, bytes) else written(one)
-            handler.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+        for event in events:
+            data = event if isinstance(event, bytes) else written(event)
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             handler.wfile.flush()
             time.sleep(pause_s)
         if end:

@@ -39,18 +39,18 @@ def circuit(failures=3, open_s=30.0):
     return clock, Circuit(failures, open_s, "http://model.test", clock)
 
 
-def fails(one, error=DOWN):
-    with pytest.raises(type(error)), one.passage():
+def fails(breaker, error=DOWN):
+    with pytest.raises(type(error)), breaker.passage():
         raise error
 
 
 def test_an_answer_between_failures_begins_the_count_anew():
-    _, one = circuit(failures=2)
-    fails(one)
-    with one.passage():
+    _, breaker = circuit(failures=2)
+    fails(breaker)
+    with breaker.passage():
         pass
-    fails(one)
-    assert not one.is_open
+    fails(breaker)
+    assert not breaker.is_open
 
 
 @pytest.mark.parametrize(
@@ -64,43 +64,43 @@ def test_an_answer_between_failures_begins_the_count_anew():
     ],
 )
 def test_only_what_speaks_of_the_server_opens_it(error, opened):
-    _, one = circuit(failures=1)
-    fails(one, error)
-    assert one.is_open is opened
+    _, breaker = circuit(failures=1)
+    fails(breaker, error)
+    assert breaker.is_open is opened
 
 
 def test_a_try_that_fails_opens_it_for_as_long_again():
-    clock, one = circuit(failures=3, open_s=30.0)
+    clock, breaker = circuit(failures=3, open_s=30.0)
     for _ in range(3):
-        fails(one)
+        fails(breaker)
     clock.seconds += 30
-    fails(one)
+    fails(breaker)
     clock.seconds += 29
-    assert one.is_open
+    assert breaker.is_open
     clock.seconds += 1
-    assert not one.is_open
+    assert not breaker.is_open
 
 
 def test_a_try_that_is_cancelled_leaves_it_to_the_next():
-    clock, one = circuit(failures=1, open_s=30.0)
-    fails(one)
+    clock, breaker = circuit(failures=1, open_s=30.0)
+    fails(breaker)
     clock.seconds += 30
-    with pytest.raises(asyncio.CancelledError), one.passage():
+    with pytest.raises(asyncio.CancelledError), breaker.passage():
         raise asyncio.CancelledError
-    one.check()
+    breaker.check()
 
 
 def test_too_little_time_neither_opens_nor_closes_it():
-    clock, one = circuit(failures=2)
-    fails(one)
-    fails(one, ModelTooSlow("the queue was long", of_server=False))
-    assert not one.is_open
-    fails(one)
-    assert one.is_open
+    clock, breaker = circuit(failures=2)
+    fails(breaker)
+    fails(breaker, ModelTooSlow("the queue was long", of_server=False))
+    assert not breaker.is_open
+    fails(breaker)
+    assert breaker.is_open
     clock.seconds += 30
-    fails(one, ModelTooSlow("the queue was long", of_server=False))
-    with one.passage(), pytest.raises(CircuitOpen, match="one request is trying it now"):
-        one.check()
+    fails(breaker, ModelTooSlow("the queue was long", of_server=False))
+    with breaker.passage(), pytest.raises(CircuitOpen, match="one request is trying it now"):
+        breaker.check()
 
 
 class Silent(httpx.AsyncBaseTransport):

@@ -150,10 +150,12 @@ def test_the_setting_says_how_long_the_context_is_before_the_server(sample):
 def test_what_is_counted_is_the_chat_as_it_is_sent(sample):
     beside = {"models": models(bytes_of_whole(sample)), "tokenize": tokenize}
     script, _ = written(sample, beside=beside, max_tokens=64)
-    asked = [json.loads(one.content) for one in script.asked_beside if one.url.path == "/tokenize"]
+    asked = [
+        json.loads(request.content) for request in script.asked_beside if request.url.path == "/tokenize"
+    ]
     assert asked[0]["add_generation_prompt"] is True
     assert asked[0]["chat_template_kwargs"] == {"enable_thinking": False}
-    assert script.bodies[0]["messages"] in [one["messages"] for one in asked]
+    assert script.bodies[0]["messages"] in [body["messages"] for body in asked]
 
 
 def test_a_server_that_cannot_count_leaves_it_to_the_bytes(sample):
@@ -252,9 +254,9 @@ def test_an_answer_from_less_is_replayed_without_the_server(sample, tmp_path):
 
 def test_a_prompt_that_cannot_be_shortened_is_not_sent_again(sample):
     overflow = httpx.Response(400, json=OVERFLOW)
-    one = [passage("ONE", "One sentence.")]
+    shortest = [passage("ONE", "One sentence.")]
     with pytest.raises(ContextTooSmall):
-        written(sample, overflow, beside={"tokenize": tokenize}, evidence=one, max_tokens=64)
+        written(sample, overflow, beside={"tokenize": tokenize}, evidence=shortest, max_tokens=64)
 
 
 def test_more_tokens_of_an_answer_than_the_context_has_are_told_as_such(sample):

@@ -29,7 +29,7 @@ RIVER = (Keyword("river", "en", ("river",), 2.0), Keyword("flood", "en", ("flood
 
 
 def texts(answer, section=None):
-    return [one.text for one in answer.sentences if section in {None, one.section}]
+    return [sentence.text for sentence in answer.sentences if section in {None, sentence.section}]
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic["query_id"])
@@ -118,12 +118,12 @@ def test_a_sentence_counts_by_what_each_of_its_tokens_weighs(sample):
 
 
 def test_one_sentence_makes_an_introduction_and_two_add_a_body(sample):
-    one = result_of(passage("A", "The river is long."), question="river?", keywords=RIVER)
-    assert [part.section for part in extractive_answer(one, sample, NEVER).sentences] == ["introduction"]
-    two = result_of(
+    of_one = result_of(passage("A", "The river is long."), question="river?", keywords=RIVER)
+    assert [part.section for part in extractive_answer(of_one, sample, NEVER).sentences] == ["introduction"]
+    of_two = result_of(
         passage("A", "The river is long. Fish like the river."), question="river?", keywords=RIVER
     )
-    assert [part.section for part in extractive_answer(two, sample, NEVER).sentences] == [
+    assert [part.section for part in extractive_answer(of_two, sample, NEVER).sentences] == [
         "introduction",
         "body",
     ]
@@ -152,7 +152,7 @@ def test_another_paper_s_sentence_in_nearly_the_same_words_is_left_out(sample):
     first = passage("A", "The river flooded the old town in spring.")
     other = passage("B", "The river flooded the old town in autumn.")
     answer = extractive_answer(result_of(first, other, question="river?", keywords=RIVER), sample, NEVER)
-    assert [one.citations for one in answer.sentences] == [("A",)]
+    assert [sentence.citations for sentence in answer.sentences] == [("A",)]
 
 
 def test_a_sentence_of_more_than_600_characters_is_not_quoted(sample):

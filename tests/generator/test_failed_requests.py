@@ -37,12 +37,10 @@ def test_the_pause_that_a_busy_server_asks_for_is_kept():
 
 
 def test_a_pause_beyond_the_deadline_is_not_waited_for():
-    started = time.monotonic()
-    busy = httpx.Response(429, headers={"Retry-After": "20"})
+    busy = httpx.Response(429, headers={"Retry-After": "900"})  # longer than a test may take
     script, error = fail(ModelRefusedCall, busy, deadline_s=5)
-    assert time.monotonic() - started < 20
     assert (len(script.requests), error.status) == (1, 429)
-    assert "It asks for a pause of 20 s" in str(error)
+    assert "It asks for a pause of 900 s" in str(error)
 
 
 def test_a_connection_that_is_refused_is_tried_again():

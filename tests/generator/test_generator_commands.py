@@ -90,7 +90,7 @@ def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_h
     assert "그 밖의 연구도 있다. ✗" in lines
     assert "written by tiny-writer-7b" in done.stderr
     assert "✓ supported  ✗ unsupported  ? not checkable" in done.stderr
-    assert [one["model"] for one in model.bodies] == ["tiny-writer", "tiny-writer"]
+    assert [body["model"] for body in model.bodies] == ["tiny-writer", "tiny-writer"]
 
 
 def test_the_notes_stand_on_standard_error(sample_home):

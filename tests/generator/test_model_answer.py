@@ -37,7 +37,7 @@ def answer_of(*body, title="Aerogel delays it", introduction=(), conclusion=(), 
 
 def ask(sample, *answers, question=QUESTION, evidence=EVIDENCE):
     """Ask a model that gives these answers; return its script, the answer and the call."""
-    script = Scripted([says(one) for one in answers])
+    script = Scripted([says(answer) for answer in answers])
 
     async def call():
         async with LanguageModel(settings(), transport=script.transport) as model:

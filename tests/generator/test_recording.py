@@ -181,12 +181,12 @@ def test_any_other_call_is_missed_by_name(file, changed):
     ask("record", file, says(RIVER))
     with pytest.raises(CallNotRecorded) as caught:
         ask("replay", file, **changed)
-    told = str(caught.value)
-    assert told.startswith(
+    message = str(caught.value)
+    assert message.startswith(
         f"{file} does not hold the call chat 'river' of {changed.get('model', 'tiny-writer')} ("
     )
-    assert "which ends in “Which " in told
-    assert "\n" not in told
+    assert "which ends in “Which " in message
+    assert "\n" not in message
 
 
 def test_address_and_key_are_no_part_of_a_call(file):
@@ -328,11 +328,11 @@ def test_of_two_answers_to_one_call_in_use_the_first_holds_for_both(file):
 
 def test_what_was_kept_before_a_kill_is_there(file):
     process = writer(file, "a", 1_000_000)
-    told = [process.stdout.readline() for _ in range(20)]
+    lines = [process.stdout.readline() for _ in range(20)]
     process.send_signal(signal.SIGKILL)
     process.wait(60)
     process.stdout.close()
-    assert told[-1] == "19\n"
+    assert lines[-1] == "19\n"
     store = CallStore(file, create=False)
     assert [store.get(f"a{number}") for number in range(20)] == [f'{{"n": {number}}}' for number in range(20)]
     store.put("another", "{}", "{}")

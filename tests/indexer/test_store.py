@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import Any
 
 import pytest
 
@@ -419,7 +420,7 @@ def test_a_damaged_note_of_what_is_to_be_cleared_clears_nothing(store, note):
     assert not (store.local.path / "clearing.json").exists()
 
 
-FORGED = {
+FORGED: dict[str, Any] = {
     "name": None,
     "version": 2,
     "papers": "0",

@@ -1,4 +1,4 @@
-"""The server that the tests start: Elasticsearch's small distribution on Maven Central, and a plugin.
+"""The server that the tests start: Elasticsearch's small distribution on Maven Central, and two plugins.
 
     python -m tests.service.elasticsearch.build
 
@@ -20,8 +20,11 @@ from tests.service.elasticsearch.jdk import find_jdk
 from tests.service.errors import BuildFailed, ServerUnavailable
 
 PLUGIN = Path(__file__).parent / "plugin"
-PLUGIN_NAME = "shrag-test-analysis"
-DESCRIPTIONS = ("stable-plugin-descriptor.properties", "named_components.json")
+# Each plugin: its package, and the files beside its classes.
+PLUGINS = {
+    "analysis": ("stable-plugin-descriptor.properties", "named_components.json"),
+    "settling": ("plugin-descriptor.properties",),
+}
 SUMS: dict[str, str] = {
     name: checksum
     for checksum, name in map(str.split, (PLUGIN / "artifacts.sha256").read_text("utf-8").splitlines())
@@ -35,7 +38,7 @@ def installed_server() -> Path:
 
     Raises:
         ServerUnavailable: Maven or a JDK is missing, or Maven cannot fetch.
-        BuildFailed: a checksum differs, or the plugin does not compile.
+        BuildFailed: a checksum differs, or a plugin does not compile.
     """
     return built_once(f"{Path(ARCHIVE).stem}-{_fingerprint()}", KIND, _build)
 
@@ -54,7 +57,7 @@ def _build(scratch: Path) -> Path:
     with ZipFile(scratch / ARCHIVE) as archive:
         archive.extractall(scratch)
     server = scratch / Path(ARCHIVE).stem
-    _add_plugin(server, scratch / NORI, jdk, scratch / "classes")
+    _add_plugins(server, scratch / NORI, jdk, scratch / "classes")
     _make_readable(server)
     return server
 
@@ -75,17 +78,20 @@ def _fetch(folder: Path) -> None:
                 raise BuildFailed(f"{name} has not the SHA-256 that {PLUGIN / 'artifacts.sha256'} names")
 
 
-def _add_plugin(server: Path, nori: Path, jdk: Path, classes: Path) -> None:
-    plugin = server / "plugins" / PLUGIN_NAME
-    plugin.mkdir()
+def _add_plugins(server: Path, nori: Path, jdk: Path, classes: Path) -> None:
     classpath = os.pathsep.join(map(str, [*sorted((server / "lib").glob("*.jar")), nori]))
     options = ["--release", "21", "-encoding", "UTF-8", "-Xlint:all", "-Werror", "-d", str(classes)]
     sources = sorted(map(str, PLUGIN.glob("src/**/*.java")))
     run_tool([str(jdk / "bin" / "javac"), *options, "-classpath", classpath, *sources])
-    jar = plugin / f"{PLUGIN_NAME}.jar"
-    run_tool([str(jdk / "bin" / "jar"), "--create", "--file", str(jar), "-C", str(classes), "."])
-    for path in (nori, *(PLUGIN / name for name in DESCRIPTIONS)):
-        shutil.copyfile(path, plugin / path.name)
+    for package, files in PLUGINS.items():
+        plugin = server / "plugins" / f"shrag-test-{package}"
+        plugin.mkdir()
+        jar = plugin / f"{plugin.name}.jar"
+        of_plugin = ["-C", str(classes), f"shrag/{package}"]
+        run_tool([str(jdk / "bin" / "jar"), "--create", "--file", str(jar), *of_plugin])
+        for name in files:
+            shutil.copyfile(PLUGIN / name, plugin / name)
+    shutil.copyfile(nori, server / "plugins" / "shrag-test-analysis" / nori.name)
 
 
 def _make_readable(server: Path) -> None:

@@ -5,8 +5,9 @@ Where the machine lacks what they need the tests are skipped, or failed if `SHRA
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import NoReturn
+from contextlib import ExitStack, contextmanager
+from dataclasses import astuple
+from typing import Any, NoReturn
 
 import httpx
 import pytest
@@ -23,21 +24,49 @@ GIVEN = {
 }
 
 
+SHARED = pytest.StashKey[tuple[str, ...] | None]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Let all processes of pytest-xdist use one server, which the process that starts them starts and ends.
+
+    That needs the folder to be named in the call; else each process starts a server of its own.
+    """
+    stash = node.config.stash
+    if SHARED not in stash:
+        stash[SHARED] = None if GIVEN else _start_for(node.config)
+    node.workerinput["elasticsearch"] = stash[SHARED]
+
+
+def _start_for(config: pytest.Config) -> tuple[str, ...] | None:
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(running_server(heap="1g"))
+        except ServerUnavailable:
+            return None  # the tests tell it
+        config.add_cleanup(stack.pop_all().close)
+        return astuple(server.access)
+
+
 @pytest.fixture(scope="session")
-def elasticsearch() -> Iterator[Access]:
+def elasticsearch(request: pytest.FixtureRequest) -> Iterator[Access]:
     """Return the server that all tests of a run share; each keeps to indices of its own."""
     if access := given_access(GIVEN):
         yield access
+        return
+    if shared := getattr(request.config, "workerinput", {}).get("elasticsearch"):
+        yield Access(*shared)
         return
     with _available(), running_server(heap="1g") as server:
         yield server.access
 
 
 @pytest.fixture
-def own_server(_server_of_module: Server) -> Server:
+def own_server(_server_of_process: Server) -> Server:
     """Return a server that the test may kill and pause; running and empty when the test begins."""
-    renew([_server_of_module])
-    return _server_of_module
+    renew([_server_of_process])
+    return _server_of_process
 
 
 @pytest.fixture
@@ -47,8 +76,8 @@ def cluster(_cluster_of_module: tuple[Server, ...]) -> tuple[Server, ...]:
     return _cluster_of_module
 
 
-@pytest.fixture(scope="module")
-def _server_of_module() -> Iterator[Server]:
+@pytest.fixture(scope="session")
+def _server_of_process() -> Iterator[Server]:
     _skip_where_given()
     with _available(), running_server() as server:
         yield server
@@ -77,7 +106,7 @@ def renew(servers: Sequence[Server]) -> None:
     for server in servers:
         server.wait_until_ready(len(servers))
     with httpx.Client(
-        base_url=servers[0].access.url, auth=servers[0].access.basic_auth, trust_env=False, timeout=30
+        base_url=servers[0].access.url, auth=servers[0].access.basic_auth, trust_env=False, timeout=120
     ) as client:
         unset = {"persistent": {"*": None}, "transient": {"*": None}}
         client.put("/_cluster/settings", json=unset).raise_for_status()

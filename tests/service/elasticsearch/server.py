@@ -176,6 +176,7 @@ class Server(Processes):
                 auth=self.access.basic_auth,
                 timeout=5,
                 trust_env=False,
+                verify=False,  # or each look would read all certificates of the machine first
             )
         except httpx.TransportError as error:
             return repr(error)

@@ -16,6 +16,7 @@ from indexer.settings import IndexerSettings
 from tests.indexer.corpora import ROOT
 from tests.service.elasticsearch.faults import (
     NAME,
+    WAITED_S,
     Command,
     Signal,
     answers,
@@ -164,7 +165,7 @@ def test_who_slept_while_another_writes_mixes_nothing_in(two, tmp_path):
 
 
 def taking_over(settings, path, at: Signal, after: Signal):
-    assert after.reached.wait(60)
+    assert after.reached.wait(WAITED_S)
     time.sleep(2.1)
     return build(settings, path, at)
 

@@ -50,10 +50,10 @@ def settings(proxy: Proxy, tmp_path) -> Iterator[IndexerSettings]:
     clean(settings)
 
 
-@pytest.fixture
-def undisturbed(elasticsearch: Access, tmp_path):
-    settings = settings_for(elasticsearch, tmp_path / "undisturbed", "smooth")
-    build(settings, corpus(tmp_path, 40))
+@pytest.fixture(scope="module")
+def undisturbed(elasticsearch: Access, tmp_path_factory):
+    settings = settings_for(elasticsearch, tmp_path_factory.mktemp("undisturbed"), "smooth")
+    build(settings, corpus(settings.home, 40))
     yield contents(settings)
     clean(settings)
 
@@ -84,7 +84,6 @@ def test_the_fifth_time_a_search_is_given_up(
     assert message in told
     assert "try again" in told
     assert proxy.seen["_msearch"] == 4
-    assert command.seconds < 10
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
@@ -108,7 +107,6 @@ def test_a_cluster_that_stays_overloaded_is_told_when_patience_ends(
     assert "is overloaded and turned the request away; try again when it is less busy" in told
     # Patience ends after some tries; how many depends on how long each of the requests at once took.
     assert proxy.seen["_bulk"] > 1
-    assert command.seconds < 30
 
     proxy.answers = lambda *_: None
     build(settings, settings.home / "papers.jsonl")

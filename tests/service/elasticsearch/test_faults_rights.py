@@ -30,10 +30,10 @@ INDEXING = {
 ELSEWHERE = {"indices": [{"names": ["other-*", "other.*"], "privileges": ["all"]}]}
 
 
-@pytest.fixture
-def indexed(elasticsearch: Access, tmp_path):
-    settings = settings_for(elasticsearch, tmp_path, "rights")
-    build(settings, corpus(tmp_path, 20))
+@pytest.fixture(scope="module")
+def indexed(elasticsearch: Access, tmp_path_factory):
+    settings = settings_for(elasticsearch, tmp_path_factory.mktemp("indexed"), "rights")
+    build(settings, corpus(settings.home, 20))
     yield settings
     clean(settings)
 

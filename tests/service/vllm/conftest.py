@@ -16,8 +16,6 @@ from tests.service.vllm.proxy import Proxy, proxy_before
 from tests.service.vllm.running import Running
 from tests.service.vllm.server import MODEL, START_SECONDS, Server, running_server
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 # Both are read before the settings of the user are hidden.
 REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"
 GIVEN = os.environ.get("SHRAG_TEST_VLLM_URL", "").rstrip("/")

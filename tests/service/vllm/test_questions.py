@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,8 @@ from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shr
 from tests.service.vllm.conftest import settings_for
 from tests.service.vllm.running import Running
 from tests.service.vllm.server import MODEL
+
+pytest_plugins = ["tests.generator.sample_index"]
 
 RUNNING = "vllm:num_requests_running"
 CHECKS = {"supported", "unsupported", "not checkable"}
@@ -101,12 +102,10 @@ def test_five_questions_at_once_get_the_answers_they_get_one_by_one(sample, samp
 
 def test_a_time_limit_ends_the_question(vllm: Running, sample, sample_home):
     hurried = settings_for(f"{vllm.url}/v1", deadline_s=0.05)
-    started = time.monotonic()
 
     found = answered(sample, sample_home, hurried)
 
     assert found.answer.written_by == "extractive"
-    assert time.monotonic() - started < 30
     vllm.wait_for_metric(RUNNING, 0)
 
 

@@ -12,6 +12,8 @@ from tests.generator.sample_index import KOREAN, settings_of
 from tests.service.processes import free_ports
 from tests.service.vllm.server import MODEL
 
+pytest_plugins = ["tests.generator.sample_index"]
+
 
 def asked(sample, home: Path, llm: LanguageModelSettings, mode: str, file: Path, question: str = KOREAN):
     settings = settings_of(home, llm=llm, cache={"mode": mode, "file": file})
