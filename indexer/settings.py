@@ -50,7 +50,9 @@ def unset_if_empty(value: object) -> object:
 def folder_for_indexes(value: object) -> object:
     """Return the default folder for an empty value; ValueError for one that is, or lies in, a file."""
     path = in_home(Path(str(value))) if value != "" else default_home()
-    if not (there := next(place for place in (path, *path.parents) if place.exists())).is_dir():
+    # Unlike those of Path these raise nothing where a folder may not be looked into.
+    there = next(place for place in (path, *path.parents) if os.path.exists(place))  # noqa: PTH110
+    if not os.path.isdir(there):  # noqa: PTH112
         raise ValueError(f"{there} is no folder")
     return path
 

@@ -1,5 +1,6 @@
 """What `shrag doctor` finds: in folders, at a local server of a model, and with nothing configured."""
 
+import errno
 import json
 import os
 import shutil
@@ -84,13 +85,19 @@ def test_indexes_that_are_damaged_are_told_a_line_each_beside_those_that_are_not
     assert "fine, files" not in statuses("index", quickly)
 
 
-@pytest.mark.parametrize("name", ["file", "x" * 300, "file/below"], ids=["file", "too long", "below a file"])
-def test_a_home_that_can_be_none_is_told_and_the_other_checks_are_run(tmp_path, name):
-    (tmp_path / "file").write_text("in the way")
-    code, found = doctor(tmp_path / name)
-    assert code == 1
+def test_a_home_that_cannot_be_listed_is_told_and_the_other_checks_are_run(tmp_path):
+    code, found = doctor(tmp_path / ("x" * 300))
+    assert (code, found["index", "list"]["status"]) == (1, "wrong")
     assert ("language model", "endpoint") in found
     assert not [one for one in found.values() if "fault of SHRAG" in one["mend"]]
+
+
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_home_that_is_a_file_is_one_line(tmp_path, name):
+    (tmp_path / "file").write_text("in the way")
+    done = shrag("doctor", home=tmp_path / name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"SHRAG_HOME: {tmp_path}/file is no folder\n"
 
 
 def test_an_index_that_is_not_there_is_wrong_when_it_is_named(tmp_path):
@@ -112,11 +119,15 @@ def test_a_folder_that_may_not_be_looked_into_is_a_finding(tmp_path, monkeypatch
     assert next(one for one in check_engine(examined) if one.subject == "home").status == "ok"
 
 
-def test_a_home_that_cannot_be_written_is_wrong(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    code, found = doctor(tmp_path / "file" / "home")
-    assert (code, found["engine", "home"]["status"]) == (1, "wrong")
-    assert "SHRAG_HOME" in found["engine", "home"]["mend"]
+def test_a_home_that_cannot_be_written_is_wrong(tmp_path, monkeypatch):
+    def refuse(**_):  # the tests may run as root, who may write into any folder
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    home = next(one for one in check_engine(Examined(settings_of(tmp_path))) if one.subject == "home")
+    assert home.status == "wrong"
+    assert "Read-only file system" in home.found
+    assert "SHRAG_HOME" in home.mend
 
 
 def test_a_table_is_for_a_person_with_the_remedies_below(tmp_path):
