@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NORI = "analysis-nori"
 REACHABLE = "reachable"
-LOOK_S, MASTER_S = 6, 4  # for an answer that takes no work, and for a cluster to name its master
+LOOK_S, MASTER_S = 10, 4  # for an answer that takes no work, and for a cluster to name its master
 FORBIDDEN = 403
 OLDEST = (9, 2)  # the client promises newer servers, not older
 HEALTH: dict[str, tuple[Status, str]] = {
