@@ -132,6 +132,7 @@ COMMANDS = {
     "indexes list": ("indexes", "list"),
     "indexes show": ("indexes", "show", "x"),
     "indexes show --json": ("indexes", "show", "x", "--json"),
+    "indexes verify": ("indexes", "verify", "x"),
     "indexes export": ("indexes", "export", "x"),
     "search": ("search", QUESTION, "--name", "x"),
     "search --json": ("search", QUESTION, "--name", "x", "--json"),
