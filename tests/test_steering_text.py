@@ -1,6 +1,7 @@
 """What a corpus, a file's name or a model says steers no terminal and forges no mark of the program."""
 
 import json
+import logging
 import os
 import pty
 import re
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from generator.answers import Answer, Sentence
 from generator.quoting import quoted
+from indexer.logs import ROOT
 from indexer.terminal import escaped_json, json_text, visible
 from tests.generator.language_model import answers_with, served
 from tests.generator.sample_index import shrag
@@ -113,6 +115,16 @@ def hostile(tmp_path_factory):
     return folder, indexed
 
 
+@pytest.fixture(autouse=True)
+def _logs_as_before():
+    """Let no test after one with -vv log."""
+    root = logging.getLogger(ROOT)
+    handlers, level, propagate = list(root.handlers), root.level, root.propagate
+    yield
+    root.handlers[:], root.propagate = handlers, propagate
+    root.setLevel(level)
+
+
 def trace_of(folder, **model):
     """Save a trace of an answer; return its path and what was said."""
     path = folder / "tra\x1bce"
@@ -132,6 +144,7 @@ COMMANDS = {
     "indexes list": ("indexes", "list"),
     "indexes show": ("indexes", "show", "x"),
     "indexes show --json": ("indexes", "show", "x", "--json"),
+    "indexes verify": ("indexes", "verify", "x"),
     "indexes export": ("indexes", "export", "x"),
     "search": ("search", QUESTION, "--name", "x"),
     "search --json": ("search", QUESTION, "--name", "x", "--json"),
