@@ -27,7 +27,7 @@ FAULTS: dict[str, tuple[list[httpx.Response | Exception], str]] = {
     "503": ([httpx.Response(503, text="starting")], "answered 503"),
     "429 for long": (
         [httpx.Response(429, headers={"Retry-After": "3600"})],
-        "It asks for a pause of 3.6e+03 s, longer than what is left of 240 s (SHRAG_LLM__ANSWER_S).",
+        "It asks for a pause of 3,600 s, longer than what is left of 240 s (SHRAG_LLM__ANSWER_S).",
     ),
     "no connection": ([httpx.ConnectError("refused")], "cannot reach"),
     "another protocol": ([httpx.RemoteProtocolError("no HTTP")], "no HTTP"),

@@ -1,0 +1,104 @@
+"""The client of models' servers: bounds of bytes and of time, and what it does not read, keep or follow."""
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from indexer.encoders.endpoint import EndpointEncoder
+from indexer.errors import EncoderUnusable
+from indexer.http_client import exchange, open_client
+from indexer.settings import EncoderSettings
+
+URL = "https://model.test/v1/models"
+BLOCK = bytes(10_000)
+
+
+class Endless(httpx.AsyncByteStream):
+    """A body without end, which counts what is read of it; or one that stops coming."""
+
+    def __init__(self, blocks: float = float("inf")) -> None:
+        self.read = 0
+        self.blocks = blocks
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while self.read < self.blocks * len(BLOCK):
+            self.read += len(BLOCK)
+            yield BLOCK
+        await asyncio.Event().wait()
+
+
+def ask(answer, *, seconds=20.0, times=1, **options):
+    """Exchange one request for what `answer` gives; return the last response and the requests."""
+    requests: list[httpx.Request] = []
+
+    async def handle(request):
+        requests.append(request)
+        return await answer() if asyncio.iscoroutinefunction(answer) else answer()
+
+    async def run():
+        transport = httpx.MockTransport(handle)
+        async with open_client(URL, SecretStr("sk-river"), transport=transport) as client:
+            for _ in range(times):
+                response = await exchange(client, "GET", URL, seconds=seconds, **options)
+            return response
+
+    return asyncio.run(run()), requests
+
+
+@pytest.mark.parametrize("status", [200, 307, 401, 500])
+def test_no_more_is_read_than_the_request_allows(status):
+    body = Endless()
+    with pytest.raises(httpx.RemoteProtocolError, match="it sends more than 50,000 bytes"):
+        ask(lambda: httpx.Response(status, stream=body), most_bytes=50_000)
+    assert body.read == 60_000
+
+
+def test_an_encoder_reads_no_more_than_vectors_take():
+    body = Endless()
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=body))
+    given = EncoderSettings(provider="endpoint", base_url="http://model.test/v1")
+    with pytest.raises(EncoderUnusable, match="it sends more than 350,000 bytes"):
+        EndpointEncoder(given, transport)
+    assert body.read == 2 * 360_000  # it is tried twice
+
+
+def test_an_answer_of_just_so_many_bytes_is_whole():
+    response, _ = ask(lambda: httpx.Response(200, content=BLOCK), most_bytes=len(BLOCK))
+    assert response.content == BLOCK
+
+
+async def nothing():
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (nothing, "was silent for 0.05 s"),
+        (lambda: httpx.Response(200, stream=Endless(1)), "did not come to the end of its answer for 0.05 s"),
+    ],
+)
+def test_no_longer_is_waited_than_the_request_allows(answer, said):
+    with pytest.raises(httpx.ReadTimeout, match=said):
+        ask(answer, seconds=0.05)
+
+
+def test_nothing_packed_is_asked_for_or_read():
+    bomb = gzip.compress(bytes(10_000_000))
+    with pytest.raises(httpx.DecodingError, match=r"its answer is packed \(gzip\), which was not asked for"):
+        ask(lambda: httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(bomb)))
+    _, [request] = ask(lambda: httpx.Response(200))
+    assert request.headers["Accept-Encoding"] == "identity"
+
+
+def test_no_cookie_is_kept_and_no_redirect_followed():
+    headers = {"Set-Cookie": "a=b; Domain=model.test", "Location": "https://elsewhere.test/"}
+    response, requests = ask(lambda: httpx.Response(307, headers=headers), times=2)
+    assert response.status_code == 307
+    assert [str(request.url) for request in requests] == [URL, URL]
+    assert [request.headers["Authorization"] for request in requests] == ["Bearer sk-river"] * 2
+    assert all("Cookie" not in request.headers for request in requests)
