@@ -33,7 +33,7 @@ def test_verifying_compares_the_passages_and_the_glossary(settings: IndexerSetti
 
         index = "publishing-papers@000001"
         cluster.run(cluster.client.indices.put_settings(index=index, settings={"index.blocks.write": None}))
-        cluster.run(cluster.client.delete(index=index, id=document_id("P00003")))
+        cluster.run(cluster.client.delete(index=index, id=document_id("P00003"), refresh=True))
         cluster.run(cluster.client.delete(index="publishing.glossaries", id=f"{index}/0"))
 
         assert store.verify_files(1) == [
