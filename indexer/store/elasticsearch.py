@@ -457,10 +457,11 @@ def index_names(settings: IndexerSettings) -> list[str]:
         {
             name
             for index, about in found.items()
-            if NAME.fullmatch(name := _name_of(about, prefix))
+            if names.is_ours(meta := about["mappings"].get("_meta", {}))
+            and NAME.fullmatch(name := _name_of(about, prefix))
             and (alias := names.alias_of(prefix, name))
             and (version := names.version_of(index, alias)) is not None  # not of a longer prefix
-            and (alias in about["aliases"] or names.is_published(about["mappings"].get("_meta", {}), version))
+            and (alias in about["aliases"] or names.is_published(meta, version))
         }
     )
 

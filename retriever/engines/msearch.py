@@ -67,9 +67,9 @@ class ManySearches:
 
     async def _refuse(self, answer: dict[str, Any]) -> NoReturn:
         kind, reason = _cause_of(answer)
+        exists = self._cluster.client.indices.exists
         # An index that is deleted in the middle of a search is told as shards that are missing.
-        there = self._cluster.client.indices.exists(index=self._index)
-        if kind == "index_not_found_exception" or not await self._cluster.call(there):
+        if kind == "index_not_found_exception" or not await self._cluster.call(exists(index=self._index)):
             self._gone(None)
         if (
             kind == "no_shard_available_action_exception"
