@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import unicodedata
@@ -321,6 +322,24 @@ def test_a_setting_and_arguments_that_cannot_be_used_are_no_tracebacks(call, ind
     assert (code, told.count("\n")) == (2, 1)
     assert "SHRAG_KEEP_VERSIONS" in told
     assert "Input should be a valid integer" in told
+
+
+def test_too_little_memory_is_told_as_what_it_is(index, hits, tmp_path):
+    corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD])
+    index(corpus)
+
+    run = subprocess.run(
+        command("index", corpus, "--name", "x", "--workers", "1"),
+        env=environment_of(home()) | {"OPENBLAS_NUM_THREADS": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (600_000_000, 600_000_000)),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
+    assert "memory" in run.stderr
+    assert hits("methane") == ["GOOD"]
 
 
 @pytest.mark.parametrize("size", [0, 30_000, 120_000])

@@ -77,7 +77,10 @@ def open_tagger(user_dictionary: UserDictionary | None = None) -> _mecab.Tagger:
             (folder / "user.dic").write_bytes(_compiled(user_dictionary))
             added.append(str(folder / "user.dic"))
         options += ["--userdic", ",".join(added)]
-        return _mecab.Tagger([*options, "--max-grouping-size", str(LONGEST_UNKNOWN_WORD)])
+        try:
+            return _mecab.Tagger([*options, "--max-grouping-size", str(LONGEST_UNKNOWN_WORD)])
+        except ValueError as error:  # it says nothing of files that cannot be mapped
+            raise MemoryError(f"MeCab cannot open its dictionary {error}".rstrip()) from error
 
 
 @lru_cache(maxsize=2)
