@@ -40,7 +40,7 @@ def settings_for(
         "password": SecretStr(access.password),
         "prefix": prefix,
         "patience_s": 3,
-        "timeout_s": 10,
+        "timeout_s": 60,
         "request_bytes": 20_000,
     }
     return IndexerSettings(

@@ -36,7 +36,7 @@ def own_prefix(access: Access) -> Iterator[Callable[..., IndexerSettings]]:
 
 def delete_all(access: Access, prefix: str) -> None:
     """Delete whatever bears the prefix; a server takes no pattern for that."""
-    with Elasticsearch(access.url, basic_auth=access.basic_auth) as client:
+    with Elasticsearch(access.url, basic_auth=access.basic_auth, request_timeout=60) as client:
         found = list(client.indices.get(index=f"{prefix}*", allow_no_indices=True))
         if found:
             client.indices.delete(index=found)

@@ -60,7 +60,9 @@ def some(first, last, version=0):
 def documents(settings, name=NAME):
     """Return all documents of the version that answers, by record and passage."""
     cluster = settings.elasticsearch
-    with Elasticsearch(cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value())) as client:
+    with Elasticsearch(
+        cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value()), request_timeout=60
+    ) as client:
         found = client.search(
             index=names.alias_of(cluster.prefix, name),
             size=10_000,
@@ -98,7 +100,9 @@ def versions(settings, name=NAME):
 def left_in_the_cluster(settings):
     """Name the indices of the prefix, with those of glossaries and leases."""
     cluster = settings.elasticsearch
-    with Elasticsearch(cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value())) as client:
+    with Elasticsearch(
+        cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value()), request_timeout=60
+    ) as client:
         return sorted(client.indices.get(index=f"{cluster.prefix}*"))
 
 
