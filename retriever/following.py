@@ -13,7 +13,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from indexer.errors import EngineRefused, EngineUnreachable, IndexerError, UnknownIndex, VersionGone
-from indexer.logs import get_logger
 from indexer.manifest import Manifest
 from indexer.store import IndexStore, Pointer
 from retriever.worker_threads import WorkerThreads
@@ -26,7 +25,6 @@ TRIED_EVERY_S = 30.0  # to open a version that could not be opened
 PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # between tries to leave a version that is gone
 
 T = TypeVar("T")
-log = get_logger("index")
 
 
 @dataclass(slots=True, eq=False)
@@ -139,7 +137,9 @@ class FollowingIndex:
             current.notes = (
                 f"answered by version {version}: the one published since cannot be opened ({error})",
             )
-            log.warning("version not opened", index=current.manifest.name, reason=str(error))
+            from indexer.logs import get_logger  # it loads what a search on the command line does not need
+
+            get_logger("index").warning("version not opened", index=current.manifest.name, reason=str(error))
 
     def _leave(self, gone: _Opened) -> None:
         """Go on from a version that is gone, whether or not another thread has done so; patiently."""

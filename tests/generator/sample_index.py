@@ -29,6 +29,7 @@ NAME = "sample"
 SEARCH_KEYS = [
     "question",
     "method",
+    "version",
     "keywords",
     "queries",
     "hits",
