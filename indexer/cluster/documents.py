@@ -8,7 +8,7 @@ from indexer.schema import EXACT_FIELDS, REFERENCES, StoredPassage
 
 LONGEST_ID = 512  # bytes that a document's id may have
 KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record")
-STACKED = "\x1f"  # before each term of a position
+STACKED, SPACE = "\x1f", "\x1e"  # before each term of a position; in a term, for a space
 
 
 def document_id(passage_id: str) -> str:
@@ -53,25 +53,26 @@ def from_document(source: dict[str, Any]) -> StoredPassage:
 
 
 def line_of(packed: PackedTokens) -> str:
-    """Write terms as the cluster takes them apart: a line a position, GAP on one that has none.
+    """Write terms as the cluster takes them apart: a word a position, GAP where it has no term.
 
-    Terms stand on a line of several, or one that could be misread, behind STACKED each.
+    Where that could be misread, as of several terms on a position, each stands behind STACKED, with SPACE for
+    a space in it.
     """
     if not packed.positions:
-        return packed.terms.replace(" ", "\n")
-    lines: dict[int, str] = {}
+        return packed.terms
+    words: dict[int, str] = {}
     for term, position in packed.unpack():
-        lines[position] = lines.get(position, "") + STACKED + term
-    return "\n".join(lines.get(position, GAP) for position in range(max(lines) + 1))
+        words[position] = words.get(position, "") + STACKED + term.replace(" ", SPACE)
+    return " ".join(words.get(position, GAP) for position in range(max(words) + 1))
 
 
-def packed_of(lines: str, offsets: str) -> PackedTokens:
+def packed_of(line: str, offsets: str) -> PackedTokens:
     """Return the tokens whose terms `line_of` wrote."""
-    if STACKED not in lines:
-        return PackedTokens(lines.replace("\n", " "), "", offsets)
+    if STACKED not in line:
+        return PackedTokens(line, "", offsets)
     terms, positions = [], []
-    for position, line in enumerate(lines.split("\n")):
-        for term in line.split(STACKED)[1:]:
-            terms.append(term)
+    for position, word in enumerate(line.split(" ")):
+        for term in word.split(STACKED)[1:]:
+            terms.append(term.replace(SPACE, " "))
             positions.append(str(position))
     return PackedTokens(TERM_SEPARATOR.join(terms), " ".join(positions), offsets)

@@ -9,7 +9,7 @@ from typing import Any
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.korean import STOP_TAGS
-from indexer.cluster.documents import STACKED
+from indexer.cluster.documents import SPACE, STACKED
 from indexer.packing import GAP
 from indexer.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS, REFERENCES, TERMS
 from indexer.settings import StorageType, VectorIndex
@@ -18,7 +18,7 @@ from indexer.settings import StorageType, VectorIndex
 WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
 REFRESH_INTERVAL = "1s"
 # The longest token that the cluster's tokenizer can be told; as a rule it cuts at 255 letters.
-LINES = {"type": "char_group", "tokenize_on_chars": ["\n"], "max_token_length": 1 << 20}
+LINES = {"type": "char_group", "tokenize_on_chars": [" "], "max_token_length": 1 << 20}
 STORED_FIELDS = ("record", "title2", "given", "tokens")
 
 
@@ -57,13 +57,14 @@ def analysis(
                 "preserve_original": False,
                 "patterns": [f"([^{STACKED}]+)"],
             },
+            "spaces": {"type": "pattern_replace", "pattern": SPACE, "replacement": " "},
             "parts_of_speech": {"type": "nori_part_of_speech", "stoptags": sorted(STOP_TAGS)},
             "possessive": {"type": "stemmer", "language": "possessive_english"},
             "english_stemmer": {"type": "stemmer", "language": "english"},
         },
         "analyzer": {
             analyzer: {"type": "custom", **chain},
-            TERMS: {"type": "custom", "tokenizer": "lines", "filter": ["gaps", "stacked"]},
+            TERMS: {"type": "custom", "tokenizer": "lines", "filter": ["gaps", "stacked", "spaces"]},
         },
     }
 

@@ -1,4 +1,4 @@
-"""Passages as documents of a cluster: what was written comes back, on lines that a cluster can take apart."""
+"""Passages as documents of a cluster: what was written comes back from lines of terms."""
 
 import pytest
 
@@ -27,14 +27,14 @@ def packed(*tokens):
 @pytest.mark.parametrize(
     ("tokens", "line"),
     [
-        ([("논", 0), ("물", 2)], "논\n.\n물"),
-        ([("공기업", 0), ("공", 0), ("기업", 2)], "\x1f공기업\x1f공\n.\n\x1f기업"),
-        ([("웨이 ", 0), ("논", 1)], "\x1f웨이 \n\x1f논"),
-        ([(GAP, 0), ("a", 1)], "\x1f.\n\x1fa"),
+        ([("논", 0), ("물", 2)], "논 . 물"),
+        ([("공기업", 0), ("공", 0), ("기업", 2)], "\x1f공기업\x1f공 . \x1f기업"),
+        ([("웨이 ", 0), ("논", 1)], "\x1f웨이\x1e \x1f논"),
+        ([(GAP, 0), ("a", 1)], "\x1f. \x1fa"),
         ([], ""),
     ],
 )
-def test_terms_stand_on_a_line_a_position(tokens, line):
+def test_terms_are_words_of_a_line_one_a_position(tokens, line):
     assert line_of(packed(*tokens)) == line
 
 
