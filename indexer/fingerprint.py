@@ -10,7 +10,7 @@ from pathlib import Path
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.analysis.sources import analysis_sources
-from indexer.schema import SCHEMA_VERSION
+from indexer.schema import SCHEMA_VERSIONS
 from indexer.settings import EngineName
 
 FIXED_TEXTS = Path(__file__).with_name("analysis") / "fixed_texts.txt"
@@ -60,7 +60,7 @@ def _lexical_fingerprint(
     home: Path | None,
 ) -> Fingerprint:
     return {
-        "schema": str(SCHEMA_VERSION),
+        "schema": str(SCHEMA_VERSIONS[engine]),
         "chunking": str(CHUNKING_VERSION),
         "analyzer": analyzer,
         "decompound": decompound,

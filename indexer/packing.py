@@ -112,7 +112,12 @@ class PassageTokens:
     @classmethod
     def pack(cls, *fields: Sequence[Token]) -> Self:
         """Pack the tokens of text, title and title2, of as many as there are."""
-        strings = [part for tokens in fields for part in PackedTokens.pack(tokens)]
+        return cls.of_packed(*map(PackedTokens.pack, fields))
+
+    @classmethod
+    def of_packed(cls, *fields: PackedTokens) -> Self:
+        """Put together the packed tokens of text, title and title2, of as many as there are."""
+        strings = [part for packed in fields for part in packed]
         while strings and not strings[-1]:
             strings.pop()
         return cls(tuple(strings))

@@ -25,7 +25,7 @@ import tantivy
 from indexer.packing import PassageTokens
 from indexer.papers import Language
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSIONS = {"tantivy": 3, "elasticsearch": 4}
 BM25_K1, BM25_B = 1.2, 0.75  # as both engines score
 ANALYSED_FIELDS = ("text", "title")
 TERMS = "terms"  # the tokenizer of these in the embedded engine

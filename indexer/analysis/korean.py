@@ -11,6 +11,7 @@ Where MeCab and nori differ, nori is followed:
 - Of the user's words that begin at a place, nori knows the longest alone, and takes it for almost nothing.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -23,7 +24,13 @@ import regex
 from indexer.analysis import Decompound
 from indexer.analysis.best_path import best_path
 from indexer.analysis.characters import is_punctuation, split_points, unknown_run_end
-from indexer.analysis.dictionary import MARKS, SOLID_SPACE, USER_MARK, open_tagger
+from indexer.analysis.dictionary import (
+    LONGEST_UNKNOWN_WORD,
+    MARKS,
+    SOLID_SPACE,
+    USER_MARK,
+    open_tagger,
+)
 from indexer.analysis.tokens import TaggedWord, Token
 from indexer.analysis.user_dictionary import TermFinder, UserDictionary, outermost
 
@@ -59,6 +66,8 @@ WORDS_OF_SPACE = regex.compile(
 )
 
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
+# All words of an ASCII text: of these characters the dictionary holds punctuation alone.
+ASCII_WORD = re.compile("[A-Za-z]+|[0-9]+")
 
 Normalize = Callable[[str], str | None]
 
@@ -81,6 +90,21 @@ class Entry(NamedTuple):
     pieces: tuple[Piece, ...]
     positions: int
     unknown: bool  # not in the dictionary: nori may group it otherwise
+
+
+class NormalizedWords(dict[str, str | None]):
+    """What `normalize` makes of words, worked out when they are first asked for."""
+
+    def __init__(self, normalize: Normalize) -> None:
+        """Begin with none."""
+        self._normalize = normalize
+
+    def __missing__(self, word: str) -> str | None:
+        """Normalise a word, and remember it."""
+        if len(self) >= CACHED_ENTRIES:
+            self.clear()
+        term = self[word] = self._normalize(word)
+        return term
 
 
 def lowercase(term: str) -> str:
@@ -113,6 +137,7 @@ class KoreanAnalyzer:
         self._lattice = _mecab.Lattice()
         self._lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
         self._entries: dict[str, Entry] = {}
+        self._ascii_terms = NormalizedWords(normalize)
         self._lock = Lock()
 
     def analyze(self, text: str) -> list[Token]:
@@ -141,6 +166,10 @@ class KoreanAnalyzer:
 
     def _analyze_piece(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
         """Append the tokens of `text`, which begins at `origin`; return the position after them."""
+        if self._finder is None and text.isascii():
+            longest = max(map(len, text.split()), default=0)
+            if longest <= LONGEST_UNKNOWN_WORD:
+                return self._analyze_ascii(text, origin, position, tokens)
         text, leading, lines = self._read(text)
         origin += leading
         entry_of, find, append = self._entries.get, text.find, tokens.append
@@ -173,6 +202,17 @@ class KoreanAnalyzer:
                 for term, offset, first, last in pieces:
                     append((term, position + offset, begin + first, begin + last))
             position += positions
+        return position
+
+    def _analyze_ascii(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
+        """Do so for a text that can be read in one way only, which takes a quarter of the time."""
+        term_of, append = self._ascii_terms.__getitem__, tokens.append
+        for word in ASCII_WORD.finditer(text):
+            term = term_of(word[0])
+            if term is not None:
+                start, end = word.span()
+                append((term, position, origin + start, origin + end))
+            position += 1
         return position
 
     def _read(self, text: str) -> tuple[str, int, list[str]]:

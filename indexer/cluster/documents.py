@@ -3,11 +3,12 @@
 import hashlib
 from typing import Any
 
-from indexer.analysis.tokens import as_indexed
-from indexer.packing import PassageTokens
+from indexer.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
 from indexer.schema import EXACT_FIELDS, REFERENCES, StoredPassage
 
 LONGEST_ID = 512  # bytes that a document's id may have
+KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record")
+STACKED, SPACE = "\x1f", "\x1e"  # before each term of a position; in a term, for a space
 
 
 def document_id(passage_id: str) -> str:
@@ -18,22 +19,20 @@ def document_id(passage_id: str) -> str:
 
 
 def to_document(passage: StoredPassage, tokens: PassageTokens, sequence: int) -> dict[str, Any]:
-    """Make the document of a passage.
+    """Make the document of a passage: its terms as lines to search, its texts and offsets to read back.
 
-    What is analysed stands in it as it is analysed (title and text in one, composed). The texts as given
-    are left out where they can be cut from that. What is empty is left out.
+    What is empty is left out.
     """
-    whole, title = as_indexed(passage.title, passage.text)
-    given = passage.title, passage.text
+    text, title, title2 = tokens.text, tokens.title, tokens.title2
     values = {
         **{name: getattr(passage, name) for name in (*EXACT_FIELDS, "year", "title2", "record")},
-        "given": [] if _cut(whole, title) == given else list(given),
         REFERENCES: passage.references if passage.record else [],
-        "tokens": tokens.strings,
+        "text": line_of(text),
+        "title": line_of(title),
     }
     return {name: value for name, value in values.items() if value} | {
-        "text": whole,
-        "title": title,
+        "given": [passage.title, passage.text],
+        "tokens": [text.offsets, title.offsets, *title2],
         "incomplete": passage.incomplete,
         "first": bool(passage.record),
         "sequence": sequence,
@@ -42,14 +41,38 @@ def to_document(passage: StoredPassage, tokens: PassageTokens, sequence: int) ->
 
 def from_document(source: dict[str, Any]) -> StoredPassage:
     """Make the stored passage of a document's source."""
-    title, text = source.get("given") or _cut(source["text"], source["title"])
     values = {name: source[name] for name in KEPT if name in source}
-    tokens = PassageTokens(tuple(source.get("tokens", ())))
+    title, text = source["given"]
+    of_text, of_title, *title2 = source["tokens"]
+    tokens = PassageTokens.of_packed(
+        packed_of(source.get("text", ""), of_text),
+        packed_of(source.get("title", ""), of_title),
+        PackedTokens(*title2),
+    )
     return StoredPassage(**values, title=title, text=text, tokens=tokens)
 
 
-KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record")
+def line_of(packed: PackedTokens) -> str:
+    """Write terms as the cluster takes them apart: a word a position, GAP where it has no term.
+
+    Where that could be misread, as of several terms on a position, each stands behind STACKED, with SPACE for
+    a space in it.
+    """
+    if not packed.positions:
+        return packed.terms
+    words: dict[int, str] = {}
+    for term, position in packed.unpack():
+        words[position] = words.get(position, "") + STACKED + term.replace(" ", SPACE)
+    return " ".join(words.get(position, GAP) for position in range(max(words) + 1))
 
 
-def _cut(whole: str, title: str) -> tuple[str, str]:
-    return (title, whole[len(title) + 1 :]) if title else ("", whole)
+def packed_of(line: str, offsets: str) -> PackedTokens:
+    """Return the tokens whose terms `line_of` wrote."""
+    if STACKED not in line:
+        return PackedTokens(line, "", offsets)
+    terms, positions = [], []
+    for position, word in enumerate(line.split(" ")):
+        for term in word.split(STACKED)[1:]:
+            terms.append(term.replace(SPACE, " "))
+            positions.append(str(position))
+    return PackedTokens(TERM_SEPARATOR.join(terms), " ".join(positions), offsets)

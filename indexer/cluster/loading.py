@@ -2,21 +2,27 @@
 
 import asyncio
 import time
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from elastic_transport import ObjectApiResponse
 from elasticsearch import AsyncElasticsearch
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
+from indexer.analysis.tokens import Token
+from indexer.cluster.documents import line_of
 from indexer.cluster.mapping import WHILE_LOADING, index_body
 from indexer.errors import EngineRefused, IndexMismatch
 from indexer.fingerprint import fixed_texts
+from indexer.packing import PackedTokens
+from indexer.schema import TERMS
 
 READY_WITHIN_S = 60
 ANSWERED_WITHIN_S = 10
 FLUSHED_EVERY_S = 3.0
 ASKED_EVERY_S = 0.2
 MOST_TERMS_COMPARED = 200  # of a user's dictionary
+LONGEST_SHOWN = 200  # characters of a text
 IDLE_LOOKS = 25  # at a cluster that merges nothing, until it is believed to be done
 
 
@@ -56,19 +62,34 @@ async def _first_difference(
     decompound: Decompound,
     dictionary: UserDictionary | None,
 ) -> str | None:
-    """Return the first of the fixed texts, or of the user's words, that the cluster makes other tokens of."""
+    """Return the first of the fixed texts, or of the user's words, that the cluster makes other tokens of.
+
+    Both ways are compared: how it reads texts, and how it takes apart the lines of terms that are sent.
+    """
     chain = make_analyzer(analyzer, decompound, dictionary)
     texts = fixed_texts()
     if dictionary:
         texts += [entry.term for entry in dictionary.entries[:MOST_TERMS_COMPARED]]
-    answers = await asyncio.gather(
-        *(client.indices.analyze(index=index, analyzer=analyzer, text=text) for text in texts)
-    )
-    for text, answer in zip(texts, answers, strict=True):
-        theirs = [(token["token"], token["position"]) for token in answer["tokens"]]
-        if theirs != [token[:2] for token in chain.analyze(text)]:
-            return text
+    read = {text: chain.analyze(text) for text in texts}
+    in_one = _joined(read.values())
+    for name, expected in ((analyzer, read), (TERMS, {line_of(PackedTokens.pack(in_one)): in_one})):
+        answers = await asyncio.gather(
+            *(client.indices.analyze(index=index, analyzer=name, text=text) for text in expected)
+        )
+        for (text, tokens), answer in zip(expected.items(), answers, strict=True):
+            theirs = [(token["token"], token["position"]) for token in answer["tokens"]]
+            if theirs != [token[:2] for token in tokens]:
+                return text[:LONGEST_SHOWN]
     return None
+
+
+def _joined(texts: Iterable[Sequence[Token]]) -> list[Token]:
+    """Return the tokens of all texts, each at the positions behind the one before."""
+    joined: list[Token] = []
+    for tokens in texts:
+        behind = joined[-1][1] + 1 if joined else 0
+        joined += [(term, behind + position, start, end) for term, position, start, end in tokens]
+    return joined
 
 
 async def start_from(client: AsyncElasticsearch, base: str, index: str, meta: dict[str, Any]) -> None:

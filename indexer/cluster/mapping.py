@@ -9,12 +9,16 @@ from typing import Any
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.korean import STOP_TAGS
-from indexer.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS, REFERENCES
+from indexer.cluster.documents import SPACE, STACKED
+from indexer.packing import GAP
+from indexer.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS, REFERENCES, TERMS
 from indexer.settings import StorageType, VectorIndex
 
 # Until a version is published it stands on one node, and nobody searches it.
 WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
 REFRESH_INTERVAL = "1s"
+# The longest token that the cluster's tokenizer can be told; as a rule it cuts at 255 letters.
+LINES = {"type": "char_group", "tokenize_on_chars": [" "], "max_token_length": 1 << 20}
 STORED_FIELDS = ("record", "title2", "given", "tokens")
 
 
@@ -30,7 +34,11 @@ class VectorField:
 def analysis(
     analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
 ) -> dict[str, Any]:
-    """Return `settings.analysis` with one analyzer, named as in the embedded chain."""
+    """Return `settings.analysis`: the chain that texts are read by, and what takes lines of terms apart.
+
+    The former is named as the embedded one. What is indexed was analysed by that already; the cluster's is
+    for the queries of other tools, such as a `match` on the text.
+    """
     if analyzer == "english":
         chain = {"tokenizer": "standard", "filter": ["possessive", "lowercase", "stop", "english_stemmer"]}
     else:
@@ -41,13 +49,23 @@ def analysis(
     if dictionary:
         tokenizer["user_dictionary_rules"] = dictionary.rules()
     return {
-        "tokenizer": {"nori": tokenizer},
+        "tokenizer": {"nori": tokenizer, "lines": LINES},
         "filter": {
+            "gaps": {"type": "stop", "stopwords": [GAP]},
+            "stacked": {
+                "type": "pattern_capture",
+                "preserve_original": False,
+                "patterns": [f"([^{STACKED}]+)"],
+            },
+            "spaces": {"type": "pattern_replace", "pattern": SPACE, "replacement": " "},
             "parts_of_speech": {"type": "nori_part_of_speech", "stoptags": sorted(STOP_TAGS)},
             "possessive": {"type": "stemmer", "language": "possessive_english"},
             "english_stemmer": {"type": "stemmer", "language": "english"},
         },
-        "analyzer": {analyzer: {"type": "custom", **chain}},
+        "analyzer": {
+            analyzer: {"type": "custom", **chain},
+            TERMS: {"type": "custom", "tokenizer": "lines", "filter": ["gaps", "stacked", "spaces"]},
+        },
     }
 
 
@@ -68,7 +86,9 @@ def index_body(
         "mapping": {"exclude_source_vectors": True},
     }
     properties: dict[str, Any] = {
-        **{name: {"type": "text", "analyzer": analyzer} for name in ANALYSED_FIELDS},
+        **{
+            name: {"type": "text", "analyzer": TERMS, "search_analyzer": analyzer} for name in ANALYSED_FIELDS
+        },
         **{name: {"type": "keyword"} for name in (*EXACT_FIELDS, REFERENCES)},
         "year": {"type": "integer"},
         "incomplete": {"type": "boolean"},

@@ -131,9 +131,8 @@ class ElasticsearchWriter:
             self._begin_record()
         self._replacing = False
         self._newest = sequence, key_of(passage, self._unit)
-        document = to_document(passage, tokens, sequence)
-        self._batch.documents.append((document, sequence))
-        self._batch.size += 5 * len(document["text"]) + 300
+        self._batch.documents.append((to_document(passage, tokens, sequence), sequence))
+        self._batch.size += 5 * (len(passage.title) + len(passage.text)) + 300
 
     def replace(self, field: str, value: str) -> None:
         """Take out what the base holds of a record, before its passages are added."""

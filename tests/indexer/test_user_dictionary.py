@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
 from indexer.analysis.dictionary import mecab_lines
@@ -34,6 +36,19 @@ def test_tokens_are_those_of_elasticsearch(mode):
 
     assert len(SENTENCES) >= 100
     assert differing == []
+
+
+WITHOUT, WITH_OTHER = make_analyzer("bilingual"), make_analyzer("bilingual", dictionary=dictionary("논두렁"))
+
+
+@given(st.text(st.characters(codec="ascii")) | st.text(st.sampled_from("aB1 -.,\n"), max_size=40))
+def test_a_term_that_a_text_does_not_hold_changes_nothing_in_it(text):
+    assert WITHOUT.analyze(text) == WITH_OTHER.analyze(text)
+
+
+@pytest.mark.parametrize("letters", ["a" * 1024, "B" * 3000, "1" * 2048, "a1" * 1024, "word " * 5000])
+def test_nor_in_a_long_one(letters):
+    assert WITHOUT.analyze(f"{letters} b") == WITH_OTHER.analyze(f"{letters} b")
 
 
 def test_a_line_is_a_term_and_optionally_its_parts():
