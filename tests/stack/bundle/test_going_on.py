@@ -110,7 +110,7 @@ def test_a_branch_of_the_hub_that_has_moved_is_not_mixed(checkout, tmp_path, mon
     )
     known = {"sha": "1" * 40}
     with model_hub(known) as address:
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+        monkeypatch.setattr("huggingface_hub.hf_api.api.endpoint", address)
         with pytest.raises(BundleIncomplete, match="wheels"):
             make_bundle(request)
         plan = json.loads((tmp_path / "out.partial" / "plan.json").read_text("utf-8"))
