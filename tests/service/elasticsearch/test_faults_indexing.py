@@ -93,12 +93,12 @@ def test_without_the_server_a_build_ends_and_the_same_command_goes_on(
 
 def test_a_paused_server_is_waited_for(own_server: Server, undisturbed, papers, tmp_path):
     settings = settings_for(own_server.access, tmp_path, commit_every=50)
-    hasty = settings_for(own_server.access, tmp_path, commit_every=50, patience_s=60, timeout_s=1)
+    hasty = settings_for(own_server.access, tmp_path, commit_every=50, patience_s=120, timeout_s=5)
     at = Signal("indexing", 70)
     with in_background(lambda: build(hasty, papers, at)) as building:
         with at.here():
             own_server.pause()
-        time.sleep(3)
+        time.sleep(8)
         own_server.resume()
         building.result()
     assert contents(settings) == undisturbed

@@ -56,7 +56,8 @@ def test_where_nothing_listens_the_address_and_its_setting_are_told(name: str, t
 
 
 def test_a_host_that_has_no_address_is_told(tmp_path, command: Command):
-    settings = settings_for(Access("http://nowhere.invalid:9200", "elastic", "x"), tmp_path)
+    access = Access("http://nowhere.invalid:9200", "elastic", "x")
+    settings = settings_for(access, tmp_path, allow_plain_http=True)
     told = command.told(settings, "search", QUESTION, "--name", NAME)
     assert "no Elasticsearch answers at http://nowhere.invalid:9200" in told
 

@@ -88,7 +88,7 @@ def publish(cluster: Cluster, prefix: str, name: str, version: int, texts: list[
 def answers(cluster: Cluster, prefix: str, name: str, word: str) -> int:
     """Return how many passages of the version that answers hold a word."""
     found = cluster.run(
-        cluster.client.search(index=alias_of(prefix, name), query={"match": {"text": word}}, size=0)
+        cluster.client.search(index=alias_of(prefix, name), query={"term": {"text": word}}, size=0)
     )
     return int(found["hits"]["total"]["value"])
 

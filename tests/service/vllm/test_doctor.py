@@ -46,7 +46,7 @@ def test_a_server_that_hangs_is_told_in_time(own_vllm: Server, tmp_path, monkeyp
     code, found = doctor(tmp_path, **at(own_vllm))
 
     assert (code, statuses("language model", found)) == (1, {"reachable": "wrong"})
-    assert "timed out" in found["language model", "reachable"]["found"]
+    assert "was silent for 1 s" in found["language model", "reachable"]["found"]
 
 
 def test_an_endpoint_that_encodes_is_well(encoder_vllm: Server, tmp_path):
