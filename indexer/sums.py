@@ -8,6 +8,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+from indexer.durable import TEMPORARY
 from indexer.requests import Progress, no_progress
 
 Inode = tuple[int, int]
@@ -114,10 +115,11 @@ def unsealed(text: str | bytes) -> dict[str, Any] | None:
 
 
 def _names(folder: Path, left_out: Collection[str]) -> Iterator[str]:
-    """Yield the files below a folder by their relative paths; locks are no content."""
+    """Yield the files below a folder by their relative paths; locks and temporary files are no content."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and path.suffix != ".lock" and name not in left_out:
+        passing = path.suffix == ".lock" or TEMPORARY.fullmatch(path.name)
+        if path.is_file() and not passing and name not in left_out:
             yield name
 
 

@@ -343,7 +343,7 @@ class FolderStore(IndexStore):
         if (
             self._pointer.is_dir() and not self._pointer.is_symlink()
         ):  # damage, and no file can take its place
-            self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.getpid()}"))
+            self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.urandom(4).hex()}"))
         write_durably(self._pointer, _pointer_to(str(version)))
 
     def delete(self) -> None:
