@@ -23,6 +23,8 @@ CAUSES = {
     errno.ENOTDIR: "a part of the path is a file, not a folder",
 }
 
+# What a process or its machine has run out of says nothing of the file that it could not open.
+SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # what `temporary_path` calls a file
 
 

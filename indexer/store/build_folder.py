@@ -186,10 +186,18 @@ class BuildFolder:
 
     def committed(self) -> dict[str, FileSum]:
         """Return the sums that were noted last, of the files that are still there."""
+        return self.read_committed() or {}
+
+    def read_committed(self) -> dict[str, FileSum] | None:
+        """Return what `committed` does; None where the note is damaged, and says nothing of what is there."""
         try:
-            record = unsealed((self.building / COMMITTED).read_bytes()) or {}
-        except OSError:
+            record = unsealed((self.building / COMMITTED).read_bytes())
+        except FileNotFoundError:
             return {}
+        except OSError:
+            return None
+        if record is None:
+            return None
         return {name: FileSum(*found) for name, found in record.items() if (self.building / name).exists()}
 
     def move_dead_letters(self, version: int) -> None:
