@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +22,15 @@ CAUSES = {
     errno.EISDIR: "it is a folder",
     errno.ENOTDIR: "a part of the path is a file, not a folder",
 }
+
+# What a process or its machine has run out of says nothing of the file that it could not open.
+SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # what `temporary_path` calls a file
+
+
+def temporary_path(path: Path) -> Path:
+    """Return where the file that is to stand at `path` is written first; a killed process leaves it there."""
+    return path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
 
 
 def cause_of(error: OSError) -> str:
@@ -43,7 +53,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     Until then, and where it ends in an error, what stood there stands there; nothing else is left.
     """
-    passing = path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
+    passing = temporary_path(path)
     try:
         with passing.open("xb") as file:
             with suppress(FileNotFoundError):

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.analysis.sources import analysis_sources
+from indexer.durable import write_durably
 from indexer.schema import SCHEMA_VERSIONS
 from indexer.settings import EngineName
 
@@ -80,12 +80,8 @@ def _token_hash(
     if key not in kept:
         kept[key] = _computed_hash(analyzer, decompound, dictionary)
         if home and home.is_dir():
-            temporary = home / f"{KEPT_HASHES}.{os.getpid()}"
             with suppress(OSError):  # a home that cannot be written to is computed for each time
-                temporary.write_text(json.dumps(dict(list(kept.items())[-MOST_HASHES:])), encoding="ascii")
-                temporary.replace(home / KEPT_HASHES)
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+                write_durably(home / KEPT_HASHES, json.dumps(dict(list(kept.items())[-MOST_HASHES:])))
     return kept[key]
 
 

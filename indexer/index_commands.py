@@ -1,6 +1,8 @@
 """The commands that keep indexes: `indexes …`."""
 
 import sys
+from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,7 @@ import click
 from indexer.cluster.commands import backup, backups, restore
 from indexer.columns import table
 from indexer.console import as_record, describe_counts, describe_vectors, size_of, terms_of
-from indexer.errors import IndexDamaged, IndexMismatch, Remedy, UnknownIndex
+from indexer.errors import IndexDamaged, IndexMismatch, Remedy, UnknownIndex, VersionGone
 from indexer.options import interruptible, json_option, name_argument
 from indexer.remedies import describe_error
 from indexer.requests import counted
@@ -17,6 +19,8 @@ from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines, escaped_json
 
 if TYPE_CHECKING:
+    from indexer.manifest import Manifest
+    from indexer.schema import StoredPassage
     from indexer.store import IndexStore
 
 
@@ -166,6 +170,8 @@ def verify(name: str, as_json: bool) -> None:
 
     In a cluster, whose servers check their own files, passages are counted and the glossary is read.
     """
+    from contextlib import ExitStack, suppress
+
     from indexer.progress import progress_bar
     from indexer.store.engines import open_store
 
@@ -175,7 +181,12 @@ def verify(name: str, as_json: bool) -> None:
             store.require_current()
         except IndexDamaged as error:  # the versions can be compared all the same
             lost = error
-        compared = {version: store.verify_files(version, progress) for version in store.versions()}
+        compared = {}
+        for version in store.versions():
+            with ExitStack() as held:
+                with suppress(FileNotFoundError):  # its manifest is lost, or it was cleared away
+                    held.enter_context(store.holding(version))
+                compared[version] = store.verify_files(version, progress)
         there = store.versions()  # others were cleared away meanwhile
         found = {version: lines for version, lines in compared.items() if version in there}
     damaged = [version for version, lines in found.items() if lines]
@@ -215,12 +226,24 @@ def export(name: str, out: Path | None) -> None:
         check_output(out, (settings.home / name,))
     with ExitStack() as stack:
         store = stack.enter_context(open_store(settings, name))
-        manifest = store.manifest()
+        manifest, passages = _answering_passages(store)
         progress = stack.enter_context(progress_bar())
         file = stack.enter_context(output_file(out)) if out else sys.stdout.buffer
-        for done, passage in enumerate(store.stored_passages(manifest)):
+        for done, passage in enumerate(passages):
             progress("exporting", done, manifest.passages)
             file.write(escaped_json(passage.to_json().decode()).encode() + b"\n")
+
+
+def _answering_passages(store: "IndexStore") -> "tuple[Manifest, Iterator[StoredPassage]]":
+    """Return the version that answers, and its passages: it is held once the first of them is read."""
+    while True:
+        manifest = store.manifest()
+        passages = store.stored_passages(manifest)
+        try:
+            return manifest, chain([*islice(passages, 1)], passages)
+        except VersionGone:
+            if store.current() == manifest.version:
+                raise
 
 
 @indexes.command()

@@ -8,6 +8,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+from indexer.durable import SHORTAGES, TEMPORARY, cause_of
 from indexer.requests import Progress, no_progress
 
 Inode = tuple[int, int]
@@ -66,8 +67,8 @@ def differing_files(
     for name, expected in sorted(sums.items()):
         try:
             status = (folder / name).stat()
-        except (FileNotFoundError, NotADirectoryError):
-            yield f"{name} is missing"
+        except OSError as error:
+            yield _unreadable(name, error)
             continue
         if not S_ISREG(status.st_mode):
             yield f"{name} is no file"
@@ -81,8 +82,20 @@ def differing_files(
         done += size
         if most_bytes is not None and done > most_bytes:
             return
-        if sum_file(folder / name) != sums[name]:
-            yield f"{name} holds other bytes than were written"
+        try:
+            if sum_file(folder / name) != sums[name]:
+                yield f"{name} holds other bytes than were written"
+        except OSError as error:
+            yield _unreadable(name, error)
+
+
+def _unreadable(name: str, error: OSError) -> str:
+    """Say that a file is missing or cannot be read; a shortage of this process is raised."""
+    if error.errno in SHORTAGES:
+        raise error
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return f"{name} is missing"
+    return f"{name} cannot be read ({cause_of(error)})"
 
 
 def added_files(folder: Path, sums: Mapping[str, FileSum], left_out: Collection[str] = ()) -> list[str]:
@@ -114,10 +127,11 @@ def unsealed(text: str | bytes) -> dict[str, Any] | None:
 
 
 def _names(folder: Path, left_out: Collection[str]) -> Iterator[str]:
-    """Yield the files below a folder by their relative paths; locks are no content."""
+    """Yield the files below a folder by their relative paths; locks and temporary files are no content."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and path.suffix != ".lock" and name not in left_out:
+        passing = path.suffix == ".lock" or TEMPORARY.fullmatch(path.name)
+        if path.is_file() and not passing and name not in left_out:
             yield name
 
 

@@ -10,13 +10,20 @@ later one replaces. An update of a published version does delete, and commits on
 starts over.
 """
 
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from errno import EIO
 
 from indexer.analysis.pool import WorkerEnded
 from indexer.building.claims import contested, without_claimed
-from indexer.building.passages import analyse_passages, resume_point, skip_written, write_passages
+from indexer.building.passages import (
+    ResumePoint,
+    analyse_passages,
+    resume_point,
+    skip_written,
+    write_passages,
+)
 from indexer.building.plan import BuildPlan, begin, resume
 from indexer.building.records import (
     Tally,
@@ -29,6 +36,7 @@ from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.damage import describing_damage
 from indexer.dead_letters import DeadLetterFile
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, Remedy, StrictRefusal
+from indexer.logs import get_logger
 from indexer.manifest import Manifest
 from indexer.readers import DeadLetter
 from indexer.requests import Progress
@@ -36,6 +44,9 @@ from indexer.settings import IndexerSettings
 from indexer.store import IndexStore
 from indexer.store.build_folder import DEAD_LETTERS
 from indexer.vectors.stage import VectorStage
+from indexer.writers import Writer
+
+log = get_logger("build")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,7 @@ def build_version(
     """
     resumed = resume(store, plan)
     try:
-        built = _go_on(store, resumed, settings, vectors, progress) if resumed else plan
+        built = _build(store, resumed, settings, vectors, progress, resumed=True) if resumed else plan
         while isinstance(built, BuildPlan):
             built = _build(store, begin(store, built), settings, vectors, progress)
     except (WorkerEnded, MemoryError) as error:
@@ -72,23 +83,39 @@ def build_version(
     return built
 
 
-def _go_on(
-    store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
-) -> Built | BuildPlan:
-    """Go on with what an earlier run wrote; where that is damaged, none of it is kept."""
+def _open(
+    opened: ExitStack, store: IndexStore, plan: BuildPlan, refuse: Callable[[DeadLetter], None]
+) -> tuple[Writer, ResumePoint]:
+    """Open the build for writing, until `opened` is closed, and find where it goes on."""
+    writer = opened.enter_context(store.writer(plan.corpus.unit, plan.base, refuse))
+    point = resume_point(writer, plan)
+    if point.written:
+        writer.commit()  # merges that were cut short
+    return writer, point
+
+
+def _open_again(
+    opened: ExitStack, store: IndexStore, plan: BuildPlan, refuse: Callable[[DeadLetter], None]
+) -> tuple[Writer, ResumePoint] | None:
+    """Open what an earlier run wrote; None where that is damaged, and none of it is to be kept."""
     try:
         with describing_damage(store.local.building, store.name):
-            return _build(store, plan, settings, vectors, progress)
-    except IndexDamaged:
-        return plan
-    except OSError as error:
-        if error.errno != EIO:  # what the engine says of files that it cannot read
+            return _open(opened, store, plan, refuse)
+    except (IndexDamaged, OSError) as error:
+        if isinstance(error, OSError) and error.errno != EIO:  # what the engine says of unreadable files
             raise
-        return plan
+        log.warning("unfinished build is damaged and started over", index=store.name, reason=str(error))
+        return None
 
 
 def _build(
-    store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
+    store: IndexStore,
+    plan: BuildPlan,
+    settings: IndexerSettings,
+    vectors: VectorStage,
+    progress: Progress,
+    *,
+    resumed: bool = False,
 ) -> Built | BuildPlan:
     """Build; where what is written cannot be kept, return the plan to start over with."""
     tally, building, unit = Tally(), store.local.building, plan.corpus.unit
@@ -108,13 +135,11 @@ def _build(
         refused_by_engine = True
         refuse(letter)
 
-    with (
-        DeadLetterFile(building / DEAD_LETTERS) as letters,
-        store.writer(unit, plan.base, refuse_written) as writer,
-    ):
-        point = resume_point(writer, plan)
-        if point.written:
-            writer.commit()  # merges that were cut short
+    with DeadLetterFile(building / DEAD_LETTERS) as letters, ExitStack() as opened:
+        open_build = _open_again if resumed else _open
+        if (found := open_build(opened, store, plan, refuse_written)) is None:
+            return plan
+        writer, point = found
         # What is written now is looked at on its way; what was there before is read again at the end.
         chain = plan.request.analyzer, plan.request.decompound, plan.dictionary
         summary = None if plan.base or point.written else CorpusSummary(*chain)

@@ -2,12 +2,12 @@
 
 import base64
 import hashlib
-import uuid
 from pathlib import Path
 from typing import TypedDict
 
 from elasticsearch import AsyncElasticsearch, NotFoundError
 
+from indexer.durable import temporary_path
 from indexer.errors import IndexDamaged, Remedy
 
 PIECE_BYTES = 4_000_000
@@ -42,7 +42,7 @@ async def download(client: AsyncElasticsearch, index: str, key: str, note: Gloss
     """Write the glossary to `path`, whole or not at all; IndexDamaged where the cluster's is not whole."""
     digest = hashlib.sha256()
     path.parent.mkdir(parents=True, exist_ok=True)
-    passing = path.with_name(f".{path.name}.{uuid.uuid4().hex}")  # threads of a process may fetch at once
+    passing = temporary_path(path)
     try:
         with passing.open("wb") as file:
             for piece in range(note["pieces"]):

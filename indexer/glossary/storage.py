@@ -1,6 +1,5 @@
 """A glossary as a file: SQLite, looked up by the tokens of either side."""
 
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from threading import Lock
 from typing import Literal, Self
 
 from indexer.damage import describing_damage
+from indexer.durable import temporary_path
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten, Remedy
 from indexer.glossary.pairs import Pair
 
@@ -50,9 +50,8 @@ def write_glossary(path: Path, pairs: Sequence[Pair]) -> None:
     Raises:
         IndexNotWritten: disk full, no permission.
     """
-    passing = path.with_name(f".{path.name}.{os.getpid()}")
+    passing = temporary_path(path)
     try:
-        passing.unlink(missing_ok=True)
         connection = sqlite3.connect(passing)
         try:
             connection.execute("PRAGMA journal_mode = OFF")  # nobody reads it before it has its name

@@ -147,7 +147,12 @@ class IndexStore(Protocol):
         """Return where the engine finds a version."""
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version in corpus order; IndexDamaged where one is broken."""
+        """Yield every passage of a version in corpus order.
+
+        Raises:
+            VersionGone: it was cleared away.
+            IndexDamaged: a passage is broken.
+        """
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return the file of a version's glossary; FileNotFoundError where it is missing."""

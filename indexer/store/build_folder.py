@@ -20,12 +20,12 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from indexer.durable import describing_write_errors, sync, write_durably
+from indexer.durable import TEMPORARY, describing_write_errors, sync, write_durably
 from indexer.errors import IndexBusy, IndexNotWritten, InvalidCall
 from indexer.sums import FileSum, sealed, unsealed
 
@@ -43,11 +43,13 @@ NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
 # What is ours below HOME/NAME, files that a killed process was writing included, and in versions/.
 OURS = re.compile(
     r"versions|building|encoded|dead-letters|writer\.lock|(CURRENT|clearing\.json|holder)"
-    r"|\.(CURRENT|clearing\.json|holder)\.[0-9]+"
+    rf"|\.(CURRENT|clearing\.json|holder)\.[0-9a-f]+|{TEMPORARY.pattern}"
 )
 VERSION = re.compile(r"[0-9]{6,}")
 CLEARED = re.compile(r"\.[0-9]{6,}")  # a version that is removed as soon as nobody has it open
-OF_A_VERSION = re.compile(rf"manifest\.json|tantivy|{VECTORS}|{DICTIONARY}|{PLAN}|(.*-)?{GLOSSARY}")
+OF_A_VERSION = re.compile(
+    rf"manifest\.json|tantivy|{VECTORS}|{DICTIONARY}|{PLAN}|(.*-)?{GLOSSARY}(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,18 @@ class BuildFolder:
                     index=self.name,
                 ) from None
         try:
+            self._remove_temporary_files()
             yield
         finally:
             lock.release()
+
+    def _remove_temporary_files(self) -> None:
+        """Remove what a killed process was writing; the lock is held, and who writes here holds it."""
+        for folder in (self.path, self.building):
+            for path in folder.glob(".*"):
+                if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+                    with suppress(OSError):
+                        path.unlink()
 
     def start(self) -> None:
         """Begin an empty building folder."""
@@ -132,7 +143,7 @@ class BuildFolder:
             IndexNotWritten: something there is not ours; nothing is removed.
         """
         self.refuse_strays()
-        self.path.rename(self.path.with_name(f".deleted-{self.name}-{os.getpid()}"))
+        self.path.rename(self.path.with_name(f".deleted-{self.name}-{os.urandom(4).hex()}"))
         for left in self.path.parent.glob(".deleted-*"):  # of an earlier deletion that was killed, too
             if left.is_dir() and not replace(self, path=left).strays():
                 shutil.rmtree(left, ignore_errors=True)
@@ -175,10 +186,18 @@ class BuildFolder:
 
     def committed(self) -> dict[str, FileSum]:
         """Return the sums that were noted last, of the files that are still there."""
+        return self.read_committed() or {}
+
+    def read_committed(self) -> dict[str, FileSum] | None:
+        """Return what `committed` does; None where the note is damaged, and says nothing of what is there."""
         try:
-            record = unsealed((self.building / COMMITTED).read_bytes()) or {}
-        except OSError:
+            record = unsealed((self.building / COMMITTED).read_bytes())
+        except FileNotFoundError:
             return {}
+        except OSError:
+            return None
+        if record is None:
+            return None
         return {name: FileSum(*found) for name, found in record.items() if (self.building / name).exists()}
 
     def move_dead_letters(self, version: int) -> None:

@@ -24,7 +24,7 @@ from indexer.cluster.loading import create_for_loading, create_placed, is_placed
 from indexer.cluster.mapping import LEASES_BODY, published_settings
 from indexer.cluster.reading import count, passages_of_index
 from indexer.durable import describing_write_errors
-from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, Remedy
+from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, Remedy, VersionGone
 from indexer.logs import get_logger
 from indexer.manifest import Manifest
 from indexer.papers import Unit
@@ -179,9 +179,19 @@ class ElasticsearchStore(IndexStore):
         }
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version in corpus order."""
-        with self.holding(manifest.version):
-            yield from passages_of_index(self._cluster, self.index_of(manifest.version))
+        """Yield every passage of a version in corpus order; VersionGone where it was cleared away."""
+        index = self.index_of(manifest.version)
+        try:
+            with self.holding(manifest.version):
+                yield from passages_of_index(self._cluster, index)
+        except EngineRefused as error:
+            if not isinstance(error.__cause__, NotFoundError):
+                raise
+            raise VersionGone(
+                f"index {self.name!r}, version {manifest.version} was cleared away: {index} is not there",
+                remedy="read the version that answers now",
+                index=self.name,
+            ) from error
 
     def glossary_path(self, manifest: Manifest) -> Path:
         """Return a copy of a version's glossary, fetched where this machine has none."""

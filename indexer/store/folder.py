@@ -33,8 +33,8 @@ import tantivy
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.damage import describing_damage
-from indexer.durable import describing_write_errors, sync, write_durably
-from indexer.errors import IndexDamaged, IndexMismatch, Remedy
+from indexer.durable import SHORTAGES, cause_of, describing_write_errors, sync, write_durably
+from indexer.errors import IndexDamaged, IndexMismatch, Remedy, VersionGone
 from indexer.manifest import MANIFEST, Manifest
 from indexer.papers import Unit
 from indexer.requests import Progress, no_progress
@@ -145,7 +145,8 @@ class FolderStore(IndexStore):
     @staticmethod
     def _is_published(path: Path) -> bool:
         """Tell whether a version lies there, though its manifest or its index be lost."""
-        return any((path / name).exists() for name in (MANIFEST, TANTIVY)) and not (path / PLAN).exists()
+        held = is_version(path) and any((path / name).exists() for name in (MANIFEST, TANTIVY))
+        return held and not (path / PLAN).exists()
 
     def _numbered(self) -> list[int]:
         """List the numbers that folders and files are called by, also those that are not ours."""
@@ -173,14 +174,25 @@ class FolderStore(IndexStore):
         return Address(str(self.version_path(manifest.version) / TANTIVY))
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version in corpus order; IndexDamaged where a file is broken."""
+        """Yield every passage of a version in corpus order.
+
+        Raises:
+            VersionGone: it was cleared away.
+            IndexDamaged: a file is broken.
+        """
         what = f"index {self.name!r}, version {manifest.version}"
         try:
             with describing_damage(what, self.name), self.holding(manifest.version):
                 self.check_files(manifest, every_byte=True)
                 index = tantivy.Index(tantivy_schema(), self.address(manifest).index)
                 yield from read_stored(index.searcher())
-        except OSError as error:
+        except (IndexDamaged, OSError) as error:
+            if not self.version_path(manifest.version).is_dir():
+                raise VersionGone(
+                    f"{what} was cleared away", remedy="read the version that answers now", index=self.name
+                ) from error
+            if isinstance(error, IndexDamaged) or error.errno in SHORTAGES:
+                raise
             raise IndexDamaged(
                 f"{what} cannot be read ({error})",
                 remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
@@ -229,6 +241,8 @@ class FolderStore(IndexStore):
             text = (folder / MANIFEST).read_bytes()
         except (IndexDamaged, IndexMismatch) as error:
             return [error.what]
+        except OSError as error:
+            return [f"{MANIFEST} cannot be read ({cause_of(error)})"]
         found = [*differing_files(folder, manifest.files, progress=progress)]
         found += added_files(folder, manifest.files, NOT_PUBLISHED)
         if text != manifest.to_text().encode():
@@ -244,6 +258,8 @@ class FolderStore(IndexStore):
         current = self.current()
         for version in self._numbered():
             path = self.version_path(version)
+            if not is_version(path):  # nor is a link: what it leads to is not ours
+                continue
             if version == current:
                 (path / PLAN).unlink(missing_ok=True)
             elif (path / PLAN).exists():
@@ -257,7 +273,8 @@ class FolderStore(IndexStore):
         """Tell whether what an unfinished build committed is still there, every byte of it."""
         if not self.local.building.is_dir():
             return False
-        return not any(differing_files(self.local.building, self.local.committed()))
+        noted = self.local.read_committed()
+        return noted is not None and not any(differing_files(self.local.building, noted))
 
     def start_building(
         self,
@@ -282,12 +299,12 @@ class FolderStore(IndexStore):
         """Open the build for writing."""
         from indexer.writers.tantivy import TantivyWriter
 
-        del base, refuse  # its files are linked already; the engine takes all passages
+        del refuse  # the engine takes all passages
         return TantivyWriter(
             self.local.building / TANTIVY,
             unit=unit,
             memory_mb=self._writer_memory_mb,
-            committed=self._note_committed,
+            committed=(lambda: None) if base else self._note_committed,  # an update is never resumed
         )
 
     def _note_committed(self) -> None:
@@ -343,7 +360,7 @@ class FolderStore(IndexStore):
         if (
             self._pointer.is_dir() and not self._pointer.is_symlink()
         ):  # damage, and no file can take its place
-            self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.getpid()}"))
+            self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.urandom(4).hex()}"))
         write_durably(self._pointer, _pointer_to(str(version)))
 
     def delete(self) -> None:

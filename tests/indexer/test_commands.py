@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from indexer.commands import analyze, index
 from indexer.errors import InvalidCall, UnknownIndex
 from indexer.index_commands import indexes
+from indexer.store.folder import FolderStore
 from tests.indexer.corpora import paper, write_jsonl
 
 
@@ -179,3 +180,18 @@ def test_export_writes_the_passages_as_stored_in_corpus_order(call, corpus, tmp_
 
     assert [passage["passage_id"] for passage in exported] == ["P00001", "P00002", "P00003", "P00004"]
     assert call(indexes, "export", "x").stdout == out.read_text(encoding="utf-8")
+
+
+def test_an_export_that_a_newer_version_overtakes_writes_that_one(call, corpus, monkeypatch):
+    def overtaken(store):
+        manifest = read(store)
+        if manifest.version == 1:
+            call(index, corpus, "--name", "x", "--rebuild")
+        return manifest
+
+    monkeypatch.setenv("SHRAG_KEEP_VERSIONS", "1")
+    call(index, corpus, "--name", "x")
+    read = FolderStore.manifest
+    monkeypatch.setattr(FolderStore, "manifest", overtaken)
+
+    assert call(indexes, "export", "x").stdout.count("\n") == 4

@@ -92,6 +92,31 @@ def test_deleting_follows_no_link_out_of_the_home(home, publish, tmp_path):
     )
 
 
+def test_a_link_among_the_versions_is_no_build_that_broke_off(home, publish, tmp_path):
+    publish()
+    elsewhere = tmp_path / "elsewhere"
+    put(elsewhere / "plan.json", elsewhere / "manifest.json")
+    link = home / "papers" / "versions" / "000009"
+    link.symlink_to(elsewhere)
+
+    assert [publish(), publish()] == [10, 11]
+    assert FolderStore(home, "papers").versions() == [11]
+    assert link.is_symlink()
+    assert (elsewhere / "plan.json").read_text() == (elsewhere / "manifest.json").read_text() == NOTES
+
+
+def test_what_a_version_that_answers_by_a_link_holds_stays(home, publish, tmp_path):
+    publish()
+    (home / "papers" / "versions" / "000001").rename(tmp_path / "disk")
+    (home / "papers" / "versions" / "000001").symlink_to(tmp_path / "disk")
+    put(tmp_path / "disk" / "plan.json")
+    store = FolderStore(home, "papers")
+
+    with store.writing():
+        assert (store.current(), store.versions()) == (1, [1])
+    assert (tmp_path / "disk" / "plan.json").read_text() == NOTES
+
+
 def test_an_index_whose_folder_is_a_link_is_searched_and_not_deleted(home, publish, tmp_path):
     publish()
     (home / "papers").rename(tmp_path / "disk")

@@ -91,6 +91,38 @@ def test_what_broke_off_and_was_damaged_since_is_built_anew(broken_off, tmp_path
     tried("damages")
 
 
+@pytest.mark.parametrize("path", ["tantivy/meta.json", "committed.json"])
+def test_what_cannot_be_opened_again_is_built_anew(broken_off, tmp_path, path):
+    home, corpus, undisturbed = broken_off
+    home = shutil.copytree(home, tmp_path / "home")
+    DAMAGES["cut"](FolderStore(home, "papers").local.building / path)
+
+    assert stages_of(home, corpus)[0] == "indexing"
+    assert answers(home) == undisturbed
+
+
+def test_that_a_damaged_build_is_started_over_is_logged(broken_off, tmp_path, caplog):
+    home, corpus, _ = broken_off
+    home = shutil.copytree(home, tmp_path / "home")
+    DAMAGES["cut"](FolderStore(home, "papers").local.building / "tantivy" / "meta.json")
+
+    build(home, corpus)
+
+    assert "meta.json" in caplog.text
+
+
+def test_an_error_later_in_a_resumed_build_costs_nothing_that_was_committed(home, corpus):
+    def fail(stage, done, total):
+        if stage == "reading":
+            raise ValueError("of what reads the corpus")
+
+    break_off(home, corpus)
+    with pytest.raises(ValueError, match="of what reads the corpus"):
+        build_index(IngestRequest("papers", [str(corpus)]), IndexerSettings(home=home, workers=1), fail)
+
+    assert stages_of(home, corpus)[0] == "reading"
+
+
 def test_a_corpus_that_changed_is_read_from_the_start(home, corpus):
     break_off(home, corpus)
     write_jsonl(corpus, [paper(number, version=1) for number in range(100)])
@@ -124,6 +156,7 @@ def test_a_killed_update_starts_over_and_the_version_answers_meanwhile(home, cor
     break_off(home, update, "glossary")
 
     assert answers(home) == before
+    assert FolderStore(home, "papers").local.committed() == {}  # what is never resumed from is not summed
     assert stages_of(home, update)[0] == "indexing"
     assert FolderStore(home, "papers").manifest().papers == 260
 

@@ -1,7 +1,9 @@
 """Versions side by side: publishing, going back, clearing away, and what an ended process leaves."""
 
 import json
+import subprocess
 import sys
+from errno import EIO
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore, index_names
 from indexer.sums import FileSum, sum_of
-from tests.indexer.corpora import build, paper, write_jsonl
+from tests.indexer.corpora import ROOT, build, paper, write_jsonl
 
 
 @pytest.fixture
@@ -258,6 +260,10 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
     [
         (lambda folder: (folder / "number").write_text("2"), "number holds other bytes than were written"),
         (lambda folder: (folder / "number").unlink(), "number is missing"),
+        (
+            lambda folder: ((folder / "number").unlink(), (folder / "number").symlink_to("number")),
+            "number cannot be read (Too many levels of symbolic links)",
+        ),
         (lambda folder: (folder / "more").touch(), "more was not written by the build"),
         (
             lambda folder: (folder / "manifest.json").write_text(
@@ -266,13 +272,36 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
             "manifest.json holds other bytes than were written",
         ),
     ],
-    ids=["changed", "missing", "added", "manifest"],
+    ids=["changed", "missing", "unreadable", "added", "manifest"],
 )
 def test_verifying_finds_each_byte_that_differs(store, spoil, found):
     publish(store)
     spoil(store.version_path(1))
 
     assert store.verify_files(1) == [found]
+
+
+def test_a_file_that_the_disk_does_not_give_back_is_named_and_not_resumed_from(store, monkeypatch):
+    def refuse(path):
+        raise OSError(EIO, "Input/output error", str(path))
+
+    publish(store)
+    prepare(store)
+    store.local.note_committed({"number": FileSum(1, "0" * 64)})
+    monkeypatch.setattr("indexer.sums.sum_file", refuse)
+
+    assert store.verify_files(1) == ["number cannot be read (Input/output error)"]
+    assert not store.can_resume()
+    with pytest.raises(IndexDamaged, match="number cannot be read"):
+        store.check_files(store.manifest())
+
+
+def test_a_version_that_is_cleared_away_while_it_is_verified_is_no_error(store):
+    publish(store)
+
+    store.verify_files(1, lambda *_: publish(store, keep=1))
+
+    assert 1 not in store.versions()
 
 
 def test_opening_notices_a_file_of_another_size_and_a_missing_one(store):
@@ -462,6 +491,39 @@ def test_a_text_is_replaced_whole_or_not_at_all(tmp_path):
 
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["text"]
+
+
+READS_WITHOUT_DESCRIPTORS = """
+import os, resource, sys
+from errno import EMFILE
+from pathlib import Path
+from indexer.store.folder import FolderStore
+
+store = FolderStore(Path(sys.argv[1]), "papers")
+passages = store.stored_passages(store.manifest())
+unused = os.dup(0)
+os.close(unused)
+resource.setrlimit(resource.RLIMIT_NOFILE, (unused, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+try:
+    next(passages)
+except OSError as error:
+    sys.exit(error.errno != EMFILE)
+"""
+
+
+def test_a_process_without_descriptors_does_not_say_that_the_index_is_damaged(tmp_path):
+    build(tmp_path, write_jsonl(tmp_path / "one.jsonl", [paper(1)]))
+
+    run = subprocess.run(
+        [sys.executable, "-c", READS_WITHOUT_DESCRIPTORS, str(tmp_path)],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_indexes_are_listed_by_name_without_unfinished_ones(tmp_path):

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from indexer.errors import UnknownIndex
+from indexer.errors import UnknownIndex, VersionGone
 from indexer.ingest import IngestRequest, build_index
 from indexer.store.engines import open_store
 from retriever.index import open_index
@@ -97,6 +97,14 @@ def test_a_version_whose_passages_are_read_stays_until_the_last(settings, remain
         publish(settings, 2)
         assert remains(settings) == [1, 2]
         assert len(list(passages)) == PAPERS - 1
+
+
+def test_passages_of_a_version_that_was_cleared_away_are_told_to_be_gone(settings):
+    with open_store(settings, NAME) as store:
+        passages = store.stored_passages(store.manifest())
+        publish(settings, 2)
+        with pytest.raises(VersionGone, match="version 1 was cleared away"):
+            next(passages)
 
 
 def test_a_version_that_was_rolled_back_from_is_left_by_who_follows(settings):

@@ -1,0 +1,109 @@
+"""What a process leaves that is killed while it writes a file: it is ours, never published, and goes."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from indexer.store.build_folder import BuildFolder
+from indexer.store.folder import FolderStore
+from tests.indexer.corpora import ROOT, build, paper, write_jsonl
+
+WRITES = """
+import os, sys
+from pathlib import Path
+from indexer.durable import replacing
+
+with replacing(Path(sys.argv[1])) as file:
+    file.write(b"half")
+    os._exit(9)
+"""
+WRITES_A_GLOSSARY = """
+import os, sys
+from pathlib import Path
+from indexer.glossary.storage import write_glossary
+
+def pairs():
+    os._exit(9)
+    yield
+
+write_glossary(Path(sys.argv[1]), pairs())
+"""
+FETCHES_A_GLOSSARY = """
+import asyncio, os, sys
+from pathlib import Path
+from indexer.cluster.glossaries import download
+
+class EndsWhenAsked:
+    async def get(self, **asked):
+        os._exit(9)
+
+asyncio.run(download(EndsWhenAsked(), "glossaries", "papers", {"pieces": 1, "sha256": ""}, Path(sys.argv[1])))
+"""
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_jsonl(tmp_path / "papers.jsonl", [paper(1), paper(2)])
+
+
+def killed_writing(path, script=WRITES):
+    """Let a process be killed while it writes the file at `path`; return what that leaves."""
+    before = set(path.parent.glob("*")) if path.parent.exists() else set()
+    run = subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT, check=False)
+    assert run.returncode == 9
+    (left,) = set(path.parent.glob("*")) - before
+    return left
+
+
+@pytest.mark.parametrize("name", ["CURRENT", "clearing.json", "holder"])
+def test_an_index_that_a_process_was_killed_in_is_deleted(home, corpus, name):
+    build(home, corpus)
+    killed_writing(home / "papers" / name)
+
+    FolderStore(home, "papers").delete()
+
+    assert list(home.iterdir()) == []
+
+
+def test_a_copy_of_a_glossary_that_was_never_whole_is_deleted_with_its_index(home):
+    local = BuildFolder.of(home, "papers")
+    killed_writing(local.version_path(1) / "0123456789abcdef-glossary.sqlite", FETCHES_A_GLOSSARY)
+    with local.lock():
+        local.remove()
+
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("script", [WRITES, WRITES_A_GLOSSARY])
+def test_what_was_half_written_in_a_build_is_not_published(home, corpus, script):
+    store = FolderStore(home, "papers")
+    build(home, corpus)
+    whole = dict(store.manifest().files)
+    shutil.copytree(
+        store.version_path(1), store.local.building
+    )  # of a build that goes on, as it is published
+    left = killed_writing(store.local.building / "glossary.sqlite", script)
+
+    with store.writing():
+        manifest = store.publish(replace(store.manifest(), version=2), keep=1)
+
+    assert manifest.files == whole
+    assert not left.exists()
+
+
+def test_a_deletion_passes_the_leftover_of_one_with_the_same_process_number(home, corpus):
+    build(home, corpus)
+    shutil.copytree(home / "papers", home / f".deleted-papers-{os.getpid()}")
+
+    FolderStore(home, "papers").delete()
+
+    assert list(home.iterdir()) == []
