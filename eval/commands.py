@@ -1,6 +1,7 @@
 """The commands of an evaluation: `eval run`, `eval score` and `eval compare`."""
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from eval.ranking import RankedTopics
     from eval.significance import Comparison
     from generator.llm import LanguageModel
+    from generator.settings import GeneratorSettings
     from indexer.ingest import Progress
     from indexer.papers import Unit
     from retriever.index import SearchIndex
@@ -92,29 +94,37 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     TOPICS holds id, tab, question, or JSON lines {"query_id", "question"}. The run is TREC's: query_id Q0 id
     rank score tag. Nothing is left out of it as a duplicate or as incomplete.
     """
-    from eval.manifest import manifest_path
+    from eval.manifest import file_record, manifest_path
     from eval.runs import write_run
     from eval.topics import read_topics
+    from generator.settings import GeneratorSettings
     from indexer.output_files import check_output, is_standard_output, is_stream
+    from indexer.settings import named_paths
     from retriever.index import open_index
     from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings
 
     begun = time.perf_counter()
     places, piped = IndexerSettings(), is_stream(out)
-    for place in (out,) if piped else (out, manifest_path(out)):
-        check_output(place, (topics, synonyms, places.home / name))
-    questions = read_topics(topics)
     settings = RetrieverSettings().model_copy(update={"synonyms": synonyms})
-    model = _language_model() if keywords == "model" else None
+    asked = [GeneratorSettings()] if keywords == "model" else []
+    for place in (out,) if piped else (out, manifest_path(out)):
+        check_output(place, (topics, places.home / name, *named_paths(places, settings, *asked)))
+    topics_digest = hashlib.sha256()
+    questions = read_topics(topics, topics_digest)
+    model = _language_model(asked[0]) if asked else None
     with open_index(places, name, synonyms, follow=False) as index:  # one version for all topics
+        inputs = {
+            "topics": {"path": str(topics), "sha256": topics_digest.hexdigest()},
+            "synonyms": file_record(synonyms) if synonyms else None,
+        }
         judged = unit or index.manifest.unit
         request = SearchRequest("", method=method, k=k, collapse=judged == "paper", title_weight=title_weight)
         ranked, source = _rank_all(index, questions, request, settings, model)
     digest = write_run(out, ranked.run, tag=f"{name}-{method}")
     seconds = time.perf_counter() - begun
     written = {"path": str(out), "sha256": digest}
-    manifest = _manifest(index, request, settings, source, topics, written, ranked, seconds)
+    manifest = _manifest(index, request, inputs, source, written, ranked, seconds)
     if not piped:
         manifest.write(out)
     _report_run(manifest, ranked, as_json=as_json, piped=piped, err=is_standard_output(out))
@@ -199,11 +209,9 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         )
 
 
-def _language_model() -> "LanguageModel":
+def _language_model(settings: "GeneratorSettings") -> "LanguageModel":
     from generator.llm import LanguageModel
-    from generator.settings import GeneratorSettings
 
-    settings = GeneratorSettings()
     return LanguageModel(settings.llm, cache=settings.cache)
 
 
@@ -238,15 +246,14 @@ def _rank_all(
 def _manifest(
     index: "SearchIndex",
     request: "SearchRequest",
-    settings: "RetrieverSettings",
+    inputs: Mapping[str, Any],
     keywords: dict[str, Any],
-    topics: Path,
     written: dict[str, Any],
     ranked: "RankedTopics",
     seconds: float,
 ) -> "RunManifest":
     """Say what the run that was written just now was made with."""
-    from eval.manifest import RunManifest, file_record, index_record, models_record, software
+    from eval.manifest import RunManifest, index_record, models_record, software
 
     counts = {"hits": sum(map(len, ranked.run.values())), "without_hits": ranked.without_hits}
     models = models_record(IndexerSettings(), ranked.applied)
@@ -256,9 +263,9 @@ def _manifest(
         k=request.k,
         unit="paper" if request.collapse else "passage",
         keywords=keywords,
-        applied=ranked.applied | {"synonyms": file_record(settings.synonyms) if settings.synonyms else None},
+        applied=ranked.applied | {"synonyms": inputs["synonyms"]},
         deviations=ranked.deviations,
-        topics=file_record(topics) | {"questions": len(ranked.run)},
+        topics=inputs["topics"] | {"questions": len(ranked.run)},
         run=written | counts,
         started=(datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="seconds"),
         seconds=round(seconds, 3),

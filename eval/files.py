@@ -1,28 +1,56 @@
 """Files of an evaluation: lines with their numbers, packed or not."""
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from eval.errors import EvalError
 from indexer.durable import cause_of
 from indexer.regular_files import open_regular
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 GZIP_MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 1_000_000  # bytes
 LARGEST_FILE = 4_000_000_000  # bytes, unpacked
 
 
-def numbered_lines(path: Path, error: type[EvalError]) -> Iterator[tuple[int, str]]:
+class HashedFile(io.RawIOBase):
+    """A file whose bytes are hashed as they are read: a pipe gives them once."""
+
+    def __init__(self, file: io.BufferedReader, digest: "_Hash") -> None:
+        """Take an open file; whoever opened it closes it."""
+        self._file, self._digest = file, digest
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into the buffer and hash."""
+        count = self._file.readinto1(buffer)
+        self._digest.update(buffer[:count])
+        return count
+
+
+def numbered_lines(
+    path: Path, error: type[EvalError], digest: "_Hash | None" = None
+) -> Iterator[tuple[int, str]]:
     """Yield (number, text) of the lines that are not blank, counted from 1; gzip is detected by content.
+
+    A pipe is read as a file is. At the end `digest` is updated by the bytes, packed as they are.
 
     Raises:
         EvalError: `error`, with file and line, where the file is missing, damaged, not UTF-8 or too long.
     """
     number = 0
     try:
-        with open_regular(path) as plain:
+        with open_regular(path, pipes=True) as opened:
+            plain = io.BufferedReader(HashedFile(opened, digest)) if digest else opened
             packed = plain.peek(2)[:2] == GZIP_MAGIC
             file = gzip.GzipFile(fileobj=plain, mode="rb") if packed else plain
             room = LARGEST_FILE

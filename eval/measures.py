@@ -6,16 +6,13 @@ https://ir-measur.es lists the measures and their parameters.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
-from unicodedata import normalize
+from typing import Any
 
 import ir_measures
 from ir_measures.providers import FallbackProvider
 
 from eval.errors import BadMeasure, NothingJudged
 from eval.qrels import Qrels
-
-Value = TypeVar("Value")
 
 EXAMPLES = "nDCG@10, R@100, Success@5, P@10, RR, MAP, R(rel=2)@100"
 
@@ -73,19 +70,13 @@ def evaluate(
         NothingJudged: no question of the qrels has anything relevant, or none of them is in the run.
     """
     asked = parse_measures(measures)
-    judged = {
-        query_id: _composed(grades)
-        for query_id, grades in qrels.items()
-        if max(grades.values(), default=0) > 0
-    }
+    judged = {query_id: grades for query_id, grades in qrels.items() if max(grades.values(), default=0) > 0}
     if not judged:
         raise NothingJudged(
             "the qrels hold nothing relevant (a grade of 1 or more); are they the right ones?"
         )
     answered = {
-        query_id: _composed(dict(run[query_id]))
-        for query_id in judged
-        if query_id in run and len(run[query_id]) > 0
+        query_id: dict(run[query_id]) for query_id in judged if query_id in run and len(run[query_id]) > 0
     }
     if run and not any(query_id in qrels for query_id in run):
         raise NothingJudged(
@@ -106,11 +97,6 @@ def evaluate(
         without_relevant=tuple(query_id for query_id in qrels if query_id not in judged),
         unjudged=tuple(query_id for query_id in run if query_id not in qrels),
     )
-
-
-def _composed(values: Mapping[str, Value]) -> dict[str, Value]:
-    """Return values by composed ids (NFC), as the ids of an index are."""
-    return {normalize("NFC", name): value for name, value in values.items()}
 
 
 def parse_measures(measures: str | Iterable[str]) -> dict[str, ir_measures.Measure]:

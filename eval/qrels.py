@@ -6,6 +6,7 @@ space), and BEIR's three (query-id, corpus-id, score; tabs and a header).
 
 import re
 from pathlib import Path
+from unicodedata import normalize
 
 from eval.errors import BadQrels
 from eval.files import numbered_lines
@@ -29,7 +30,7 @@ def read_qrels(path: str | Path) -> Qrels:
     columns = 0
     for number, line in numbered_lines(Path(path), BadQrels):
         where = f"{path}:{number}"
-        parts = line.split()
+        parts = normalize("NFC", line).split()  # ids as those of an index
         if not columns:
             columns = _columns(parts, where)
             if columns == BEIR_COLUMNS and not _is_grade(parts[-1]):

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def read_run(path: str | Path) -> Run:
     seen: set[tuple[str, str]] = set()
     for number, line in numbered_lines(Path(path), BadRun):
         where = f"{path}:{number}"
-        parts = line.split()
+        parts = normalize("NFC", line).split()  # ids as those of an index
         if len(parts) != COLUMNS:
             raise BadRun(
                 f"{where}: {counted(len(parts), 'column')}; a run has six: query_id Q0 id rank score tag"

@@ -6,28 +6,33 @@ Two formats, recognised by the first line: id, tab, question (as MIRACL has it),
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from eval.errors import BadTopics
 from eval.files import numbered_lines
 from indexer.readers.jsonl import DECODER
 
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
 ID_KEYS = ("query_id", "_id", "id")
 QUESTION_KEYS = ("question", "text", "query")
 
 
-def read_topics(path: str | Path) -> dict[str, str]:
-    """Read {query_id: question} in the order of the file, gzip unpacked.
+def read_topics(path: str | Path, digest: "_Hash | None" = None) -> dict[str, str]:
+    """Read {query_id: question} in the order of the file, gzip unpacked; `digest` is of the bytes read.
 
     Raises:
         BadTopics: with file and line; a missing column, an empty question, an id that stands twice, no topic.
     """
     topics: dict[str, str] = {}
     read: Callable[[str, str], tuple[str, str]] | None = None
-    for number, line in numbered_lines(Path(path), BadTopics):
+    for number, line in numbered_lines(Path(path), BadTopics, digest):
         where = f"{path}:{number}"
         read = read or (_from_json if line.lstrip().startswith("{") else _from_columns)
         query_id, question = (part.strip() for part in read(line, where))
+        query_id = normalize("NFC", query_id)  # as those of qrels and runs
         if not query_id or len(query_id.split()) != 1:
             raise BadTopics(f"{where}: {query_id!r} is no query id: it has no white space and is not empty")
         if not question:

@@ -51,12 +51,14 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from generator.console import live_progress, show_answer
     from generator.pipeline import Settings, answer_question, run
     from indexer.output_files import check_output
+    from indexer.settings import named_paths
     from retriever.filters import make_filters
     from retriever.index import open_index
 
     settings = Settings.from_environment()
     if trace_file:
-        check_output(trace_file, (synonyms, settings.indexer.home / name))
+        named = named_paths(settings.indexer, settings.retriever, settings.generator)
+        check_output(trace_file, (synonyms, settings.indexer.home / name, *named))
     filters = make_filters(year, lang, journal)
     request = settings.request(question, filters, way=way, method=method, evidence=evidence)
     try:

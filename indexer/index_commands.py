@@ -15,7 +15,7 @@ from indexer.errors import IndexDamaged, IndexMismatch, Remedy, UnknownIndex, Ve
 from indexer.options import interruptible, json_option, name_argument
 from indexer.remedies import describe_error
 from indexer.requests import counted
-from indexer.settings import IndexerSettings
+from indexer.settings import IndexerSettings, named_paths
 from indexer.terminal import echo, echo_json, echo_lines, escaped_json
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def export(name: str, out: Path | None) -> None:
 
     settings = IndexerSettings()
     if out:
-        check_output(out, (settings.home / name,))
+        check_output(out, (settings.home / name, *named_paths(settings)))
     with ExitStack() as stack:
         store = stack.enter_context(open_store(settings, name))
         manifest, passages = _answering_passages(store)

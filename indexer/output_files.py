@@ -4,6 +4,7 @@ A file is replaced whole or stays as it is, behind the links that lead to it; it
 terminal or a descriptor (/dev/stdout) is written through. What the command reads is never written over.
 """
 
+import errno
 import os
 import stat
 import sys
@@ -31,11 +32,11 @@ def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
     if found and stat.S_ISDIR(found.st_mode):
         raise InvalidCall(f"{path} is a folder, and a file is to be written", remedy="name a file in it")
     for read in inputs:
-        if read and read.exists() and _is_within(target, found, read):
+        if read and _is_within(target, found, read):
             raise InvalidCall(
                 f"{path} would be written over what is read: {read}", remedy="name another file to write"
             )
-    if found and not stat.S_ISREG(found.st_mode):
+    if found and (_descriptor(path) is not None or not stat.S_ISREG(found.st_mode)):
         return
     if not target.parent.is_dir():
         raise UnknownPath(
@@ -43,7 +44,7 @@ def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
             remedy="make it first, or name another",
         )
     if not os.access(target.parent, os.W_OK) or (found and not os.access(target, os.W_OK)):
-        raise _not_written(path, "no permission")
+        raise _not_written(path, PermissionError(errno.EACCES, "no permission"))
 
 
 def is_stream(path: Path) -> bool:
@@ -76,7 +77,7 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
         with _open_stream(path) if is_stream(path) else replacing(Path(os.path.realpath(path))) as file:
             yield file
     except OSError as error:
-        raise _not_written(path, cause_of(error)) from error
+        raise _not_written(path, error) from error
 
 
 def _open_stream(path: Path) -> BinaryIO:
@@ -95,12 +96,17 @@ def _behind_links(path: Path) -> tuple[Path, os.stat_result | None]:
     except (FileNotFoundError, NotADirectoryError):
         return Path(os.path.realpath(path)), None
     except OSError as error:
-        raise _not_written(path, cause_of(error)) from error
+        raise _not_written(path, error) from error
 
 
 def _is_within(target: Path, found: os.stat_result | None, read: Path) -> bool:
-    same = found is not None and os.path.samestat(found, read.stat())
-    return same or (read.is_dir() and target.is_relative_to(read.resolve()))
+    real = Path(os.path.realpath(read))
+    try:
+        there = real.stat()
+    except OSError:  # it is yet to be made, or nothing can be read of it
+        return target == real
+    same = found is not None and os.path.samestat(found, there)
+    return same or (stat.S_ISDIR(there.st_mode) and target.is_relative_to(real))
 
 
 def _descriptor(path: Path) -> int | None:
@@ -115,5 +121,7 @@ def _descriptor(path: Path) -> int | None:
     return None
 
 
-def _not_written(path: Path, cause: str) -> OutputNotWritten:
-    return OutputNotWritten(f"{path} was not written: {cause}", remedy="make room, or name another place")
+def _not_written(path: Path, error: OSError) -> OutputNotWritten:
+    room = ("make room",) if error.errno in {errno.ENOSPC, errno.EDQUOT} else ()
+    remedy = (*room, "name another place")
+    return OutputNotWritten(f"{path} was not written: {cause_of(error)}", remedy=remedy)

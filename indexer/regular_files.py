@@ -1,4 +1,4 @@
-"""Files that people name, opened only where they end: a device or a pipe may give bytes for ever, or none."""
+"""Files that people name, opened only where they end: a device may give bytes for ever, a pipe none."""
 
 import errno
 import os
@@ -7,11 +7,15 @@ from io import BufferedReader
 from pathlib import Path
 
 
-def open_regular(path: Path) -> BufferedReader:
-    """Open a regular file to read, without waiting; OSError for anything else."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+def open_regular(path: Path, *, pipes: bool = False) -> BufferedReader:
+    """Open a regular file to read, without waiting; OSError for anything else.
+
+    With `pipes` a pipe too, whose writer is waited for: the caller bounds what is read.
+    """
+    pipe = pipes and stat.S_ISFIFO(path.stat().st_mode)
+    descriptor = os.open(path, os.O_RDONLY | (0 if pipe else os.O_NONBLOCK))
     mode = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(mode):
+    if stat.S_ISREG(mode) or (pipe and stat.S_ISFIFO(mode)):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     if stat.S_ISDIR(mode):

@@ -1,6 +1,7 @@
 """Where indexes live and how they are built: environment variables `SHRAG_…`, read by the front ends."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -275,6 +276,16 @@ class RerankerSettings(BaseModel):
     scores: Literal["sigmoid", "raw"] = Field(
         default="sigmoid", description="between 0 and 1, or as the model gives them"
     )
+
+
+def named_paths(*settings: BaseModel) -> Iterator[Path]:
+    """Yield the files and folders that settings name, but for the home of all indexes."""
+    for each in settings:
+        for name, value in each:
+            if isinstance(value, BaseModel):
+                yield from named_paths(value)
+            elif isinstance(value, Path) and name != "home":
+                yield value
 
 
 class IndexerSettings(BaseSettings):

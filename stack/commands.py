@@ -32,8 +32,8 @@ def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
     from generator.pipeline import Settings
     from indexer.progress import progress_bar
     from stack.doctor.checks import examine
+    from stack.doctor.console import as_record, show_findings
     from stack.doctor.findings import Examined, all_is_well
-    from stack.doctor.showing import as_record, show_findings
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with progress_bar(*columns) as progress:

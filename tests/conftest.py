@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from xdist.scheduler import LoadScopeScheduling
+from xdist.scheduler import LoadFileScheduling
 
 pytest_plugins = ["tests.counting"]
 
@@ -40,6 +40,10 @@ LONGEST = (
 )
 
 
+if missing := [name for name in LONGEST if not (Path(__file__).parent / name).exists()]:
+    raise pytest.UsageError(f"LONGEST of {__file__} names what is not there: {', '.join(missing)}")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what asks for the shared data, so that `-m "not shared"` leaves it out; sort by time."""
@@ -50,12 +54,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(_group(item.nodeid), len(place)))
 
 
+class ByFile(LoadFileScheduling):  # type: ignore[misc]
+    """Keeps the tests of a file together, and those of vLLM."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        """Return what a test is kept together with."""
+        return _group(nodeid)
+
+
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    """Keep the tests of a file together, and those of vLLM."""
-    scheduler = LoadScopeScheduling(config, log)
-    scheduler._split_scope = _group
-    return scheduler
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
+    """Take the place of `--dist=loadfile` alone."""
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def _group(nodeid: str) -> str:

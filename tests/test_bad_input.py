@@ -3,12 +3,14 @@
 import gzip
 import json
 import os
+import pty
 import re
 import resource
 import subprocess
 import sys
 import unicodedata
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -516,8 +518,10 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("arguments", ENDLESS.values(), ids=ENDLESS)
-def test_a_pipe_or_a_folder_is_refused_where_a_file_is_to_be_read(call, index, tmp_path, arguments):
-    """A pipe stands for the devices too: whoever opens it waits for ever."""
+def test_what_never_ends_or_is_a_folder_is_refused_where_a_file_is_to_be_read(
+    call, index, tmp_path, arguments
+):
+    """A terminal stands for the devices; of a pipe an evaluation reads, as of <(zcat qrels.gz)."""
     corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD])
     index(corpus)
     given = {"corpus": corpus, "out": tmp_path / "out"}
@@ -527,13 +531,19 @@ def test_a_pipe_or_a_folder_is_refused_where_a_file_is_to_be_read(call, index, t
     os.mkfifo(pipe := tmp_path / "pipe")
     (folder := tmp_path / "folder").mkdir()
 
-    for file in (pipe, folder):
-        code, out, told = call(*(part.format(**given, file=file) for part in arguments))
+    outer, inner = pty.openpty()
+    refused = [folder, Path(os.ttyname(inner))] + ([] if arguments[0] == "eval" else [pipe])
+    try:
+        for file in refused:
+            code, out, told = call(*(part.format(**given, file=file) for part in arguments))
 
-        assert code in {1, 2}
-        assert out == ""
-        assert "unexpected" not in told
-        assert str(file) in told
+            assert code in {1, 2}
+            assert out == ""
+            assert "unexpected" not in told
+            assert str(file) in told
+    finally:
+        os.close(outer)
+        os.close(inner)
 
 
 def test_what_synonyms_make_of_a_question_is_bounded(call, index, tmp_path):

@@ -4,7 +4,10 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
+from indexer.durable import sync, write_durably
+from stack.bundle.manifest import Image
 from stack.bundle.tools import run_tool
 
 IMAGE_LINE = re.compile(r"^\s*image:\s*(?P<name>[^\s#]+)", re.MULTILINE)
@@ -23,8 +26,8 @@ def images_of(compose: str) -> tuple[str, ...]:
 
 
 def file_name(image: str) -> str:
-    """Return the name of an image's archive."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", image) + ".tar"
+    """Return the name of an image's archive, no two alike: `a/b:1` in `a%2Fb%3A1.tar`."""
+    return quote(image, safe="") + ".tar"
 
 
 def find_tool() -> str | None:
@@ -45,7 +48,7 @@ def why_not_here(tool: str | None, image: str) -> str:
     return ""
 
 
-def collect_image(tool: str, image: str, target: Path) -> dict[str, str]:
+def collect_image(tool: str, image: str, target: Path) -> Image:
     """Save an image, and return what the manifest says of it; one that is there with its digest is left.
 
     Raises:
@@ -57,9 +60,11 @@ def collect_image(tool: str, image: str, target: Path) -> dict[str, str]:
         target.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)
         save = _save_by_skopeo if Path(tool).name == "skopeo" else _save_by_engine
-        digest_file.write_text(save(tool, image, file) + "\n", "utf-8")
+        saved = save(tool, image, file)
+        sync(file)
+        write_durably(digest_file, saved + "\n")
     digest = digest_file.read_text("utf-8").strip()
-    return {"name": image, "digest": digest, "file": f"{target.name}/{file.name}"}
+    return Image(image, digest, f"{target.name}/{file.name}")
 
 
 def _save_by_engine(tool: str, image: str, file: Path) -> str:

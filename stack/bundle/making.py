@@ -56,10 +56,7 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
         BundleIncomplete: wheels, a model or an image cannot be had; what is there is kept for the next run.
     """
     out = request.out.absolute()
-    if out.exists() or out.is_symlink():
-        raise BundleCallError(
-            f"{out} is there already: check it (shrag bundle verify), or name another folder"
-        )
+    _check_free(out)
     if not out.parent.is_dir():
         raise BundleCallError(f"{out} cannot be made: there is no folder {out.parent}; make it first")
     names = [model.name for model in request.models]
@@ -68,7 +65,8 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
     partial = out.with_name(f"{out.name}.partial")
     lock = FileLock(out.with_name(f".{out.name}.lock"))
     try:
-        with lock.acquire(timeout=0):
+        with lock.acquire(timeout=0):  # its file stays: who opened it before it went would lock nothing
+            _check_free(out)  # another process may have ended just now
             resolved = replace(request, models=tuple(map(resolve_model, request.models)))
             _begin(resolved, partial)
             manifest = _collect(resolved, partial, tell)
@@ -76,8 +74,14 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
             (out / PLAN).unlink()
     except Timeout:
         raise BundleBusy(f"another process is making {out}; wait for it, or end it") from None
-    Path(lock.lock_file).unlink(missing_ok=True)
     return manifest
+
+
+def _check_free(out: Path) -> None:
+    if out.exists() or out.is_symlink():
+        raise BundleCallError(
+            f"{out} is there already: check it (shrag bundle verify), or name another folder"
+        )
 
 
 def _begin(request: BundleRequest, partial: Path) -> None:
@@ -93,8 +97,9 @@ def _begin(request: BundleRequest, partial: Path) -> None:
             f"{partial} was begun with other options ({begun}; now {wanted}); give the same again, with the "
             "commit of a model whose branch has moved, or delete it"
         )
-    for unfinished in partial.glob(".*.partial"):  # of a process that was killed
-        unfinished.unlink()
+    for folder in (partial, partial / IMAGES):
+        for unfinished in folder.glob(".*.partial"):  # of a process that was killed
+            unfinished.unlink()
 
 
 def _collect(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:

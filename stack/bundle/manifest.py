@@ -23,6 +23,24 @@ SOURCE, WHEELS, MODELS, IMAGES = "source", "wheels", "models", "images"
 
 
 @dataclass(frozen=True, slots=True)
+class Model:
+    """A model of a bundle: OWNER/NAME, and the commit of the hub that it is, if it is from there."""
+
+    name: str
+    revision: str
+    source: Literal["folder", "hub"]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image of a bundle, the digest that its registry knows it by, and its archive."""
+
+    name: str
+    digest: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """A bundle's table of contents."""
 
@@ -32,8 +50,8 @@ class Manifest:
     python: str  # the wheels are for this one, like 3.11
     platforms: tuple[str, ...]
     extra: Extra  # whose lock the wheels are of
-    models: tuple[dict[str, str], ...]  # name, revision, source
-    images: tuple[dict[str, str], ...]  # name, digest, file
+    models: tuple[Model, ...]
+    images: tuple[Image, ...]
     missing: dict[str, str]  # what was asked for and is not there, and why
     files: int
     bytes: int

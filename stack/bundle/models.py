@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.regular_files import read_regular
-from stack.bundle.manifest import DESCRIPTION_BYTES
+from stack.bundle.manifest import DESCRIPTION_BYTES, Model
 from stack.errors import BundleCallError, BundleIncomplete
 
 # Other forms of the same weights: beside safetensors neither vLLM nor sentence-transformers reads them.
@@ -33,10 +33,10 @@ class ModelSource:
 def parse_model(text: str) -> ModelSource:
     """Read OWNER/NAME@REVISION, or FOLDER=OWNER/NAME; BundleCallError where it is neither."""
     folder, equals, name = text.partition("=")
-    if equals and Path(folder).is_dir() and _is_plain(name):
+    if equals and Path(folder).is_dir() and _is_owner_and_name(name):
         return ModelSource(name, folder=Path(folder))
     name, _, revision = text.partition("@")
-    if equals or name.count("/") != 1 or not _is_plain(name) or not revision:
+    if equals or not _is_owner_and_name(name) or not revision:
         raise BundleCallError(
             f"--model {text}: write OWNER/NAME@REVISION (a commit of the hub: tomorrow the same), "
             "or FOLDER=OWNER/NAME for one in a folder that is here"
@@ -44,11 +44,11 @@ def parse_model(text: str) -> ModelSource:
     return ModelSource(name, revision=revision)
 
 
-def _is_plain(name: str) -> bool:
-    return all(part and not part.startswith(".") for part in name.split("/"))
+def _is_owner_and_name(name: str) -> bool:
+    return name.count("/") == 1 and all(part and not part.startswith(".") for part in name.split("/"))
 
 
-def collect_model(source: ModelSource, target: Path) -> dict[str, str]:
+def collect_model(source: ModelSource, target: Path) -> Model:
     """Bring a model, resolved, to `target`, and return what the manifest says of it.
 
     Raises:
@@ -67,7 +67,7 @@ def collect_model(source: ModelSource, target: Path) -> dict[str, str]:
         shutil.rmtree(target / HUB_NOTES, ignore_errors=True)
     if faults := list(model_faults(target)):
         raise BundleIncomplete(f"model {source.name}: {'; '.join(faults)}")
-    return {"name": source.name, "revision": source.revision, "source": "folder" if source.folder else "hub"}
+    return Model(source.name, source.revision, "folder" if source.folder else "hub")
 
 
 def resolve_model(source: ModelSource) -> ModelSource:
@@ -108,7 +108,7 @@ def model_faults(folder: Path) -> Iterator[str]:
         yield f"there is no tokenizer ({', '.join(TOKENIZERS)})"
     if index := next((name for name in INDEXES if name in there), ""):
         try:
-            parts = sorted(set(_read(folder / index)["weight_map"].values()))
+            parts = sorted(map(str, set(_read(folder / index)["weight_map"].values())))
         except (TypeError, KeyError, AttributeError):
             parts = []
         missing = [part for part in parts if not (folder / part).is_file()]
@@ -119,8 +119,9 @@ def model_faults(folder: Path) -> Iterator[str]:
         yield f"there are no weights ({', '.join(WEIGHTS)}, or an index of their parts)"
     modules = _read(folder / MODULES)
     for module in modules if isinstance(modules, list) else ():
-        path = module.get("path", "")
-        if path and not (folder / path / CONFIG).is_file() and "Normalize" not in str(module.get("type")):
+        if not isinstance(module, dict) or not isinstance(path := module.get("path", ""), str):
+            yield f"{MODULES} holds what is no module"
+        elif path and not (folder / path / CONFIG).is_file() and "Normalize" not in str(module.get("type")):
             yield f"{MODULES} names {path}, and {path}/{CONFIG} is missing"
 
 

@@ -40,7 +40,7 @@ def verify_bundle(folder: Path, tell: Callable[[str], None] = lambda _: None) ->
     tell("wheels")
     faults += _wheel_faults(folder, manifest)
     faults += [f"{what}: was asked for and left out ({why})" for what, why in manifest.missing.items()]
-    for name in (model["name"] for model in manifest.models):
+    for name in (model.name for model in manifest.models):
         tell(f"model {name}")
         faults += [f"model {name}: {fault}" for fault in model_faults(folder / MODELS / name)]
     return Checked(manifest, tuple(faults), tuple(_commands(folder, manifest)))
@@ -85,6 +85,6 @@ def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
     if manifest.models:
         yield f"echo {quote(f'MODELS_FOLDER={folder / MODELS}')} >>.env  # after cp .env.example .env"
     for image in manifest.images:
-        file = quote(str(folder / image["file"]))
-        yield f"docker load --input {file}  # {image['name']}, {image['digest']}"
+        file = quote(str(folder / image.file))
+        yield f"docker load --input {file}  # {image.name}, {image.digest}"
     yield ".venv/bin/shrag doctor --offline"

@@ -1,10 +1,12 @@
 """The commands, from an index of the project's own sample to scores."""
 
+import gzip
 import hashlib
 import json
 import os
 import subprocess
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -232,6 +234,18 @@ def test_what_a_run_reads_is_not_written_over(call, tmp_path, out):
     assert topics.read_text() == "q1\trice\n"
 
 
+@pytest.mark.parametrize("variable", ["SHRAG_SYNONYMS", "SHRAG_CACHE__FILE", "SHRAG_LLM__TOKENIZER"])
+def test_what_the_settings_name_is_not_written_over(call, tmp_path, monkeypatch, variable):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+    kept = write_lines(tmp_path / "kept", "rice, paddy")
+    monkeypatch.setenv(variable, str(kept))
+
+    result = call("run", topics, "--name", "sample", "--keywords", "model", "--out", kept)
+
+    assert isinstance(result.exception, InvalidCall)
+    assert kept.read_text() == "rice, paddy\n"
+
+
 def test_nothing_is_written_into_the_index_that_is_read(call, sample_home):
     result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", "--out", sample_home / "sample" / "run")
 
@@ -252,6 +266,60 @@ def test_a_pipe_gets_the_run_and_no_manifest_beside_it(call, tmp_path):
     reader.join()
     assert json.loads(result.stdout)["sha256"] == hashlib.sha256(received[0].encode()).hexdigest()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe", "topics.tsv"]
+
+
+@contextmanager
+def piped(path, content):
+    """Make a pipe that gives a file's bytes to who opens it."""
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(content,), daemon=True)
+    writer.start()
+    yield path
+    writer.join(60)
+    assert not writer.is_alive()
+
+
+def test_topics_of_a_pipe_are_hashed_as_they_are_read(call, tmp_path):
+    packed = gzip.compress(b"q1\trice\n")
+    with piped(tmp_path / "pipe", packed) as topics:
+        result = call("run", topics, "--name", "sample", "--method", "or", "--out", tmp_path / "run")
+
+    assert result.exit_code == 0, result.output
+    manifest = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))
+    assert manifest["topics"]["sha256"] == hashlib.sha256(packed).hexdigest()
+
+
+def test_topics_that_change_meanwhile_are_hashed_as_they_were_read(call, tmp_path, monkeypatch):
+    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
+    before = hashlib.sha256(topics.read_bytes()).hexdigest()
+    synonyms = write_lines(tmp_path / "synonyms", "rice, paddy")
+    rules = hashlib.sha256(synonyms.read_bytes()).hexdigest()
+
+    class Editor(KeywordModel):
+        def post(self):
+            write_lines(topics, "q2\twheat")
+            write_lines(synonyms, "wheat, corn")
+            super().post()
+
+    with serving(Editor) as url:
+        monkeypatch.setenv("SHRAG_LLM__BASE_URL", f"{url}/v1")
+        monkeypatch.setenv("SHRAG_LLM__MODEL", "small")
+        options = ("--name", "sample", "--keywords", "model", "--synonyms", synonyms)
+        result = call("run", topics, *options, "--out", tmp_path / "run")
+
+    assert result.exit_code == 0, result.output
+    assert "wheat" in topics.read_text()
+    manifest = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))
+    assert manifest["topics"]["sha256"] == before
+    assert manifest["applied"]["synonyms"]["sha256"] == rules
+
+
+def test_qrels_of_a_pipe_are_read(call, tmp_path):
+    run = write_lines(tmp_path / "run", "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t")
+    with piped(tmp_path / "pipe", gzip.compress(b"q1 0 a 1\n")) as qrels:
+        result = call("score", qrels, run, "--measures", "RR", "--json")
+
+    assert json.loads(result.stdout) == {"RR": 0.5}
 
 
 def test_a_run_on_standard_output_stands_there_alone(sample_home, tmp_path):

@@ -1,4 +1,3 @@
-import unicodedata
 from math import log2
 
 import pytest
@@ -110,8 +109,3 @@ def test_the_recorded_runs_score_what_was_measured(shared_data, shared_golden, c
     scores = score(read_qrels(shared_data / qrels), run, "nDCG@10 R@100")
 
     assert tuple(round(mean, 4) for mean in scores.values()) == expected
-
-
-def test_an_id_is_judged_however_its_letters_are_composed():
-    composed, decomposed = "논문", unicodedata.normalize("NFD", "논문")
-    assert evaluate({"q": {decomposed: 1}}, {"q": [(composed, 1.0)]}, "P@1").means == {"P@1": 1.0}

@@ -1,3 +1,5 @@
+from unicodedata import normalize
+
 import pytest
 
 from eval.errors import BadQrels
@@ -48,6 +50,7 @@ def test_the_same_judgement_twice_is_one(tmp_path):
         ("q1 0 d1 -+1\n", 1, "'-+1' is no grade"),
         ("q1 0 d1 99999999999\n", 1, "no grade"),
         ("q1 0 d1 1\nq1 0 d1 0\n", 2, "d1 is judged 0 for q1, and 1 before"),
+        ("q 0 \ub17c 1\nq 0 \u1102\u1169\u11ab 0\n", 2, "\ub17c is judged 0 for q, and 1 before"),
         ("query-id\tcorpus-id\tscore\nquery-id\tcorpus-id\tscore\n", 2, "'score' is no grade"),
     ],
 )
@@ -59,6 +62,10 @@ def test_what_cannot_be_read_is_told_with_file_and_line(tmp_path, content, line,
 
     assert str(error.value).startswith(f"{path}:{line}: ")
     assert reason in str(error.value)
+
+
+def test_ids_are_composed_as_those_of_an_index_are(tmp_path):
+    assert read_qrels(qrels_file(tmp_path, normalize("NFD", "물음 0 논문 1\n"))) == {"물음": {"논문": 1}}
 
 
 @pytest.mark.parametrize("content", ["", "\n", "query-id\tcorpus-id\tscore\n"])

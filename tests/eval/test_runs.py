@@ -1,5 +1,6 @@
 import gzip
 from itertools import pairwise
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 from eval.errors import BadRun
 from eval.runs import as_written, read_run, write_run
 
-IDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Z"]), min_size=1, max_size=12)
+IDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Z"]), min_size=1, max_size=12).map(
+    lambda text: normalize("NFC", text)
+)
 RANKINGS = st.lists(
     st.tuples(IDS, st.floats(-1e6, 1e6) | st.sampled_from([0.0, 1.0, 12.5])),
     unique_by=lambda hit: hit[0],
@@ -88,6 +91,7 @@ def test_a_foreign_run_is_read_by_score_then_rank(tmp_path):
         ("q1 Q0 d1 1 1.5\n", 1, "5 columns"),
         ("q1\n", 1, "1 column; "),
         ("q1 Q0 d1 1 1.5 x\nq1 Q0 d1 2 1.0 x\n", 2, "d1 stands a second time for q1"),
+        ("q Q0 \ub17c 1 2.0 x\nq Q0 \u1102\u1169\u11ab 2 1.0 x\n", 2, "\ub17c stands a second time for q"),
         ("q1 Q0 d1 1 high x\n", 1, "the score 'high' is no number"),
         ("q1 Q0 d1 1 nan x\n", 1, "the score 'nan' is no number"),
         ("q1 Q0 d1 1 1_0 x\n", 1, "the score '1_0' is no number"),
@@ -134,3 +138,9 @@ def test_nothing_but_the_run_is_left_in_its_folder(tmp_path):
     write_run(tmp_path / "or.trec", {"q1": [("d1", 1.0)]}, "tag")
 
     assert [path.name for path in tmp_path.iterdir()] == ["or.trec"]
+
+
+def test_ids_are_composed_as_those_of_an_index_are(tmp_path):
+    (tmp_path / "run").write_text(normalize("NFD", "물음 Q0 논문 1 1.5 x\n"), "utf-8")
+
+    assert read_run(tmp_path / "run") == {"물음": [("논문", 1.5)]}

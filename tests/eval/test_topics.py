@@ -1,4 +1,5 @@
 import gzip
+from unicodedata import normalize
 
 import pytest
 
@@ -95,3 +96,16 @@ def test_the_real_topics_are_read(shared_data):
     folder = shared_data / "tydi-goldp/miracl-v1.0-ko/topics"
 
     assert len(read_topics(folder / "topics.miracl-v1.0-ko-dev.tsv")) == 276
+
+
+def test_ids_are_composed_and_questions_stay_as_they_are(tmp_path):
+    asked = normalize("NFD", "물음\t논문?\n")
+
+    assert read_topics(topics_file(tmp_path, asked)) == {"물음": normalize("NFD", "논문?")}
+
+
+def test_an_id_in_two_forms_stands_twice(tmp_path):
+    path = topics_file(tmp_path, "물음\tWhy?\n" + normalize("NFD", "물음\tHow?\n"))
+
+    with pytest.raises(BadTopics, match="stands here a second time"):
+        read_topics(path)

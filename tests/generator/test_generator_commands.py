@@ -196,6 +196,27 @@ def test_a_trace_that_cannot_be_written_is_refused_before_the_question_is_asked(
     assert done.stderr.startswith(f"UnknownPath: {tmp_path}/nowhere/trace.json cannot be written: ")
 
 
+@pytest.mark.parametrize("variable", ["cache__file", "llm__tokenizer", "synonyms"])
+def test_a_trace_is_not_written_over_what_the_settings_name(sample_home, tmp_path, variable):
+    kept = tmp_path / "kept"
+    kept.write_text("rice, paddy\n")
+    question = ("ask", ENGLISH, "--name", NAME, "--trace", kept)
+
+    done = shrag(*question, home=sample_home, **{variable: kept})
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{kept} would be written over what is read" in done.stderr
+    assert kept.read_text() == "rice, paddy\n"
+
+
+def test_a_trace_is_not_written_over_a_recording_that_is_yet_to_be_made(sample_home, tmp_path):
+    made = tmp_path / "made"
+
+    done = shrag("ask", ENGLISH, "--name", NAME, "--trace", made, home=sample_home, cache__file=made)
+
+    assert (done.returncode, made.exists()) == (2, False)
+
+
 def test_a_trace_that_the_system_does_not_take_costs_no_answer(sample_home, tmp_path):
     (tmp_path / "read").write_text("only")
     with (tmp_path / "read").open() as only_read:

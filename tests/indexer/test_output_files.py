@@ -1,5 +1,6 @@
 """Where a command writes: files replaced whole, links followed, pipes and terminals written through."""
 
+import errno
 import os
 import pty
 import stat
@@ -166,6 +167,44 @@ def test_a_descriptor_of_this_process_is_added_to_and_not_replaced(tmp_path):
         write_output(tmp_path / "descriptor", b"run\n")
 
     assert (tmp_path / "log").read_bytes() == b"before\nrun\n"
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_a_descriptor_is_written_through_wherever_its_file_stands(tmp_path, deleted):
+    (folder := tmp_path / "folder").mkdir()
+    with (folder / "log").open("w+b") as log:
+        if deleted:
+            (folder / "log").unlink()
+            folder.rmdir()
+        else:
+            folder.chmod(0o555)
+        code = "import pathlib; from indexer.output_files import write_output as w; "
+        code += "w(pathlib.Path('/proc/self/fd/1'), b'run')"
+        done = subprocess.run(
+            [*as_others_may(), sys.executable, "-c", code],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=log,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        if not deleted:
+            folder.chmod(0o755)
+        log.seek(0)
+        assert (done.returncode, done.stderr, log.read()) == (0, b"", b"run")
+
+
+def test_only_a_full_disk_asks_for_room(tmp_path, monkeypatch):
+    def refuse(cause):
+        def refused(_):
+            raise OSError(cause, os.strerror(cause))
+
+        monkeypatch.setattr("os.fsync", refused)
+        with pytest.raises(OutputNotWritten) as error:
+            write_output(tmp_path / "out", b"")
+        return error.value.remedies
+
+    assert refuse(errno.ENOSPC) == ("make room", "name another place")
+    assert refuse(errno.EACCES) == ("name another place",)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ def doctor(home: Path, *options: str, **environment: object) -> tuple[int, Findi
     done = shrag("doctor", "--json", *options, home=home, **environment)
     record = json.loads(done.stdout)
     assert record["well"] is (done.returncode == 0)
-    found = {(one["check"], one["subject"]): one for one in record["findings"]}
+    found = {(finding["check"], finding["subject"]): finding for finding in record["findings"]}
     return done.returncode, found
 
 
 def statuses(check: str, found: Findings) -> dict[str, str]:
     """Return the status of each subject of a check."""
-    return {subject: one["status"] for (name, subject), one in found.items() if name == check}
+    return {subject: finding["status"] for (name, subject), finding in found.items() if name == check}

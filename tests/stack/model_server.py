@@ -43,7 +43,8 @@ def model_server(
 ) -> Iterator[ModelServer]:
     """Run a server on a free port of this machine; with `key` it wants that one.
 
-    `message` is its answer to whatever it is asked; without, it keeps to each schema.
+    A version of "refused" is told to nobody. `message` is its answer to whatever it is asked; without, it
+    keeps to each schema.
     """
     gets: dict[str, Any] = {"/v1/models": {"data": [{"id": "tiny-writer", "max_model_len": max_model_len}]}}
     if version:
@@ -60,7 +61,7 @@ def model_server(
         def get(self) -> None:
             model.keys.add(self.headers["Authorization"])
             refused = key and self.path.startswith("/v1") and self.headers["Authorization"] != f"Bearer {key}"
-            if refused:
+            if refused or (self.path == "/version" and version == "refused"):
                 self.answer(401, {"error": "Unauthorized"})
             else:
                 self.answer(200 if self.path in gets else 404, gets.get(self.path, {}))

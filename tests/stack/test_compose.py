@@ -72,14 +72,14 @@ def test_what_a_service_names_is_there(name):
 def test_variables_are_in_the_example_with_the_same_defaults_and_documented():
     documented = "".join((ROOT / "docs" / page).read_text("utf-8") for page in ("cluster.md", "models.md"))
     used = [match.groupdict() for match in VARIABLE.finditer(TEXT)]
-    assert {one["name"] for one in used} == set(EXAMPLE)
-    for one in used:
-        assert f"`{one['name']}`" in documented
-        if "-" in one["operator"]:
-            assert EXAMPLE[one["name"]] == one["rest"]
-            assert not SECRET.search(one["name"]), "a secret has no default"
+    assert {variable["name"] for variable in used} == set(EXAMPLE)
+    for variable in used:
+        assert f"`{variable['name']}`" in documented
+        if "-" in variable["operator"]:
+            assert EXAMPLE[variable["name"]] == variable["rest"]
+            assert not SECRET.search(variable["name"]), "a secret has no default"
         else:
-            assert EXAMPLE[one["name"]] == ""
+            assert EXAMPLE[variable["name"]] == ""
 
 
 @pytest.mark.parametrize("name", MODEL_SERVERS)
@@ -89,7 +89,7 @@ def test_a_model_server_reaches_nothing_outside_and_asks_for_a_key(name):
     for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "VLLM_NO_USAGE_STATS", "DO_NOT_TRACK"):
         assert environment[variable] == "1"
     assert environment["VLLM_API_KEY"].startswith("${SHRAG_LLM__API_KEY:?")
-    [weights] = [one for one in service["volumes"] if isinstance(one, dict)]
+    [weights] = [volume for volume in service["volumes"] if isinstance(volume, dict)]
     assert (weights["target"], weights["read_only"]) == ("/models", True)
     assert weights["bind"] == {"create_host_path": False}
     assert service["profiles"], "else it starts with Elasticsearch"

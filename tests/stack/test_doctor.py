@@ -36,7 +36,7 @@ def with_model(server, **settings):
 def test_with_nothing_configured_all_is_well_and_what_is_not_there_is_told(tmp_path):
     code, found = doctor(tmp_path)
     assert code == 0
-    not_there = {key for key, one in found.items() if one["status"] == "not configured"}
+    not_there = {key for key, finding in found.items() if finding["status"] == "not configured"}
     assert {("index", "list"), ("encoder", "provider"), ("language model", "endpoint")} <= not_there
     assert found["engine", "home"]["status"] == "ok"
     assert found["language model", "endpoint"]["mend"].startswith("set SHRAG_LLM__BASE_URL")
@@ -78,8 +78,8 @@ def test_indexes_that_are_damaged_are_told_a_line_each_beside_those_that_are_not
     assert (told["fine"], told["fine, files"]) == ("ok", "ok")
     assert {told["manifest"], told["missing"], told["bytes, files"]} == {"wrong"}
     assert file.name in found["index", "bytes, files"]["found"]
-    assert all("\n" not in one["found"] for (check, _), one in found.items() if check == "index")
-    assert not [one for one in found.values() if "fault of SHRAG" in one["mend"]]
+    assert all("\n" not in finding["found"] for (check, _), finding in found.items() if check == "index")
+    assert not [finding for finding in found.values() if "fault of SHRAG" in finding["mend"]]
 
     _, quickly = doctor(home, "--quick")
     assert "fine, files" not in statuses("index", quickly)
@@ -89,7 +89,7 @@ def test_a_home_that_cannot_be_listed_is_told_and_the_other_checks_are_run(tmp_p
     code, found = doctor(tmp_path / ("x" * 300))
     assert (code, found["index", "list"]["status"]) == (1, "wrong")
     assert ("language model", "endpoint") in found
-    assert not [one for one in found.values() if "fault of SHRAG" in one["mend"]]
+    assert not [finding for finding in found.values() if "fault of SHRAG" in finding["mend"]]
 
 
 @pytest.mark.parametrize("name", ["file", "file/below"])
@@ -115,8 +115,8 @@ def test_a_folder_that_may_not_be_looked_into_is_a_finding(tmp_path, monkeypatch
 
     monkeypatch.setattr("os.stat", stat)
     examined = Examined(settings_of(home))
-    assert [one.subject for one in check_disk(examined)] == ["home"]
-    assert next(one for one in check_engine(examined) if one.subject == "home").status == "ok"
+    assert [finding.subject for finding in check_disk(examined)] == ["home"]
+    assert next(finding for finding in check_engine(examined) if finding.subject == "home").status == "ok"
 
 
 def test_a_home_that_cannot_be_written_is_wrong(tmp_path, monkeypatch):
@@ -124,7 +124,9 @@ def test_a_home_that_cannot_be_written_is_wrong(tmp_path, monkeypatch):
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr("tempfile.mkstemp", refuse)
-    home = next(one for one in check_engine(Examined(settings_of(tmp_path))) if one.subject == "home")
+    home = next(
+        finding for finding in check_engine(Examined(settings_of(tmp_path))) if finding.subject == "home"
+    )
     assert home.status == "wrong"
     assert "Read-only file system" in home.found
     assert "SHRAG_HOME" in home.mend
@@ -206,6 +208,22 @@ def test_what_another_server_does_is_judged(tmp_path, server, subject, expected)
     finding = found["language model", subject]
     assert (code, finding["status"]) == expected[:2]
     assert expected[2] in finding["found"]
+
+
+def test_a_version_that_the_server_keeps_to_itself_says_nothing_of_the_server(tmp_path):
+    with model_server(version="refused") as server:
+        _, found = doctor(tmp_path, **with_model(server.base_url))
+    assert found["language model", "version"]["found"] == "not told"
+
+
+def test_a_fault_of_the_embedded_engine_s_check_is_no_proxy(tmp_path, monkeypatch):
+    def fail(_):
+        raise ValueError("a fault of ours")
+
+    monkeypatch.setattr("stack.doctor.checks.engine.nearest_folder", fail)
+    _, found = doctor(tmp_path)
+    assert "fault of SHRAG" in found["engine", "the check itself"]["mend"]
+    assert found["index", "list"]["status"] == "not configured"
 
 
 def test_a_model_that_is_not_served_is_wrong_and_those_that_are_are_listed(tmp_path):
@@ -334,7 +352,7 @@ def test_a_library_that_is_not_the_lock_s_is_a_warning(tmp_path, monkeypatch):
         (tmp_path / name).write_text("click==1.0\n")
     monkeypatch.setattr("stack.doctor.checks.libraries.LOCKS", tmp_path)
     needed: Finding = next(
-        one for one in check_libraries(Examined(settings_of(tmp_path))) if one.subject == "needed"
+        finding for finding in check_libraries(Examined(settings_of(tmp_path))) if finding.subject == "needed"
     )
     assert needed.status == "warning"
     assert "(locked: 1.0)" in needed.found

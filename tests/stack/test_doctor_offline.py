@@ -28,13 +28,13 @@ def offline(home, *options, **environment):
 
 
 def of_offline(findings):
-    return {one["subject"]: one["status"] for one in findings if one["check"] == "offline"}
+    return {finding["subject"]: finding["status"] for finding in findings if finding["check"] == "offline"}
 
 
 def test_records_are_indexed_and_a_question_is_answered_with_every_address_refused(tmp_path):
     code, findings = offline(tmp_path)
     assert (code, of_offline(findings)) == (0, {"a question": "ok", "addresses": "ok"})
-    question = next(one for one in findings if one["subject"] == "a question")
+    question = next(finding for finding in findings if finding["subject"] == "a question")
     assert question["found"].endswith("answer extractive")
     assert list(tmp_path.iterdir()) == []  # nothing is left in the home
 
@@ -42,7 +42,9 @@ def test_records_are_indexed_and_a_question_is_answered_with_every_address_refus
 def test_an_index_that_is_named_is_asked(sample_home):
     code, findings = offline(sample_home, "--name", "sample")
     assert (code, of_offline(findings)) == (0, {"a question": "ok", "addresses": "ok"})
-    assert next(one for one in findings if one["subject"] == "a question")["configured"] == "sample"
+    assert (
+        next(finding for finding in findings if finding["subject"] == "a question")["configured"] == "sample"
+    )
 
 
 def test_the_model_of_the_settings_may_be_asked_and_no_other(tmp_path):
@@ -51,9 +53,9 @@ def test_the_model_of_the_settings_may_be_asked_and_no_other(tmp_path):
             tmp_path, llm__base_url=server.base_url, llm__model="tiny-writer", llm__retries=0
         )
     assert (code, of_offline(findings)) == (0, {"a question": "ok", "addresses": "ok"})
-    question = next(one for one in findings if one["subject"] == "a question")
+    question = next(finding for finding in findings if finding["subject"] == "a question")
     assert question["found"].endswith("answer tiny-writer")
-    asked = [one["response_format"]["json_schema"]["name"] for one in server.bodies]
+    asked = [body["response_format"]["json_schema"]["name"] for body in server.bodies]
     assert asked == ["probe", "keywords", "answer"]
 
 
@@ -63,7 +65,7 @@ def test_a_model_that_fails_is_wrong_although_an_answer_is_quoted_in_its_place(t
             tmp_path, llm__base_url=server.base_url, llm__model="tiny-writer", llm__retries=0
         )
     assert (code, of_offline(findings)) == (1, {"a question": "wrong", "addresses": "ok"})
-    question = next(one for one in findings if one["subject"] == "a question")
+    question = next(finding for finding in findings if finding["subject"] == "a question")
     assert "extractive answer, the model failed: " in question["found"]
     assert question["mend"].startswith("mend the language model first")
 
@@ -78,10 +80,10 @@ def test_an_attempt_to_leave_is_wrong_and_told_with_its_stack(tmp_path, monkeypa
         __import__("stack.doctor.checks", fromlist=["CHECKS"]).CHECKS, "phones home", phones_home
     )
     findings = examine_offline(Examined(settings_of(tmp_path)))
-    refused = next(one for one in findings if one.subject == f"{OUTSIDE}:443")
+    refused = next(finding for finding in findings if finding.subject == f"{OUTSIDE}:443")
     assert refused.status == "wrong"
     assert "in phones_home" in refused.found
-    assert any(one.check == "phones home" and "AddressRefused" in one.found for one in findings)
+    assert any(finding.check == "phones home" and "AddressRefused" in finding.found for finding in findings)
 
 
 @pytest.mark.parametrize("question", [KOREAN, ENGLISH])
@@ -102,7 +104,7 @@ def test_a_model_elsewhere_is_refused_and_the_answer_quoted(sample_home):
     with only([]) as watch, open_index(settings.indexer, "sample") as index:
         answered = run(answer_question(index, settings.request(KOREAN), settings))
     assert answered.answer.written_by == "extractive"
-    assert {one.target for one in watch.attempts} == {f"{OUTSIDE}:80"}
+    assert {attempt.target for attempt in watch.attempts} == {f"{OUTSIDE}:80"}
 
 
 def test_the_addresses_are_those_of_the_settings_that_are_in_use(monkeypatch):

@@ -25,13 +25,15 @@ def listening():
 def test_a_connection_to_a_number_that_no_setting_names_is_refused():
     with only([]) as watch, pytest.raises(AddressRefused, match=r"192\.0\.2\.1:443 is named by no setting"):
         socket.create_connection((OUTSIDE, 443), timeout=1)
-    assert [one.target for one in watch.attempts] == [f"{OUTSIDE}:443"]
+    assert [attempt.target for attempt in watch.attempts] == [f"{OUTSIDE}:443"]
 
 
 def test_a_name_that_no_setting_names_is_not_even_looked_up():
     with only([]) as watch, pytest.raises(AddressRefused):
         socket.getaddrinfo(NO_NAME, 443)
-    assert [(one.target, one.event) for one in watch.attempts] == [(f"{NO_NAME}:443", "socket.getaddrinfo")]
+    assert [(attempt.target, attempt.event) for attempt in watch.attempts] == [
+        (f"{NO_NAME}:443", "socket.getaddrinfo")
+    ]
 
 
 def test_the_name_of_a_number_is_not_looked_up_but_of_one_that_is_named():
@@ -39,7 +41,9 @@ def test_the_name_of_a_number_is_not_looked_up_but_of_one_that_is_named():
         socket.getnameinfo(("127.0.0.1", 80), socket.NI_NUMERICHOST)
         with pytest.raises(AddressRefused):
             socket.getnameinfo((OUTSIDE, 443), 0)
-    assert [(one.target, one.event) for one in watch.attempts] == [(OUTSIDE, "socket.getnameinfo")]
+    assert [(attempt.target, attempt.event) for attempt in watch.attempts] == [
+        (OUTSIDE, "socket.getnameinfo")
+    ]
 
 
 def test_an_attempt_tells_who_made_it():
@@ -64,7 +68,7 @@ def test_another_port_of_a_host_that_is_named_is_refused():
         socket.create_connection(("127.0.0.1", port)).close()
         with pytest.raises(AddressRefused):
             socket.create_connection(("127.0.0.1", other))
-    assert (watch.passed, [one.target for one in watch.attempts]) == (1, [f"127.0.0.1:{other}"])
+    assert (watch.passed, [attempt.target for attempt in watch.attempts]) == (1, [f"127.0.0.1:{other}"])
 
 
 def test_a_name_of_the_settings_may_be_looked_up_and_connected_to():
@@ -86,7 +90,7 @@ def test_a_name_of_the_settings_may_be_looked_up_and_connected_to():
 def test_whichever_library_asks_is_caught(ask):
     with only([]) as watch, pytest.raises((OSError, httpx.ConnectError), match="named by no setting"):
         ask()
-    assert [one.target for one in watch.attempts] == [f"{OUTSIDE}:80"]
+    assert [attempt.target for attempt in watch.attempts] == [f"{OUTSIDE}:80"]
 
 
 def _in_a_thread():

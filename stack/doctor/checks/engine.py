@@ -32,12 +32,7 @@ HEALTH: dict[str, tuple[Status, str]] = {
 def check_engine(examined: Examined) -> Iterator[Finding]:
     """Tell whether the engine of the settings can be used."""
     settings = examined.settings.indexer
-    try:
-        yield from ENGINES[settings.engine](settings)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:  # what it answers lacks a part
-        mend = "look at the proxy before it, or set SHRAG_ELASTICSEARCH__URL to where Elasticsearch is"
-        found = f"it does not answer as Elasticsearch does ({type(error).__name__}: {error})"
-        yield Finding(REACHABLE, "wrong", found, configured=settings.elasticsearch.url, mend=mend)
+    yield from ENGINES[settings.engine](settings)
 
 
 def _embedded(settings: IndexerSettings) -> Iterator[Finding]:
@@ -74,7 +69,7 @@ def _why_not_writable(folder: Path) -> str:
 def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
     own = settings.elasticsearch
     try:
-        from indexer.cluster.connection import Cluster
+        import indexer.cluster.connection  # noqa: F401 - whether it can be
     except ModuleNotFoundError as error:
         yield Finding(
             "client",
@@ -85,6 +80,18 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
         )
         return
     yield from check_encryption(own.url, secret=own.sends_secret)
+    try:
+        yield from _answers(own)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:  # what it answers lacks a part
+        mend = "look at the proxy before it, or set SHRAG_ELASTICSEARCH__URL to where Elasticsearch is"
+        found = f"it does not answer as Elasticsearch does ({type(error).__name__}: {error})"
+        yield Finding(REACHABLE, "wrong", found, configured=own.url, mend=mend)
+
+
+def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
+    """Ask every address, and tell what is read of the answers."""
+    from indexer.cluster.connection import Cluster
+
     looked_at = own.model_copy(update={"timeout_s": min(own.timeout_s, LOOK_S)})
     asked = [looked_at.model_copy(update={"url": url.strip()}) for url in own.url.split(",")]
     with ThreadPoolExecutor(len(asked)) as pool:  # each address, as those that are down take long
@@ -94,7 +101,7 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
         yield failed(REACHABLE, refusals[0], own.url, mend="docs/cluster.md tells how to start one")
         return
     there = zip(asked, answers, strict=True)
-    address, nodes = next((one, nodes) for one, nodes in there if not isinstance(nodes, IndexerError))
+    address, nodes = next((address, nodes) for address, nodes in there if not isinstance(nodes, IndexerError))
     with Cluster(address) as cluster:
         once = cluster.client.options(max_retries=0)
         try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LOOK_S = 15.0  # for what a server answers without thinking
 PROMPT_TOKENS = 6_000  # five passages of 4,000 characters, Korean, beside the instructions
-OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
+OK, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 200, 401, 403, 404
 SHOWN_MODELS = 10
 WHERE_THE_API_BEGINS = "set SHRAG_LLM__BASE_URL to where the API begins (most end in /v1)"
 START = "start the server (docs/models.md), or set SHRAG_LLM__BASE_URL to where it runs"
@@ -95,9 +95,11 @@ async def _version(endpoint: Endpoint, base_url: str) -> Finding:
     """Ask where vLLM tells its version; other servers have no such address, which is no fault."""
     try:
         response = await endpoint.exchange("GET", f"{base_url.removesuffix('/v1')}/version", None, LOOK_S)
+        if response.status_code == NOT_FOUND:
+            return Finding("version", "ok", "not told; the server is not vLLM")
         version = str(read_json(response.content)["version"])
     except (ModelFailed, ValueError, TypeError, KeyError):
-        return Finding("version", "ok", "not told; the server is not vLLM")
+        return Finding("version", "ok", "not told")
     return Finding("version", "ok", f"vLLM {one_line(version, endpoint.settings.api_key)}")
 
 

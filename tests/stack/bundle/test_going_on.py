@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 
 import pytest
+from filelock import FileLock
 
 from stack.bundle.making import BundleRequest, make_bundle
 from stack.bundle.manifest import files_below
@@ -80,7 +81,7 @@ def test_a_bundle_that_goes_on_has_the_source_and_the_models_of_now(checkout, tm
         subprocess.run([*GIT, "-C", str(clone), *words], check=True)
     make_bundle(request)
     paths = set(files_below(tmp_path / "out"))
-    assert {one for one in paths if one.startswith("source/")} == {
+    assert {path for path in paths if path.startswith("source/")} == {
         "source/new.yml",
         "source/requirements/base.txt",
     }
@@ -121,10 +122,31 @@ def test_a_branch_of_the_hub_that_has_moved_is_not_mixed(checkout, tmp_path, mon
 
 
 def test_two_at_once_are_one_too_many(checkout, tmp_path):
-    from filelock import FileLock
-
     with FileLock(tmp_path / ".out.lock"), pytest.raises(BundleBusy):
         make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
+
+
+def test_one_that_another_process_has_made_meanwhile_is_left_as_it_is(checkout, tmp_path, monkeypatch):
+    """The other ends between the look at the folder and the lock."""
+    real = FileLock.acquire
+
+    def acquire(self, *arguments, **options):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "bundle.json").write_text("{}")
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(FileLock, "acquire", acquire)
+    with pytest.raises(BundleCallError, match="is there already"):
+        make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
+    assert not (tmp_path / "out.partial").exists()
+
+
+def test_a_lock_that_is_waited_for_stays_the_same_file(checkout, tmp_path, monkeypatch):
+    """A file that was opened before it is removed, and locked after, keeps nobody out."""
+    monkeypatch.setattr("stack.bundle.making.collect_wheels", lambda *_: "")
+    with (tmp_path / ".out.lock").open("w") as opened:
+        make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
+        assert os.path.samestat(os.fstat(opened.fileno()), (tmp_path / ".out.lock").stat())
 
 
 def test_a_lock_that_cannot_be_had_keeps_what_is_there(checkout, tmp_path, monkeypatch):

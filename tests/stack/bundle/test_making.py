@@ -3,7 +3,7 @@
 import pytest
 
 from stack.bundle.making import BundleRequest, make_bundle
-from stack.bundle.manifest import files_below, read_manifest
+from stack.bundle.manifest import Model, files_below, read_manifest
 from stack.bundle.wheels import for_platforms
 from stack.errors import BundleCallError, BundleIncomplete
 
@@ -12,7 +12,7 @@ def test_a_bundle_holds_what_was_asked_for_and_says_so(whole, checkout):
     manifest = read_manifest(whole)
     head = (checkout / ".git" / "refs" / "heads" / "main").read_text("utf-8")
     assert manifest.commit == head.strip()
-    assert manifest.models == ({"name": "owner/tiny", "revision": "", "source": "folder"},)
+    assert manifest.models == (Model("owner/tiny", "", "folder"),)
     paths = set(files_below(whole))
     assert {"source/requirements/base.txt", "models/owner/tiny/b.safetensors"} <= paths
     assert sum(path.endswith(".whl") for path in paths) >= 2
@@ -32,7 +32,7 @@ def test_a_folder_that_no_bundle_was_begun_in_is_not_taken(checkout, tmp_path):
     (tmp_path / "out.partial" / ".env").write_text("KEY=secret")
     with pytest.raises(BundleCallError, match="no bundle that was begun"):
         make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
-    assert [one.name for one in (tmp_path / "out.partial").iterdir()] == [".env"]
+    assert [path.name for path in (tmp_path / "out.partial").iterdir()] == [".env"]
 
 
 def test_wheels_for_another_system_are_asked_for_by_their_tags():

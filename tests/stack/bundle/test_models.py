@@ -34,7 +34,8 @@ def test_two_models_of_one_name_are_refused(checkout, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["owner/name", "name@1", "owner/../x@1", "/nowhere=owner/name", "owner/name@", "@1"]
+    "text",
+    ["owner/name", "name@1", "/=name", "/=a/b/c", "owner/../x@1", "/nowhere=owner/name", "owner/name@", "@1"],
 )
 def test_a_model_without_a_revision_or_a_name_is_refused(text):
     with pytest.raises(BundleCallError):
@@ -48,7 +49,7 @@ def test_a_model_is_named_by_its_revision_or_by_its_folder(tmp_path):
 
 def test_a_model_without_weights_or_a_tokenizer_is_not_whole(tmp_path):
     (tmp_path / "config.json").write_text("{}")
-    assert [one.partition(" (")[0] for one in model_faults(tmp_path)] == [
+    assert [fault.partition(" (")[0] for fault in model_faults(tmp_path)] == [
         "there is no tokenizer",
         "there are no weights",
     ]
@@ -60,4 +61,15 @@ def test_a_module_of_sentence_transformers_that_is_missing_is_told(tmp_path):
     (tmp_path / "modules.json").write_text(json.dumps(modules))
     assert list(model_faults(tmp_path)) == [
         "modules.json names 1_Pooling, and 1_Pooling/config.json is missing"
+    ]
+
+
+def test_descriptions_that_hold_something_else_are_told(tmp_path):
+    write_model(tmp_path, shards=("a.safetensors",))
+    (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"layer": 1}}')
+    (tmp_path / "modules.json").write_text('["1_Pooling", {"path": 1}]')
+    assert list(model_faults(tmp_path)) == [
+        "model.safetensors.index.json names 1, which is missing",
+        "modules.json holds what is no module",
+        "modules.json holds what is no module",
     ]

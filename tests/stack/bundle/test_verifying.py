@@ -28,16 +28,16 @@ def test_a_whole_bundle_is_verified_and_tells_how_to_install(whole):
     checked = verify_bundle(whole)
     assert checked.faults == ()
     assert any(
-        f"PIP_NO_INDEX=1 PIP_FIND_LINKS=file://{whole}/wheels make install " in one
-        for one in checked.commands
+        f"PIP_NO_INDEX=1 PIP_FIND_LINKS=file://{whole}/wheels make install " in command
+        for command in checked.commands
     )
-    assert any(f"MODELS_FOLDER={whole}/models" in one for one in checked.commands)
+    assert any(f"MODELS_FOLDER={whole}/models" in command for command in checked.commands)
 
 
 def test_the_commands_are_whole_where_a_path_has_a_blank(whole, tmp_path):
     folder = tmp_path / "my disk"
     shutil.copytree(whole, folder)
-    commands = [shlex.split(one, comments=True) for one in verify_bundle(folder).commands]
+    commands = [shlex.split(command, comments=True) for command in verify_bundle(folder).commands]
     assert commands[0] == ["cp", "-r", f"{folder}/source", "shrag", "&&", "cd", "shrag"]
     assert commands[1][1] == f"PIP_FIND_LINKS=file://{tmp_path}/my%20disk/wheels"
     assert commands[2][:2] == ["echo", f"MODELS_FOLDER={folder}/models"]
@@ -86,8 +86,10 @@ def test_a_missing_shard_is_found_as_a_file_and_as_a_model_that_cannot_be_loaded
 def test_a_missing_wheel_is_found_by_pip_too(bundle):
     next((bundle / "wheels").glob("defusedxml-*.whl")).unlink()
     faults = verify_bundle(bundle).faults
-    assert [one for one in faults if one.startswith("wheels/defusedxml") and one.endswith("is missing")]
-    assert [one for one in faults if one.startswith("wheels: ERROR") and "defusedxml" in one]
+    assert [
+        fault for fault in faults if fault.startswith("wheels/defusedxml") and fault.endswith("is missing")
+    ]
+    assert [fault for fault in faults if fault.startswith("wheels: ERROR") and "defusedxml" in fault]
 
 
 def test_a_link_out_of_the_bundle_is_found(bundle, tmp_path):
@@ -111,7 +113,8 @@ def test_a_lock_that_there_is_not_is_one_error(bundle):
 
 def test_wheels_for_another_python_are_told(bundle):
     change_manifest(bundle, python="3.99")
-    assert any(one.startswith("wheels: they are for Python 3.99") for one in verify_bundle(bundle).faults)
+    faults = verify_bundle(bundle).faults
+    assert any(fault.startswith("wheels: they are for Python 3.99") for fault in faults)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 1}', '{"format": 2}'])
@@ -119,6 +122,15 @@ def test_a_manifest_that_cannot_be_read_is_one_error(tmp_path, text):
     (tmp_path / "bundle.json").write_text(text)
     with pytest.raises(BundleDamaged):
         verify_bundle(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"models": [{"revision": ""}]}, {"images": [{"name": "a", "digest": ""}]}]
+)
+def test_a_manifest_that_lacks_a_part_is_one_error(bundle, changed):
+    change_manifest(bundle, **changed)
+    with pytest.raises(BundleDamaged, match="cannot be read"):
+        verify_bundle(bundle)
 
 
 def test_pipes_in_the_place_of_files_are_not_waited_for(bundle):
