@@ -1,11 +1,11 @@
 """Dead letters on their way to disk: a corpus may hold more of them than memory should."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Self, TextIO
 
 from indexer.readers import DeadLetter
+from indexer.terminal import json_text
 
 SHOWN = 10
 MOST_BYTES = 16_000_000  # of the file
@@ -54,4 +54,4 @@ class DeadLetterFile:
 
 
 def _as_line(letter: DeadLetter) -> str:
-    return json.dumps(asdict(letter), ensure_ascii=False) + "\n"
+    return json_text(asdict(letter)) + "\n"

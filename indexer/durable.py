@@ -57,7 +57,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     try:
         with passing.open("xb") as file:
             with suppress(FileNotFoundError):
-                _like(path.stat(), file.fileno())
+                old = path.lstat()
+                if stat.S_ISREG(old.st_mode):
+                    _like(old, file.fileno())
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -72,7 +72,7 @@ class Manifest:
         place = f"index {index!r}" if version is None else f"index {index!r}, version {version}"
         if not isinstance(record, dict):
             raise _damaged(place, "it is no JSON object", index)
-        stored = record.get("format", 1)
+        stored = record.get("format", 1 if "name" in record else None)
         if stored != FORMAT and isinstance(stored, int):
             raise IndexMismatch(
                 f"index {index!r} is of format {stored}, this version of shrag reads and writes {FORMAT}",

@@ -36,7 +36,7 @@ def refuse_plain_http(addresses: str | None, *, secret: bool, allowed: bool) -> 
 
 def _is_loopback(host: str) -> bool:
     """Tell whether a host is this machine by its name (RFC 6761, section 6.3) or number."""
-    if host.rstrip(".") == "localhost" or host.rstrip(".").endswith(".localhost"):
+    if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
         number = ip_address(host.partition("%")[0])

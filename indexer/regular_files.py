@@ -27,6 +27,8 @@ def read_regular(path: Path, most: int) -> bytes:
     """Read a regular file of at most so many bytes; OSError for a larger one and for anything else."""
     with open_regular(path) as file:
         data = file.read(most + 1)
+    if data is None:  # of the kernel's own files some give bytes when there are any
+        raise OSError(errno.EAGAIN, "there is nothing to read", str(path))
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
     return data

@@ -64,6 +64,9 @@ def differing_files(
     With `most_bytes` the smallest files are read, as many as have so many bytes together; else all are.
     """
     same_size = []
+    for lock in sorted(folder.rglob("*.lock")):  # tantivy opens its own, and would wait for a pipe
+        if not S_ISREG(lock.lstat().st_mode):
+            yield f"{lock.relative_to(folder).as_posix()} is no file"
     for name, expected in sorted(sums.items()):
         try:
             status = (folder / name).stat()

@@ -131,6 +131,16 @@ def test_strict_publishes_nothing_at_the_first_refusal(home, tmp_path):
     assert build(home, corpus).manifest.papers == 50
 
 
+def test_the_file_of_dead_letters_steers_no_terminal(home, tmp_path):
+    (tmp_path / "papers.jsonl").write_text(
+        '{"id": "1", "title": "t"}\n{"id": "a b", "title": "\x9b2J\u202e\u2028"}\n'
+    )
+    build(home, tmp_path / "papers.jsonl")
+    written = (home / "papers" / "dead-letters" / "000001.jsonl").read_text("utf-8")
+    assert not set(written) & set("\x9b\u202e\u2028")
+    assert json.loads(written)["line"] == 2
+
+
 def test_dead_letters_lie_beside_the_version_and_ten_are_reported(home, tmp_path):
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(1), *([REFUSED] * 25)])
 

@@ -10,7 +10,6 @@ from indexer.plain_http import hosts_in_the_clear, refuse_plain_http
     [
         "https://model.test/v1",
         "http://localhost:8000/v1",
-        "http://LOCALHOST.:8000",
         "http://vllm.localhost",
         "http://127.0.0.1:8000",
         "http://127.8.9.1",
@@ -31,6 +30,7 @@ def test_what_is_encrypted_or_stays_on_this_machine_is_not_in_the_clear(address)
         ("HTTP://model.test", ["model.test"]),
         ("http://127.0.0.1.model.test", ["127.0.0.1.model.test"]),
         ("http://localhost.model.test", ["localhost.model.test"]),
+        ("http://localhost./v1", ["localhost."]),  # a resolver is asked for it
         ("http://192.168.1.7:8000", ["192.168.1.7"]),
         ("http://[fe80::1%25eth0]:80", ["fe80::1%25eth0"]),
         ("https://node1:9200,http://node2:9200, http://node3:9200", ["node2", "node3"]),

@@ -1,6 +1,7 @@
 """Versions side by side: publishing, going back, clearing away, and what an ended process leaves."""
 
 import json
+import os
 import subprocess
 import sys
 from errno import EIO
@@ -80,6 +81,26 @@ def test_rollback_goes_back_one_by_one(store):
     assert [store.rollback(), answering(store), store.rollback(), answering(store)] == [2, 2, 1, 1]
     with pytest.raises(InvalidCall, match="index 'papers' has no version before 1 to go back to"):
         store.rollback()
+
+
+def test_a_pointer_that_is_a_link_to_itself_is_set_again(store):
+    publish(store)
+    publish(store)
+    pointer = store.local.path / "CURRENT"
+    pointer.unlink()
+    pointer.symlink_to("CURRENT")
+    with pytest.raises(IndexDamaged, match="holds no version number"):
+        store.require_current()
+
+    assert (store.rollback(1), answering(store), pointer.is_symlink()) == (1, 1, False)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("elsewhere")])
+def test_a_lock_that_is_no_file_is_told_and_not_waited_for(store, make):
+    publish(store)
+    make(store.version_path(1) / "index.lock")
+
+    assert list(store.verify_files(1)) == ["index.lock is no file"]
 
 
 def test_what_was_rolled_back_from_is_cleared_away_by_the_next_version(store):
