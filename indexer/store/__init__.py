@@ -61,7 +61,8 @@ class IndexStore(Protocol):
     """The versions of one index, of which one answers; a context manager that closes connections.
 
     What changes an index wants `writing()` to be held, but `rollback` and `delete`, which hold it themselves.
-    A published version never changes; one that is cleared away while it is read is a FileNotFoundError.
+    A published version never changes; one that is cleared away while it is read is a
+    FileNotFoundError or VersionGone.
     """
 
     name: str
