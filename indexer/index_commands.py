@@ -184,7 +184,7 @@ def verify(name: str, as_json: bool) -> None:
         compared = {}
         for version in store.versions():
             with ExitStack() as held:
-                with suppress(FileNotFoundError):  # its manifest is lost, or it was cleared away
+                with suppress(OSError):  # its manifest is lost or no file, or it was cleared away
                     held.enter_context(store.holding(version))
                 compared[version] = store.verify_files(version, progress)
         there = store.versions()  # others were cleared away meanwhile
