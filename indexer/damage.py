@@ -1,26 +1,36 @@
 """What a broken file makes of the libraries that read it, told as one error."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from indexer.errors import IndexDamaged, RemediableError, Remedy
 
 # A library that reads other bytes than were written fails in any of these ways. What the system refuses
-# (OSError) says itself what it is, and may be a version that was cleared away.
+# (OSError) says itself what it is, and may be a version that was cleared away. Mistakes in our own code
+# fail in the same ways, but for a panic.
 SIGNS = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, SystemError)
 MENDED_BY = (Remedy.VERIFY, Remedy.ROLL_BACK, Remedy.REBUILD)
 
 
 @contextmanager
-def describing_damage(what: str | Path, index: str = "") -> Iterator[None]:
-    """Say IndexDamaged of what proves broken only while it is read; `what` is the file, or the index."""
+def describing_damage(
+    what: str | Path, index: str = "", *, check: Callable[[], None] | None = None
+) -> Iterator[None]:
+    """Say IndexDamaged of what proves broken only while it is read; `what` is the file, or the index.
+
+    Where much more is done than to read, `check` compares the files, and raises IndexDamaged where they
+    differ; an error that intact files cannot have caused is raised as it is.
+    """
     try:
         yield
     except RemediableError:
         raise
     except BaseException as error:
         if not isinstance(error, SIGNS) and not is_panic(error):
+            raise
+        if check and not is_panic(error):
+            check()
             raise
         raise IndexDamaged(
             f"{what} cannot be read ({_reason(error)})", remedy=MENDED_BY, index=index

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 from zlib import crc32
@@ -60,6 +62,23 @@ def key_field(unit: "Unit") -> str:
 def key_of(passage: StoredPassage, unit: "Unit") -> str:
     """Return the id of the record that a passage was made from."""
     return passage.passage_id if unit == "passage" else passage.doc_id
+
+
+def open_searcher(folder: Path) -> tantivy.Searcher:
+    """Open the index of a published version, also where its lock may not be written.
+
+    ValueError where it cannot be read.
+    """
+    try:
+        return tantivy.Index(tantivy_schema(), str(folder)).searcher()
+    except ValueError as error:
+        if "Failed to acquire Lockfile" not in str(error):
+            raise
+    with TemporaryDirectory() as view:  # the lock goes there; the searcher has its files open by then
+        for path in folder.iterdir():
+            if path.suffix != ".lock":
+                (Path(view) / path.name).symlink_to(path.resolve())
+        return tantivy.Index(tantivy_schema(), view).searcher()
 
 
 def read_stored(searcher: tantivy.Searcher) -> Iterator[StoredPassage]:

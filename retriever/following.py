@@ -51,7 +51,7 @@ class FollowingIndex:
         self._lock = Lock()  # of what is current and who uses it
         self._moving = Lock()  # held by the one thread that looks at the pointer or opens a version
         self._current = _Opened(open_version())
-        self._look_at = 0.0
+        self._look_at = 0.0 if store.capabilities.local else time.monotonic() + LOOKED_EVERY_S
         self._refused: tuple[Pointer | None, float] = (None, 0.0)
         self._threads = WorkerThreads("follow")
         self._shared = ExitStack()
@@ -73,7 +73,7 @@ class FollowingIndex:
                 await self._threads.run(self._look)
             else:  # a server may take its time, and the version that is open may answer meanwhile
                 self._look_at = time.monotonic() + LOOKED_EVERY_S
-                self._threads.begin(self._look)
+                self._threads.begin(self._look_unawaited)
         gone: set[Pointer] = set()
         while True:
             async with self._asked() as opened:
@@ -115,10 +115,24 @@ class FollowingIndex:
         finally:
             self._moving.release()
 
+    def _look_unawaited(self) -> None:
+        """Look while the version that is open answers; nobody else would tell of an error."""
+        try:
+            self._look()
+        except UnknownIndex:  # the question will tell
+            pass
+        except Exception as error:  # noqa: BLE001 - the version that is open goes on answering
+            self._log("pointer not followed", repr(error))
+
     def _follow(self, current: "SearchIndex") -> None:
         try:
             pointer = self._store.pointer()
-        except (IndexerError, OSError):  # the question will tell whether that is the end
+        except (EngineUnreachable, EngineRefused):  # the question will tell whether that is the end
+            return
+        except (IndexerError, OSError) as error:
+            reason = f"which one is the current cannot be told ({error})"
+            if self._note(current, reason):
+                self._log("pointer not read", str(error))
             return
         if pointer == current.pointer:
             current.notes = ()
@@ -133,13 +147,20 @@ class FollowingIndex:
             raise
         except (IndexerError, OSError) as error:
             self._refused = (pointer, time.monotonic() + TRIED_EVERY_S)
-            version = current.manifest.version
-            current.notes = (
-                f"answered by version {version}: the one published since cannot be opened ({error})",
-            )
-            from indexer.logs import get_logger  # it loads what a search on the command line does not need
+            self._note(current, f"the one published since cannot be opened ({error})")
+            self._log("version not opened", str(error))
 
-            get_logger("index").warning("version not opened", index=current.manifest.name, reason=str(error))
+    @staticmethod
+    def _note(current: "SearchIndex", reason: str) -> bool:
+        """Let the results of a version say why no other answers; tell whether they did not say so before."""
+        before = current.notes
+        current.notes = (f"answered by version {current.manifest.version}: {reason}",)
+        return current.notes != before
+
+    def _log(self, what: str, reason: str) -> None:
+        from indexer.logs import get_logger  # it loads what a search on the command line does not need
+
+        get_logger("index").warning(what, index=self.manifest.name, reason=reason)
 
     def _leave(self, gone: _Opened) -> None:
         """Go on from a version that is gone, whether or not another thread has done so; patiently."""

@@ -213,13 +213,19 @@ def _checked_dictionary(store: IndexStore, manifest: Manifest, home: Path) -> Us
 
 def _open_embedded(settings: IndexerSettings, store: IndexStore, manifest: Manifest) -> Engine:
     del settings
-    vectors = store.vectors(manifest)
-    try:
-        return TantivyEngine(Path(store.address(manifest).index), vectors, name=store.name)
-    except (OSError, IndexDamaged):
+    folder = Path(store.address(manifest).index)
+
+    def check() -> None:
+        if folder.exists():  # else the version was superseded, and lies elsewhere until it is closed
+            store.check_files(manifest, every_byte=True)
+
+    with ExitStack() as opened:
+        vectors = store.vectors(manifest)
         if vectors:
-            vectors.close()
-        raise
+            opened.callback(vectors.close)
+        engine = TantivyEngine(folder, vectors, name=store.name, check=check)
+        opened.pop_all()  # it closes them
+    return engine
 
 
 def _open_cluster(settings: IndexerSettings, store: IndexStore, manifest: Manifest) -> Engine:

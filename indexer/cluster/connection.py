@@ -177,6 +177,15 @@ def is_transient(error: BaseException | None) -> bool:
     return isinstance(error, TransportError) and not isinstance(error, LASTING)
 
 
+def is_denied(error: BaseException | None) -> bool:
+    """Tell whether an error of the client says that this user or key lacks a right."""
+    return (
+        isinstance(error, ApiError)
+        and error.status_code == FORBIDDEN
+        and reason_of(error)[0] != "cluster_block_exception"
+    )
+
+
 @contextmanager
 def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
     """Turn what the client raises into EngineUnreachable or EngineRefused, with what mends it."""

@@ -38,9 +38,17 @@ async def upload(client: AsyncElasticsearch, index: str, key: str, path: Path) -
     return {"pieces": pieces, "sha256": digest.hexdigest()}
 
 
-async def download(client: AsyncElasticsearch, index: str, key: str, note: GlossaryNote, path: Path) -> None:
-    """Write the glossary to `path`, whole or not at all; IndexDamaged where the cluster's is not whole."""
-    digest = hashlib.sha256()
+async def download(
+    client: AsyncElasticsearch, index: str, key: str, note: GlossaryNote, size: int, path: Path
+) -> None:
+    """Write the glossary to `path`, whole or not at all; IndexDamaged where the cluster's is not whole.
+
+    No more than `size` bytes are taken, as many as were written.
+    """
+    digest, left = hashlib.sha256(), size
+    changed = IndexDamaged(
+        f"the glossary {key} in the cluster is not what was written", remedy=Remedy.REBUILD
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     passing = temporary_path(path)
     try:
@@ -48,12 +56,13 @@ async def download(client: AsyncElasticsearch, index: str, key: str, note: Gloss
             for piece in range(note["pieces"]):
                 found = await client.get(index=index, id=f"{key}/{piece}")
                 data = base64.b64decode(found["_source"]["data"])
+                left -= len(data)
+                if not data or left < 0:
+                    raise changed
                 digest.update(data)
                 file.write(data)
         if digest.hexdigest() != note["sha256"]:
-            raise IndexDamaged(
-                f"the glossary {key} in the cluster is not what was written", remedy=Remedy.REBUILD
-            )
+            raise changed
         passing.replace(path)
     except NotFoundError as error:
         raise IndexDamaged(

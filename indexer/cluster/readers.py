@@ -20,7 +20,7 @@ from indexer.errors import EngineRefused, EngineUnreachable
 
 LASTS_S = 120
 RENEWED_EVERY_S = 30
-MOST_READERS = 10_000
+FORGOTTEN_AT_ONCE = 1_000
 BODY: dict[str, Any] = {
     "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}},
     "mappings": {
@@ -38,7 +38,7 @@ BODY: dict[str, Any] = {
 def registered(cluster: Cluster, readers: str, index: str) -> Iterator[None]:
     """Keep a version's index from being cleared away; EngineRefused where this key may not write that."""
     key = uuid.uuid4().hex
-    cluster.run(_write(cluster.client, readers, key, index))
+    cluster.run_patiently(lambda: _write(cluster.client, readers, key, index))
     renewing = cluster.start(_keep_fresh(cluster.client, readers, key, index))
     try:
         yield
@@ -64,12 +64,12 @@ async def is_read(client: AsyncElasticsearch, readers: str, index: str) -> bool:
     """Tell whether somebody keeps a version's index open; those who have run out are forgotten."""
     where: dict[str, Any] = {"index": readers, "ignore_unavailable": True}
     await client.indices.refresh(**where)
-    found = await client.search(size=MOST_READERS, allow_partial_search_results=False, **where)
-    now, forgetting = int(time.time()), client.options(ignore_status=404)
-    held = False
+    where["allow_partial_search_results"] = False
+    now = int(time.time())
+    ran_out = {"range": {"until": {"lte": now}}}
+    found = await client.search(query=ran_out, size=FORGOTTEN_AT_ONCE, source=False, **where)
     for hit in found["hits"]["hits"]:
-        if hit["_source"]["until"] <= now:
-            await forgetting.delete(index=readers, id=hit["_id"])
-        elif hit["_source"]["index"] == index:
-            held = True
-    return held
+        await client.options(ignore_status=404).delete(index=readers, id=hit["_id"])
+    held = {"bool": {"filter": [{"term": {"index": index}}], "must_not": [ran_out]}}
+    found = await client.search(query=held, size=0, track_total_hits=True, **where)
+    return bool(found["hits"]["total"]["value"])

@@ -10,6 +10,7 @@ from elasticsearch import AsyncElasticsearch
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document
 from indexer.cluster.node import AnswerTooLong
+from indexer.errors import EngineRefused, IndexDamaged, Remedy
 from indexer.schema import StoredPassage
 from indexer.stored import place_in_paper
 
@@ -19,7 +20,10 @@ PAGE = 2_000  # documents read at a time
 async def page_of(
     client: AsyncElasticsearch, index: str, *, after: list[Any] | None, **search: Any
 ) -> list[dict[str, Any]]:
-    """Return the hits of a search behind those whose last was sorted as `after`; none at the end."""
+    """Return the hits of a search behind those whose last was sorted as `after`; none at the end.
+
+    EngineRefused where they are not behind those: there would be no end.
+    """
     size = PAGE
     while True:
         try:
@@ -37,7 +41,22 @@ async def page_of(
             size = max(1, size // 8)
         else:
             hits: list[dict[str, Any]] = answer["hits"]["hits"]
+            if hits and after is not None and hits[-1]["sort"] <= after:
+                raise EngineRefused(
+                    f"what answers for {index} sends again what it sent before",
+                    remedy="look at the proxy before Elasticsearch, if there is one",
+                )
             return hits
+
+
+def passages_of_version(cluster: Cluster, index: str, most: int) -> Iterator[StoredPassage]:
+    """Yield the passages of a published version in corpus order; IndexDamaged if more than `most`."""
+    for number, passage in enumerate(passages_of_index(cluster, index)):
+        if number == most:
+            raise IndexDamaged(
+                f"{index} holds more than the {most:,} passages that were written", remedy=Remedy.REBUILD
+            )
+        yield passage
 
 
 def passages_of_index(cluster: Cluster, index: str, **search: Any) -> Iterator[StoredPassage]:

@@ -7,7 +7,7 @@ of a build and the dead letters; on every machine that searches, copies of the v
 import shutil
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from errno import ENOENT
 from pathlib import Path
@@ -18,11 +18,11 @@ from elasticsearch import BadRequestError, NotFoundError
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.cluster import glossaries, names, readers
-from indexer.cluster.connection import Cluster
+from indexer.cluster.connection import Cluster, is_denied
 from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
-from indexer.cluster.reading import count, passages_of_index
+from indexer.cluster.reading import count, passages_of_version
 from indexer.durable import describing_write_errors
 from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, Remedy, VersionGone
 from indexer.logs import get_logger
@@ -33,7 +33,7 @@ from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
-from indexer.store.build_folder import GLOSSARY, NAME, BuildFolder
+from indexer.store.build_folder import GLOSSARY, NAME, BuildFolder, is_version
 from indexer.sums import sum_file
 from indexer.writers import Writer
 from indexer.writers.elasticsearch import ElasticsearchWriter
@@ -108,9 +108,11 @@ class ElasticsearchStore(IndexStore):
         """Keep a version from being cleared away while it is read; a key for searching only may not."""
         with ExitStack() as held:
             try:
-                self._run(self._create(self._readers, readers.BODY))
+                self._patiently(lambda: self._create(self._readers, readers.BODY))
                 held.enter_context(readers.registered(self._cluster, self._readers, self.index_of(version)))
             except EngineRefused as error:
+                if not is_denied(error.__cause__):
+                    raise
                 log.warning("version not held", index=self.name, version=version, reason=error.what)
             yield
 
@@ -183,7 +185,7 @@ class ElasticsearchStore(IndexStore):
         index = self.index_of(manifest.version)
         try:
             with self.holding(manifest.version):
-                yield from passages_of_index(self._cluster, index)
+                yield from passages_of_version(self._cluster, index, manifest.passages)
         except EngineRefused as error:
             if not isinstance(error.__cause__, NotFoundError):
                 raise
@@ -197,10 +199,11 @@ class ElasticsearchStore(IndexStore):
         """Return a copy of a version's glossary, fetched where this machine has none."""
         note = self._glossary_note(manifest.version)
         path = self.local.version_path(manifest.version) / f"{note['sha256'][:16]}-{GLOSSARY}"
-        if not path.exists():
+        if not _is_whole(path, note["sha256"]):
             try:
                 with _describing_copy_errors(self.name, path.parent):
-                    self._fetch_glossary(manifest.version, note, path)
+                    self._fetch_glossary(manifest, note, path)
+                self._remove_old_copies(path)
             except (IndexDamaged, IndexNotWritten):
                 if self.current() != manifest.version:  # cleared away since
                     index = self.index_of(manifest.version)
@@ -214,9 +217,21 @@ class ElasticsearchStore(IndexStore):
             raise FileNotFoundError(ENOENT, "no such glossary", self.index_of(version))
         return note
 
-    def _fetch_glossary(self, version: int, note: glossaries.GlossaryNote, path: Path) -> None:
-        index = self.index_of(version)
-        self._run(glossaries.download(self._client, self._glossaries, index, note, path))
+    def _fetch_glossary(self, manifest: Manifest, note: glossaries.GlossaryNote, path: Path) -> None:
+        index, written = self.index_of(manifest.version), manifest.files.get(GLOSSARY)
+        size = written.bytes if written else 0
+        self._run(glossaries.download(self._client, self._glossaries, index, note, size, path))
+
+    def _remove_old_copies(self, fetched: Path) -> None:
+        """Remove what this machine copied of versions that the cluster has no more, and nothing else."""
+        there = self._metas("all")
+        for folder in filter(is_version, self.local.versions.iterdir()):
+            if folder == fetched.parent or int(folder.name.removeprefix(".")) not in there:
+                with suppress(OSError):  # also where something else lies in the folder, which stays
+                    for copy in folder.glob(f"*-{GLOSSARY}"):
+                        if copy != fetched:
+                            copy.unlink()
+                    folder.rmdir()
 
     def vectors(self, manifest: Manifest) -> None:
         """Return None: the cluster holds the vectors, and a version that starts from another has its."""
@@ -247,7 +262,7 @@ class ElasticsearchStore(IndexStore):
         try:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / GLOSSARY
-                self._fetch_glossary(version, self._glossary_note(version), path)
+                self._fetch_glossary(manifest, self._glossary_note(version), path)
                 if sum_file(path) != manifest.files.get(GLOSSARY):
                     changed.append(f"{GLOSSARY} holds other bytes than were written")
         except FileNotFoundError:
@@ -288,6 +303,7 @@ class ElasticsearchStore(IndexStore):
         """Take away the mark of a version that is about to answer, once it does."""
         meta = self._metas().get(version, {})
         if meta.pop(names.PUBLISHING, None):
+            meta.pop("built_by", None)
             index = self.index_of(version)
             self._patiently(lambda: self._client.indices.put_mapping(index=index, meta=meta))
 
@@ -377,7 +393,13 @@ class ElasticsearchStore(IndexStore):
         self.local.move_dead_letters(manifest.version)
         note = self._patiently(lambda: glossaries.upload(self._client, self._glossaries, index, glossary))
         self._require_lease()  # an upload may take long
-        meta = {"manifest": published.as_record(), "glossary": note, names.PUBLISHING: True}
+        built_by = holder_at(self.local.path)  # stays until it answers: a build that is killed here goes on
+        meta = {
+            "manifest": published.as_record(),
+            "glossary": note,
+            names.PUBLISHING: True,
+            "built_by": built_by,
+        }
         settings = published_settings(self._settings.replicas)
         self._patiently(lambda: self._client.indices.put_settings(index=index, settings=settings))
         self._patiently(lambda: self._client.indices.put_mapping(index=index, meta=meta))
@@ -446,6 +468,14 @@ class ElasticsearchStore(IndexStore):
 
     def _patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         return self._cluster.run_patiently(ask)
+
+
+def _is_whole(path: Path, sha256: str) -> bool:
+    """Tell whether a copy of a glossary is there, every byte of it."""
+    try:
+        return sum_file(path).sha256 == sha256
+    except OSError:
+        return False
 
 
 def _ours(metas: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:

@@ -28,8 +28,6 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-import tantivy
-
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.damage import describing_damage
@@ -38,7 +36,7 @@ from indexer.errors import IndexDamaged, IndexMismatch, Remedy, VersionGone
 from indexer.manifest import MANIFEST, Manifest
 from indexer.papers import Unit
 from indexer.requests import Progress, no_progress
-from indexer.schema import StoredPassage, tantivy_schema
+from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
 from indexer.store.build_folder import (
@@ -54,7 +52,7 @@ from indexer.store.build_folder import (
     BuildFolder,
     is_version,
 )
-from indexer.stored import read_stored
+from indexer.stored import open_searcher, read_stored
 from indexer.sums import READ_ON_OPENING, FileSum, added_files, differing_files, sum_files, sums_by_inode
 
 if TYPE_CHECKING:
@@ -184,8 +182,7 @@ class FolderStore(IndexStore):
         try:
             with describing_damage(what, self.name), self.holding(manifest.version):
                 self.check_files(manifest, every_byte=True)
-                index = tantivy.Index(tantivy_schema(), self.address(manifest).index)
-                yield from read_stored(index.searcher())
+                yield from read_stored(open_searcher(Path(self.address(manifest).index)))
         except (IndexDamaged, OSError) as error:
             if not self.version_path(manifest.version).is_dir():
                 raise VersionGone(

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from errno import ENOENT
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tantivy
-
 from indexer.damage import describing_damage
 from indexer.encoders.arrays import Stored
-from indexer.schema import StoredPassage, tantivy_schema
+from indexer.schema import StoredPassage
+from indexer.stored import open_searcher
 from retriever.engines import Engine, EngineHit, Explanation
 from retriever.engines.tantivy_explaining import explain, term_frequencies
 from retriever.engines.tantivy_passages import StoredPassages
@@ -29,17 +29,28 @@ SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 class TantivyEngine(Engine):
     """One published version, open for reading; what is published later does not show."""
 
-    def __init__(self, folder: Path, vectors: "VectorStore | None" = None, *, name: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        vectors: "VectorStore | None" = None,
+        *,
+        name: str = "",
+        check: Callable[[], None] | None = None,
+    ) -> None:
         """Open the index in `folder`, with its vectors if there are any, which are closed with it.
+
+        `check` compares every byte, and raises IndexDamaged; it is asked where a question fails, until it has
+        found nothing once.
 
         Raises:
             FileNotFoundError: it is gone.
             IndexDamaged: it is broken; so is what is asked later, where only that reads what is broken.
         """
         self._what, self._name = folder, name  # for a message
+        self._check = cache(check) if check else None
         with describing_damage(folder, name):
             documents = _check_segments(folder)
-            self._searcher = tantivy.Index(tantivy_schema(), str(folder)).searcher()
+            self._searcher = open_searcher(folder)
         self._passages = StoredPassages(self._searcher)
         self._hits = BestHits(self._searcher, self._passages, documents)
         self._vectors = _nearest_passages(vectors) if vectors else None
@@ -114,8 +125,12 @@ class TantivyEngine(Engine):
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """Run a function in one of the engine's threads; IndexDamaged where a file proves broken."""
-        with describing_damage(self._what, self._name):
-            return await self._threads.run(function, *args, **kwargs)
+
+        def described() -> Result:
+            with describing_damage(self._what, self._name, check=self._check):
+                return function(*args, **kwargs)
+
+        return await self._threads.run(described)
 
 
 def _nearest_passages(vectors: "VectorStore") -> "NearestPassages":

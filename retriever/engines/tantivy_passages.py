@@ -36,9 +36,10 @@ class StoredPassages:
         if ids is None:
             passage = self._read(address)
             ids = (passage.passage_id, passage.doc_id)
-            if len(self._ids) >= REMEMBERED_IDS:
-                self._ids.clear()
-            self._ids[place] = ids
+            with self._lock:
+                if len(self._ids) >= REMEMBERED_IDS:
+                    self._ids.clear()
+                self._ids[place] = ids
         return EngineHit(*ids, round(score, SCORE_DECIMALS))
 
     def kept(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
@@ -53,7 +54,9 @@ class StoredPassages:
             addresses = self._addresses(compiled(Exact("passage_id", missing)), len(missing))
             found |= {passage.passage_id: passage for passage in map(self._read, addresses)}
             lost = set(missing) - found.keys()
-            if lost and not lost.isdisjoint(passage_id for passage_id, _ in self._ids.values()):
+            with self._lock:  # other threads add to what was found
+                lost &= {passage_id for passage_id, _ in self._ids.values()} if lost else set()
+            if lost:
                 raise ValueError(f"{min(lost)!r} was found, and is not there")
         return found
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from indexer.errors import UnknownIndex, VersionGone
+from indexer.errors import IndexClosed, UnknownIndex, VersionGone
 from indexer.ingest import IngestRequest, build_index
 from indexer.store.engines import open_store
 from retriever.index import open_index
@@ -182,7 +182,7 @@ def test_a_question_is_answered_by_one_version_though_others_are_published_meanw
         may_end.set()
         version, result = asked.result()
         assert (edition(result), result.version) == (1, 1)
-        with pytest.raises(Exception, match="closed"):
+        with pytest.raises(IndexClosed):
             asyncio.run(ask(version))
 
 

@@ -1,5 +1,7 @@
 """An open index while versions of an embedded index are published."""
 
+import asyncio
+import logging
 import os
 import signal
 import subprocess
@@ -8,12 +10,25 @@ import sys
 import pytest
 
 from indexer.settings import IndexerSettings
+from indexer.store import CAPABILITIES
 from indexer.store.folder import FolderStore
+from retriever import following
 from retriever.index import open_index
-from tests.indexer.corpora import ROOT, edit_manifest, environment_of
+from tests.indexer.corpora import ROOT, as_others_may, edit_manifest, environment_of
 from tests.retriever.following_contract import *  # noqa: F403
-from tests.retriever.following_contract import NAME, answered, publish
+from tests.retriever.following_contract import NAME, PATIENCE_S, answered, ask, publish
 
+SEARCH = """
+from indexer.settings import IndexerSettings
+from indexer.store.engines import open_store
+from retriever.index import open_index
+from tests.retriever.following_contract import NAME, answered
+
+with open_index(IndexerSettings(), NAME) as index:
+    print(answered(index))
+with open_store(IndexerSettings(), NAME) as store:
+    print(len(list(store.stored_passages(store.manifest()))))
+"""
 # Opens an index, says so, and asks nothing.
 READER = """
 import sys
@@ -70,8 +85,57 @@ def test_an_index_is_opened_where_nothing_may_be_written(settings):
     for path in [settings.home, *settings.home.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        with open_index(settings, NAME) as index:
-            assert answered(index) == 1
+        searched = subprocess.run(
+            [*as_others_may(), sys.executable, "-c", SEARCH],
+            env=environment_of(settings.home),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (searched.returncode, searched.stdout) == (0, "1\n5\n"), searched.stderr
     finally:
         for path in [settings.home, *settings.home.rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def test_a_pointer_that_cannot_be_read_leaves_the_version_before_answering_with_a_note(settings, caplog):
+    with open_index(settings, NAME, follow=True) as index, caplog.at_level(logging.WARNING, "shrag"):
+        assert asyncio.run(ask(index)).notes == ()
+        pointer = settings.home / NAME / "CURRENT"
+        written = pointer.read_bytes()
+        pointer.write_bytes(b"one")
+        for _ in range(2):
+            [note] = asyncio.run(ask(index)).notes
+            assert note.startswith(
+                "answered by version 1: which one is the current cannot be told (index 'papers'"
+            )
+        assert caplog.text.count("pointer not read") == 1
+        pointer.write_bytes(written)
+        assert answered(index) == 1
+        assert asyncio.run(ask(index)).notes == ()
+
+
+@pytest.fixture
+def slow_to_look(monkeypatch):
+    """Let the pointer be looked at as on a cluster: beside the questions."""
+    monkeypatch.setattr(FolderStore, "capabilities", CAPABILITIES["elasticsearch"])
+
+
+def test_an_index_that_was_opened_just_now_is_not_looked_at_again(settings, slow_to_look, monkeypatch):
+    monkeypatch.setattr(following, "LOOKED_EVERY_S", PATIENCE_S)
+    kept = settings.model_copy(update={"keep_versions": 3})
+    with open_index(kept, NAME, follow=True) as index:
+        publish(kept, 2)
+        assert answered(index) == 1
+    assert index.manifest.version == 1
+
+
+def test_an_error_of_a_look_beside_the_questions_is_logged(settings, slow_to_look, monkeypatch, caplog):
+    def mistaken(_):
+        raise KeyError("a mistake")
+
+    monkeypatch.setattr(following, "LOOKED_EVERY_S", 0)
+    with open_index(settings, NAME, follow=True) as index, caplog.at_level(logging.WARNING, "shrag"):
+        monkeypatch.setattr(FolderStore, "pointer", mistaken)
+        assert answered(index) == 1
+    assert "KeyError('a mistake')" in caplog.text

@@ -1,5 +1,6 @@
 """An open index while versions are published in a cluster; who may keep one there, and what ends that."""
 
+import sys
 import time
 from typing import Any
 
@@ -8,8 +9,10 @@ import pytest
 from indexer.cluster import readers
 from indexer.cluster.connection import Cluster
 from indexer.cluster.names import version_of
-from indexer.errors import VersionGone
+from indexer.errors import EngineRefused, VersionGone
+from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
+from indexer.store.elasticsearch import ElasticsearchStore
 from retriever.index import open_index
 from tests.retriever.following_contract import *  # noqa: F403
 from tests.retriever.following_contract import NAME, answered, publish
@@ -94,3 +97,59 @@ def test_a_reader_is_remembered_as_long_as_it_reads(settings, remains, monkeypat
         assert answered(index) == 1
     publish(settings, 3)
     assert remains(settings) == [3]
+
+
+def test_who_stays_is_told_where_its_version_cannot_be_held_just_now(settings):
+    blocked: dict[str, Any] = {"index": f"{settings.elasticsearch.prefix}.readers"}
+    with open_index(settings, NAME), Cluster(settings.elasticsearch) as cluster:
+        cluster.run(cluster.client.indices.put_settings(settings={"index.blocks.write": True}, **blocked))
+        with pytest.raises(EngineRefused, match="takes no writing"):
+            open_index(settings, NAME)
+        cluster.run(cluster.client.indices.put_settings(settings={"index.blocks.write": None}, **blocked))
+
+
+def test_a_machine_that_only_searches_keeps_copies_of_versions_that_are_there(settings, tmp_path):
+    elsewhere = settings.model_copy(update={"home": tmp_path / "elsewhere"})
+    others = elsewhere.home / NAME / "versions" / "000001" / "of-others.txt"
+    for version in (1, 2, 3):
+        if version > 1:
+            publish(settings, version)
+        with open_index(elsewhere, NAME, follow=True) as index:
+            assert answered(index) == version
+        if version == 1:
+            others.write_text("stays")
+
+    copies = sorted(path for path in others.parent.parent.rglob("*") if path.is_file() and path != others)
+    assert [path.parent.name for path in copies] == ["000003"]
+    assert others.read_text() == "stays"
+    assert not (others.parent.parent / "000002").exists()
+
+
+def test_a_copy_of_a_glossary_that_is_damaged_is_fetched_again(settings):
+    with open_index(settings, NAME):
+        [copy] = (settings.home / NAME / "versions").rglob("*-glossary.sqlite")
+    written = copy.read_bytes()
+    copy.write_bytes(written[:-1] + bytes([written[-1] ^ 1]))
+    with open_index(settings, NAME) as index:
+        assert answered(index) == 1
+    assert copy.read_bytes() == written
+
+
+def test_a_version_that_was_killed_before_it_answered_is_published_and_not_built_again(settings, monkeypatch):
+    index = f"{settings.elasticsearch.prefix}-{NAME}@000002"
+
+    def about():
+        with Cluster(settings.elasticsearch) as cluster:
+            found = cluster.run(cluster.client.indices.get(index=index))[index]
+        return found["settings"]["index"]["uuid"], set(found["mappings"]["_meta"])
+
+    with monkeypatch.context() as killed:
+        killed.setattr(ElasticsearchStore, "point_to", lambda *_: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            publish(settings, 2)
+    built, _ = about()
+    again = IngestRequest(NAME, [str(settings.home.parent / "edition-2.jsonl")], rebuild=True)
+    assert build_index(again, settings).manifest.version == 2
+    assert about() == (built, {"manifest", "glossary"})
+    with open_index(settings, NAME) as opened:
+        assert answered(opened) == 2
