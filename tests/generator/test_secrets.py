@@ -46,11 +46,16 @@ class Answers(Handler):
         )
 
 
-CERTIFICATES = {"its name": ("127.0.0.1", "IP:127.0.0.1"), "its host": ("localhost", "DNS:localhost")}
+CERTIFICATES = {
+    "its name": ("https", "127.0.0.1", "IP:127.0.0.1"),
+    "its host": ("https", "localhost", "DNS:localhost"),
+    "in capitals": ("HTTPS", "127.0.0.1", "IP:127.0.0.1"),
+}
 OTHERS = {
-    "another name": ("localhost", "DNS:elsewhere.test"),
-    "another number": ("127.0.0.1", "IP:127.0.0.2"),
-    "a name for a number": ("127.0.0.1", "DNS:127.0.0.1"),
+    "another name": ("https", "localhost", "DNS:elsewhere.test"),
+    "another number": ("https", "127.0.0.1", "IP:127.0.0.2"),
+    "a name for a number": ("https", "127.0.0.1", "DNS:127.0.0.1"),
+    "in capitals": ("HTTPS", "localhost", "DNS:elsewhere.test"),
 }
 
 
@@ -67,20 +72,20 @@ def encoder_of(url, pem):
 
 @pytest.mark.parametrize("names", CERTIFICATES)
 def test_a_certificate_of_the_authority_that_is_named_is_taken(tmp_path, names):
-    host, name = CERTIFICATES[names]
+    scheme, host, name = CERTIFICATES[names]
     pem = certificate_for(name, tmp_path / "server.pem")
     with serving(Answers, pem) as served:
-        url = served.replace("127.0.0.1", host)
+        url = served.replace("https", scheme).replace("127.0.0.1", host)
         assert run(call(model_of(url, pem))).value.length == 510
         EndpointEncoder(encoder_of(url, pem)).close()
 
 
 @pytest.mark.parametrize("names", OTHERS)
 def test_a_certificate_of_another_name_is_refused_by_all(tmp_path, names):
-    host, name = OTHERS[names]
+    scheme, host, name = OTHERS[names]
     pem = certificate_for(name, tmp_path / "server.pem")
     with serving(Answers, pem) as served:
-        url = served.replace("127.0.0.1", host)
+        url = served.replace("https", scheme).replace("127.0.0.1", host)
         with pytest.raises(ModelUnreachable, match="certificate verify failed"):
             run(call(model_of(url, pem)))
         with pytest.raises(EncoderUnusable, match="certificate verify failed"):
@@ -102,6 +107,13 @@ def test_a_file_that_holds_no_certificates_is_refused_with_the_settings(tmp_path
         file.write_text(content)
     with pytest.raises(ValueError, match=r"ca\.pem cannot be read as certificates"):
         model_of("https://model.test", file)
+
+
+@pytest.mark.parametrize("settings_at", [model_of, encoder_of])
+def test_certificates_that_an_address_does_not_use_are_refused(tmp_path, settings_at):
+    pem = certificate_for("IP:127.0.0.1", tmp_path / "server.pem")
+    with pytest.raises(ValueError, match="ca_certs goes with addresses that begin with https:// only"):
+        settings_at("http://127.0.0.1:8000", pem)
 
 
 # Repeated by the server
