@@ -91,7 +91,7 @@ class Reading:
         if not response.is_success:
             raise refusal_of(response, content, self._url, self._settings)
         try:
-            self.answer.add(content, whole=True)
+            self.answer.add(content, self._settings.api_key, whole=True)
         except NoCompletion as error:
             raise ModelAnswerInvalid(
                 f"{self._url} answered, but not with a chat completion ({error}). Set "
@@ -105,7 +105,7 @@ class Reading:
                 if event == DONE:
                     await _drain(events)
                     return
-                if self.answer.add(event):
+                if self.answer.add(event, self._settings.api_key):
                     self._grew()
         raise NoCompletion(f"the stream ended without {DONE}")
 

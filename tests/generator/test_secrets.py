@@ -6,6 +6,7 @@ import subprocess
 import sys
 from traceback import format_exception
 
+import httpx
 import pytest
 from pydantic import SecretStr
 
@@ -18,8 +19,8 @@ from indexer.settings import ElasticsearchSettings, EncoderSettings, IndexerSett
 from indexer.untrusted import without_key
 from stack.doctor.checks.language_model import check_language_model
 from stack.doctor.findings import Examined
-from tests.generator.language_model import completion
-from tests.generator.river import RIVER, call
+from tests.generator.language_model import completion, events, says, streams
+from tests.generator.river import RIVER, ask, call
 from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
 from tests.generator.server_faults import EVENTS, HTML, bodies, faulty_server, head, sends
 from tests.http_server import Handler, certificate_for, serving
@@ -129,7 +130,9 @@ ECHOES = {
     "a chunk": sends(head(Transfer_Encoding="chunked"), f"{KEY}\r\n".encode()),
     "an error in a stream": bodies(f'data: {{"error": {{"message": {WRITTEN}}}}}\n\n'.encode(), EVENTS),
     "a refusal": bodies(json.dumps({"choices": [{"message": {"refusal": f"{KEY}!"}}]}).encode()),
-    "prose": bodies(json.dumps({"choices": [{"message": {"content": "no JSON"}}]}).encode()),
+    "prose": bodies(
+        json.dumps({"model": KEY, "choices": [{"message": {"content": f"answered {KEY}"}}]}).encode()
+    ),
     "a redirect": sends(head(f"302 {KEY}", Location=f"http://{KEY}.test/", Content_Length=0)),
     "models": bodies(json.dumps({"data": [{"id": KEY}]}).encode()),
 }
@@ -173,7 +176,7 @@ def everything(folder, home, *arguments, **given):
     return done.stdout + done.stderr + written
 
 
-@pytest.mark.parametrize("echoing", ["a status", "a page"], indirect=True)
+@pytest.mark.parametrize("echoing", ["a status", "a page", "prose"], indirect=True)
 def test_a_key_that_a_server_repeats_is_in_no_output_trace_recording_or_run(sample_home, tmp_path, echoing):
     given = {"base_url": echoing, "model": "m", "api_key": KEY, "retries": "0"}
     given = {f"llm__{name}": value for name, value in given.items()}
@@ -186,6 +189,23 @@ def test_a_key_that_a_server_repeats_is_in_no_output_trace_recording_or_run(samp
         left = everything(tmp_path, sample_home, *arguments, "--name", NAME, **given)
         assert b"answered" in left
         assert b"geheim" not in left
+
+
+def test_a_key_that_comes_in_pieces_is_hidden_in_the_answer():
+    _, reply = ask(streams(*events(f"{KEY}: {json.dumps(RIVER)}")), api_key=KEY)
+    assert reply.text == f"***: {json.dumps(RIVER)}"
+
+
+def test_a_short_key_that_is_a_word_of_the_answer_is_left_there():
+    _, reply = ask(says({"name": "none", "length": 1}), api_key="none")
+    assert reply.value.name == "none"
+
+
+def test_the_name_of_the_model_is_one_short_line_whatever_the_server_says():
+    named = completion(RIVER) | {"model": "a\n\x1b[31mb" + "c" * 1_000}
+    _, reply = ask(httpx.Response(200, json=named))
+    assert reply.model.startswith("a [31mbc")
+    assert len(reply.model) == 300
 
 
 def test_a_key_is_hidden_as_it_is_and_as_json_writes_it():
