@@ -1,7 +1,6 @@
 """How questions are answered, and by which language model: variables `SHRAG_…`, read by the front ends."""
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
@@ -16,7 +15,16 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from indexer.plain_http import refuse_plain_http
-from indexer.settings import AllowPlainHttp, BaseUrl, CaCerts, HeaderKey
+from indexer.settings import (
+    AllowPlainHttp,
+    BaseUrl,
+    CaCerts,
+    HeaderKey,
+    OptionalPath,
+    base_directory,
+    in_home,
+    refuse_unused_certificates,
+)
 
 EVIDENCE = 5  # papers that an answer rests on (SHRAG, section 3.5)
 
@@ -93,7 +101,7 @@ class LanguageModelSettings(BaseModel):
     context_tokens: int | None = Field(
         default=None, ge=256, le=16_777_216, description="the model's context; none = as /models says"
     )
-    tokenizer: Path | None = Field(
+    tokenizer: OptionalPath = Field(
         default=None, description="a tokenizer.json or its folder, where the server counts no tokens"
     )
 
@@ -125,15 +133,20 @@ class LanguageModelSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _key_is_encrypted(self) -> Self:
+    def _key_and_certificates_go_with_the_address(self) -> Self:
         refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
+        refuse_unused_certificates(self.base_url, self.ca_certs)
         return self
 
 
-def default_cache_file() -> Path:
-    """Return the file of recorded calls after the XDG base directory rules."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "shrag" / "calls.sqlite"
+def file_for_calls(value: object) -> object:
+    """Return the default file of recorded calls for an empty value; ValueError where there is no home."""
+    if value != "":
+        return in_home(Path(str(value)))
+    return base_directory("XDG_CACHE_HOME", "~/.cache") / "shrag" / "calls.sqlite"
+
+
+CallsFile = Annotated[Path, BeforeValidator(file_for_calls)]
 
 
 class CacheSettings(BaseModel):
@@ -145,7 +158,7 @@ class CacheSettings(BaseModel):
         default="off",
         description="use: ask what is not there; record: ask all and keep it; replay: ask nothing",
     )
-    file: Path = Field(default_factory=default_cache_file, description="where calls are kept")
+    file: CallsFile = Field(default="", validate_default=True, description="where calls are kept")
 
 
 class GeneratorSettings(BaseSettings):

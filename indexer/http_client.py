@@ -75,14 +75,14 @@ def open_client(
     """Make a client for the server at `url`; to be closed.
 
     Args:
-        url: an address of it; certificates are read where it begins with https.
+        url: an address of it; certificates are read where its scheme is https.
         key: goes with every request.
         ca_certs: certificates that the server's is signed by, instead of those that httpx brings along.
         connections: how many are kept open between requests.
         transport: what sends the requests, instead of the network.
     """
     # Reading certificates takes longer than a search.
-    verify: ssl.SSLContext | bool = url.startswith("https:")
+    verify: ssl.SSLContext | bool = httpx.URL(url).scheme == "https"
     if verify and ca_certs:
         verify = ssl.create_default_context(cafile=ca_certs)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=connections)

@@ -30,9 +30,18 @@ Precision = Literal["auto", "float32", "float16", "bfloat16"]
 
 
 def default_home() -> Path:
-    """Return the folder for indexes after the XDG base directory rules, which take no relative path."""
-    base = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(base) if Path(base).is_absolute() else in_home(Path("~/.local/share"))) / "shrag"
+    """Return the folder for indexes."""
+    return base_directory("XDG_DATA_HOME", "~/.local/share") / "shrag"
+
+
+def base_directory(variable: str, otherwise: str) -> Path:
+    """Return a folder after the XDG base directory rules, which take no relative path.
+
+    Raises:
+        ValueError: the variable names none, and there is no home.
+    """
+    base = Path(os.environ.get(variable, ""))
+    return base if base.is_absolute() else in_home(Path(otherwise))
 
 
 def in_home(path: Path) -> Path:
@@ -64,7 +73,11 @@ OptionalPath = Annotated[GivenPath | None, BeforeValidator(unset_if_empty)]
 
 
 def plain_address(address: str) -> str:
-    """Return an address without a slash at its end; ValueError, which shows nothing of it, if it is none."""
+    """Return an address with its scheme in lower case and without a slash at its end.
+
+    Raises:
+        ValueError: it is none; the message shows nothing of it.
+    """
     try:
         parts = urlsplit(address.strip())
         whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
@@ -76,7 +89,7 @@ def plain_address(address: str) -> str:
         raise ValueError("must not hold a name or password; there are settings of their own for these")
     if parts.query or parts.fragment:
         raise ValueError("must not hold '?' or '#'")
-    return address.strip().rstrip("/")
+    return parts.geturl().rstrip("/")
 
 
 def key_for_a_header(value: SecretStr) -> SecretStr:
@@ -99,6 +112,16 @@ def file_of_certificates(path: Path | None) -> Path | None:
             why = error.strerror or "it holds none"
             raise ValueError(f"{path} cannot be read as certificates ({why})") from None
     return path
+
+
+def refuse_unused_certificates(addresses: str | None, ca_certs: Path | None) -> None:
+    """Raise ValueError where one of the addresses, separated by commas, is reached without certificates."""
+    if (
+        ca_certs
+        and addresses
+        and any(urlsplit(address).scheme != "https" for address in addresses.split(","))
+    ):
+        raise ValueError("ca_certs goes with addresses that begin with https:// only")
 
 
 BaseUrl = Annotated[str, AfterValidator(plain_address)]
@@ -126,7 +149,7 @@ class ElasticsearchSettings(BaseModel):
     password: SecretStr = Field(default=SecretStr(""), description="password of that user")
     api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
     allow_plain_http: AllowPlainHttp = False
-    ca_certs: OptionalPath = Field(default=None, description="certificates that the servers' are signed by")
+    ca_certs: CaCerts = None
     prefix: str = Field(
         default="shrag", pattern=r"^[a-z0-9][a-z0-9_]{0,31}$", description="of all names in the cluster"
     )
@@ -162,9 +185,10 @@ class ElasticsearchSettings(BaseModel):
     @field_validator("url")
     @classmethod
     def _are_addresses(cls, url: str) -> str:
-        if not all(urlsplit(plain_address(address)).port for address in url.split(",")):
+        addresses = [plain_address(address) for address in url.split(",")]
+        if not all(urlsplit(address).port for address in addresses):
             raise ValueError("must name the port, like http://HOST:9200 or https://HOST:9200")
-        return url
+        return ",".join(addresses)
 
     @field_validator("user")
     @classmethod
@@ -193,14 +217,7 @@ class ElasticsearchSettings(BaseModel):
 
     @model_validator(mode="after")
     def _certificates_can_be_used(self) -> Self:
-        if self.ca_certs is None:
-            return self
-        if any(not address.strip().startswith("https://") for address in self.url.split(",")):
-            raise ValueError("ca_certs goes with addresses that begin with https:// only; see url")
-        try:
-            read_regular(self.ca_certs, MOST_CERTIFICATES)
-        except OSError as error:
-            raise ValueError(f"ca_certs: {self.ca_certs} cannot be read ({error.strerror})") from None
+        refuse_unused_certificates(self.url, self.ca_certs)
         return self
 
 
@@ -249,9 +266,10 @@ class EncoderSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _key_is_encrypted(self) -> Self:
+    def _key_and_certificates_go_with_the_address(self) -> Self:
         if self.provider == "endpoint":
             refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
+            refuse_unused_certificates(self.base_url, self.ca_certs)
         return self
 
 

@@ -4,10 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
+
+from indexer.untrusted import one_line, without_key
 
 DONE = "[DONE]"
 ERROR_STATUSES = range(400, 600)
+
+LEAST_SECRET = 8  # characters; servers that ask for no key are given ones like "none", words of any answer
 
 TokenCount = Annotated[int, Field(ge=0, le=2**53)]
 
@@ -78,8 +82,10 @@ class Completion:
     first_token_s: float | None = None  # from sending, where the answer came as a stream
     from_cache: bool = False
 
-    def add(self, content: str | bytes, *, whole: bool = False) -> bool:
+    def add(self, content: str | bytes, key: SecretStr | None = None, *, whole: bool = False) -> bool:
         """Add the next piece, or the whole answer; tell whether it brought anything of the answer.
+
+        The key, which a server may repeat, is hidden where it is LEAST_SECRET characters long.
 
         Raises:
             NoCompletion: it is no chat completion, or no piece of one.
@@ -91,15 +97,16 @@ class Completion:
             raise NoCompletion("it cannot be read") from None
         if read.error:
             raise ServerError(read.error)
-        self.model = read.model or self.model
+        secret = key if key and len(key.get_secret_value()) >= LEAST_SECRET else None
+        self.model = one_line(read.model or "", secret) or self.model
         self.usage = read.usage or self.usage
         choice = read.choices[0] if read.choices else Choice()  # the last piece brings only the counts
         if whole and choice.message is None:
             raise NoCompletion("it holds no message")
         said = (choice.message if whole else choice.delta) or ChatMessage()
-        self.finish_reason = choice.finish_reason or self.finish_reason
-        self.text += said.content or ""
-        self.refusal += said.refusal or ""
+        self.finish_reason = one_line(choice.finish_reason or "", secret) or self.finish_reason
+        self.text = without_key(self.text + (said.content or ""), secret)  # pieces may cut a key
+        self.refusal = without_key(self.refusal + (said.refusal or ""), secret)
         brought = any((said.content, said.refusal, said.reasoning, said.reasoning_content))
         self.pieces += brought
         return brought or choice.finish_reason is not None

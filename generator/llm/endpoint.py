@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from generator.errors import ModelFailed, ModelTooSlow, ModelUnreachable
 from generator.llm.completion import Completion, NoCompletion
 from generator.llm.limits import Limit
-from generator.llm.reading import ListenerFailed, OnGrowth, Reading
+from generator.llm.reading import OnGrowth, Reading
 from generator.llm.refusals import LOOK_INTO_THE_LOG, refusal_of
 from generator.settings import LanguageModelSettings
 from indexer.untrusted import one_line, read_json
@@ -53,7 +53,7 @@ class Endpoint:
 
         Raises:
             ModelUnreachable, ModelTooSlow, ModelRefusedCall, ModelAnswerInvalid: it failed.
-            Exception: what `on_growth` raised, as it was.
+            ListenerFailed: what `on_growth` raised.
         """
         import httpx
 
@@ -65,8 +65,6 @@ class Endpoint:
                 self._client.stream("POST", self.url, content=content, extensions={"most_bytes": most}) as it,
             ):
                 await reading.read(it)
-        except ListenerFailed as failed:
-            raise failed.error from None
         except TimeoutError:
             raise reading.too_slow() from None
         except httpx.RequestError as error:

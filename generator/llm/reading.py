@@ -91,7 +91,7 @@ class Reading:
         if not response.is_success:
             raise refusal_of(response, content, self._url, self._settings)
         try:
-            self.answer.add(content, whole=True)
+            self.answer.add(content, self._settings.api_key, whole=True)
         except NoCompletion as error:
             raise ModelAnswerInvalid(
                 f"{self._url} answered, but not with a chat completion ({error}). Set "
@@ -103,9 +103,10 @@ class Reading:
         async with aclosing(read_events(pieces)) as events:
             async for event in events:
                 if event == DONE:
+                    self._has_all()
                     await _drain(events)
                     return
-                if self.answer.add(event):
+                if self.answer.add(event, self._settings.api_key):
                     self._grew()
         raise NoCompletion(f"the stream ended without {DONE}")
 
@@ -129,6 +130,12 @@ class Reading:
         self.limit = limit
         if self.timer:
             self.timer.reschedule(limit.at)
+
+    def _has_all(self) -> None:
+        """Run against no limit any more: what comes now is no part of the answer."""
+        if self.timer:
+            self.timer.reschedule(None)
+        self.timer = None
 
     def too_slow(self) -> ModelTooSlow:
         """Say whether the server was silent or did not come to an end, and which limit has passed."""

@@ -12,7 +12,7 @@ from generator.llm.circuit import Circuit
 from generator.llm.completion import Completion
 from generator.llm.endpoint import Endpoint
 from generator.llm.limits import Limit, now
-from generator.llm.reading import OnGrowth
+from generator.llm.reading import ListenerFailed, OnGrowth
 from generator.settings import LanguageModelSettings
 from indexer.backoff import TRANSIENT_STATUSES, growing_pauses
 from indexer.requests import plain
@@ -43,6 +43,7 @@ class Sender(Endpoint):
 
         Raises:
             ModelFailed: the last failure, or the one behind which no time is left.
+            Exception: what `on_growth` raised, as it was.
         """
         queued_s, attempts = 0.0, 0
         pauses = growing_pauses(self.settings.backoff_s)
@@ -56,6 +57,8 @@ class Sender(Endpoint):
                 async with self._place(limit):
                     queued_s += now() - asked
                     answer = await self._ask(content, limit, on_growth)
+            except ListenerFailed as failed:  # of whatever kind: it says nothing of the server
+                raise failed.error from None
             except ModelFailed as failure:
                 failure.attempts = attempts
                 if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:

@@ -109,7 +109,7 @@ class Server:
 
     async def _models(self, limit: Limit) -> Outcome:
         url = f"{self._settings.base_url}/models"
-        said = await self._endpoint.ask("GET", url, None, limit.or_sooner(ANSWER_S, "timeout_s"))
+        said = await self._endpoint.ask("GET", url, None, self._sooner(limit))
         listed = said.get("data") if isinstance(said, dict) else None
         models = (model for model in (listed if isinstance(listed, list) else []) if isinstance(model, dict))
         lengths = (model.get("max_model_len") for model in models if model.get("id") == self._settings.model)
@@ -117,9 +117,12 @@ class Server:
 
     async def _tokens(self, request: Mapping[str, Any], limit: Limit) -> Outcome:
         url = f"{str(self._settings.base_url).removesuffix('/v1')}/tokenize"
-        said = await self._endpoint.ask("POST", url, request, limit.or_sooner(ANSWER_S, "timeout_s"))
+        said = await self._endpoint.ask("POST", url, request, self._sooner(limit))
         count = said.get("count") if isinstance(said, dict) else None
         return {"count": count if is_count(count) else None}
+
+    def _sooner(self, limit: Limit) -> Limit:
+        return limit.or_sooner(min(ANSWER_S, self._settings.timeout_s), "timeout_s")
 
 
 def is_count(value: Any) -> TypeGuard[int]:

@@ -1,7 +1,6 @@
 """What an OpenAI-compatible `/v1/embeddings` is asked and what it answers."""
 
 import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,9 +38,9 @@ def vectors_of(content: bytes, count: int) -> Vectors:
     try:
         rows = read_json(content)["data"]
         vectors = {row.get("index", place): _numbers(row["embedding"]) for place, row in enumerate(rows)}
-    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise ValueError("the answer is not one of /v1/embeddings") from error
-    if len(rows) != count or sorted(vectors) != list(range(count)):
+    if len(rows) != count or vectors.keys() != set(range(count)):
         raise ValueError(f"{count} texts were sent, and vectors came for {len(vectors)}")
     widths = {len(vector) for vector in vectors.values()}
     if len(widths) != 1:

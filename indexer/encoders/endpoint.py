@@ -17,6 +17,7 @@ from indexer.encoders.batching import cut_into_batches
 from indexer.encoders.lengths import of_unit_length
 from indexer.encoders.texts import without_surrogates
 from indexer.errors import EncoderUnusable
+from indexer.requests import plain
 from indexer.settings import EncoderSettings
 from indexer.untrusted import message_in, one_line
 
@@ -170,19 +171,29 @@ class EndpointEncoder:
     async def _ask(self, texts: Sequence[str], attempts: int) -> Vectors:
         """Send one request until it succeeds, is refused, or has been tried so often.
 
-        Where somebody waits, a server that is too slow is not asked again.
+        Where somebody waits, a server that is too slow is not asked again, and QUESTION_S bounds the whole.
         """
         waited_for = attempts == ATTEMPTS_FOR_A_QUESTION
-        async with self._places:
-            for attempt, pause in enumerate(growing_pauses(longest_s=LONGEST_PAUSE_S), 1):
-                try:
-                    return await self._try(texts, QUESTION_S if waited_for else self._settings.timeout_s)
-                except _TransientFailure as failure:
-                    if attempt == attempts or (waited_for and failure.timed_out):
-                        tries = f" ({attempt} tries)" if attempt > 1 else ""
-                        raise EncoderUnusable(f"{failure}{tries}") from None
-                    asked_for = retry_after_s(failure.retry_after, datetime.now(UTC))
-                await self._sleep(pause if asked_for is None else min(asked_for, LONGEST_PAUSE_S))
+        try:
+            async with asyncio.timeout(QUESTION_S if waited_for else None), self._places:
+                return await self._tried(texts, attempts, waited_for=waited_for)
+        except TimeoutError:
+            raise EncoderUnusable(
+                f"{self._url} gave no vector within {plain(QUESTION_S)} s, the wait for others included"
+            ) from None
+
+    async def _tried(self, texts: Sequence[str], attempts: int, *, waited_for: bool) -> Vectors:
+        for attempt, growing in enumerate(growing_pauses(longest_s=LONGEST_PAUSE_S), 1):
+            try:
+                return await self._try(texts, QUESTION_S if waited_for else self._settings.timeout_s)
+            except _TransientFailure as failure:
+                asked_for = retry_after_s(failure.retry_after, datetime.now(UTC))
+                pause = growing if asked_for is None else min(asked_for, LONGEST_PAUSE_S)
+                in_vain = waited_for and (failure.timed_out or pause >= QUESTION_S)
+                if attempt == attempts or in_vain:
+                    tries = f" ({attempt} tries)" if attempt > 1 else ""
+                    raise EncoderUnusable(f"{failure}{tries}") from None
+            await self._sleep(pause)
         raise AssertionError("pauses have no end")
 
     async def _try(self, texts: Sequence[str], seconds: float) -> Vectors:

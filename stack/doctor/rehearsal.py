@@ -16,7 +16,6 @@ from stack.guard import Watch, only
 RECORDS = Path(__file__).with_name("rehearsal.jsonl")
 NAME = "rehearsal"
 QUESTION = "회복탄력성은 간호사의 이직 의도를 얼마나 낮추는가?"
-MODEL_FAILED = "the model failed"  # in the notes of an answer
 STACK_LINES = 12  # of an attempt, the innermost
 
 
@@ -74,9 +73,8 @@ def _ask(settings: Settings, name: str) -> tuple[Status, str]:
     with open_index(settings.indexer, name, settings.retriever.synonyms, follow=True) as index:
         answered = run(answer_question(index, settings.request(QUESTION), settings))
     answer = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
-    notes = answered.result.notes
-    status: Status = "wrong" if any(MODEL_FAILED in note for note in notes) else "ok"
-    return status, "; ".join((answer, *notes))
+    status: Status = "wrong" if any(step.get("fallback") for step in answered.trace.steps()) else "ok"
+    return status, "; ".join((answer, *answered.result.notes))
 
 
 def _refused(watch: Watch, settings: Settings) -> Iterator[Finding]:

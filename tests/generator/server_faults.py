@@ -135,6 +135,9 @@ FAULTS: dict[str, Fault] = {
     "numbers that are too large": bodies(
         b'{"count": 9%b, "data": [{"id": "m", "max_model_len": 9%b}]}' % (b"9" * 4_000, b"9" * 4_000)
     ),
+    "a vector of a number that is too large": bodies(
+        b'{"data": [{"index": 0, "embedding": [%b]}]}' % (b"9" * 400)
+    ),
     "null": bodies(b"null"),
     "a list": bodies(b"[1, 2]"),
     "no UTF-8": bodies(b'{"error": "\xff\xfe"}', status="400 Bad Request"),

@@ -285,6 +285,21 @@ def test_a_server_that_fails_to_say_its_context_is_not_asked_by_each_question_in
     assert [request.url.path for request in script.asked_beside] == ["/v1/models"]
 
 
+def test_a_server_that_is_silent_about_its_context_is_waited_for_as_long_as_for_a_request():
+    async def is_silent(request):
+        await asyncio.Event().wait()
+
+    async def ask():
+        given = settings(timeout_s=0.1)
+        async with (
+            LanguageModel(given, transport=httpx.MockTransport(is_silent)) as model,
+            asyncio.timeout(8),
+        ):
+            return await model.context(model.limit("answer"))
+
+    assert asyncio.run(ask()).said_by == "nobody"
+
+
 @pytest.mark.parametrize("status", [401, 429, 503])
 def test_a_server_that_cannot_say_its_context_now_is_asked_again_by_the_next(sample, tmp_path, status):
     answers = [httpx.Response(status), models(100_000)(None)]

@@ -1,5 +1,7 @@
 """Settings of a language model: from the environment, and refused without showing them."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -69,3 +71,24 @@ def test_settings_that_cannot_work_are_refused_without_showing_them(changed, sai
         settings(**changed)
     assert said in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_the_scheme_of_an_address_is_kept_in_lower_case():
+    assert settings(base_url="HTTPS://model.test/v1/").base_url == "https://model.test/v1"
+
+
+def test_files_may_lie_in_the_home_of_the_user(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHRAG_LLM__TOKENIZER", "~/tokenizer.json")
+    monkeypatch.setenv("SHRAG_CACHE__FILE", "~/calls.sqlite")
+    given = GeneratorSettings()
+    assert given.llm.tokenizer == tmp_path / "tokenizer.json"
+    assert given.cache.file == tmp_path / "calls.sqlite"
+
+
+@pytest.mark.parametrize(
+    ("folder", "file"), [("/caches", "/caches/shrag/calls.sqlite"), ("caches", "~/.cache/shrag/calls.sqlite")]
+)
+def test_calls_are_kept_where_the_xdg_rules_say(monkeypatch, folder, file):
+    monkeypatch.setenv("XDG_CACHE_HOME", folder)
+    assert GeneratorSettings().cache.file == Path(file).expanduser()

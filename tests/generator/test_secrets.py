@@ -6,6 +6,7 @@ import subprocess
 import sys
 from traceback import format_exception
 
+import httpx
 import pytest
 from pydantic import SecretStr
 
@@ -18,8 +19,8 @@ from indexer.settings import ElasticsearchSettings, EncoderSettings, IndexerSett
 from indexer.untrusted import without_key
 from stack.doctor.checks.language_model import check_language_model
 from stack.doctor.findings import Examined
-from tests.generator.language_model import completion
-from tests.generator.river import RIVER, call
+from tests.generator.language_model import completion, events, says, streams
+from tests.generator.river import RIVER, ask, call
 from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
 from tests.generator.server_faults import EVENTS, HTML, bodies, faulty_server, head, sends
 from tests.http_server import Handler, certificate_for, serving
@@ -46,11 +47,16 @@ class Answers(Handler):
         )
 
 
-CERTIFICATES = {"its name": ("127.0.0.1", "IP:127.0.0.1"), "its host": ("localhost", "DNS:localhost")}
+CERTIFICATES = {
+    "its name": ("https", "127.0.0.1", "IP:127.0.0.1"),
+    "its host": ("https", "localhost", "DNS:localhost"),
+    "in capitals": ("HTTPS", "127.0.0.1", "IP:127.0.0.1"),
+}
 OTHERS = {
-    "another name": ("localhost", "DNS:elsewhere.test"),
-    "another number": ("127.0.0.1", "IP:127.0.0.2"),
-    "a name for a number": ("127.0.0.1", "DNS:127.0.0.1"),
+    "another name": ("https", "localhost", "DNS:elsewhere.test"),
+    "another number": ("https", "127.0.0.1", "IP:127.0.0.2"),
+    "a name for a number": ("https", "127.0.0.1", "DNS:127.0.0.1"),
+    "in capitals": ("HTTPS", "localhost", "DNS:elsewhere.test"),
 }
 
 
@@ -67,20 +73,20 @@ def encoder_of(url, pem):
 
 @pytest.mark.parametrize("names", CERTIFICATES)
 def test_a_certificate_of_the_authority_that_is_named_is_taken(tmp_path, names):
-    host, name = CERTIFICATES[names]
+    scheme, host, name = CERTIFICATES[names]
     pem = certificate_for(name, tmp_path / "server.pem")
     with serving(Answers, pem) as served:
-        url = served.replace("127.0.0.1", host)
+        url = served.replace("https", scheme).replace("127.0.0.1", host)
         assert run(call(model_of(url, pem))).value.length == 510
         EndpointEncoder(encoder_of(url, pem)).close()
 
 
 @pytest.mark.parametrize("names", OTHERS)
 def test_a_certificate_of_another_name_is_refused_by_all(tmp_path, names):
-    host, name = OTHERS[names]
+    scheme, host, name = OTHERS[names]
     pem = certificate_for(name, tmp_path / "server.pem")
     with serving(Answers, pem) as served:
-        url = served.replace("127.0.0.1", host)
+        url = served.replace("https", scheme).replace("127.0.0.1", host)
         with pytest.raises(ModelUnreachable, match="certificate verify failed"):
             run(call(model_of(url, pem)))
         with pytest.raises(EncoderUnusable, match="certificate verify failed"):
@@ -104,6 +110,13 @@ def test_a_file_that_holds_no_certificates_is_refused_with_the_settings(tmp_path
         model_of("https://model.test", file)
 
 
+@pytest.mark.parametrize("settings_at", [model_of, encoder_of])
+def test_certificates_that_an_address_does_not_use_are_refused(tmp_path, settings_at):
+    pem = certificate_for("IP:127.0.0.1", tmp_path / "server.pem")
+    with pytest.raises(ValueError, match="ca_certs goes with addresses that begin with https:// only"):
+        settings_at("http://127.0.0.1:8000", pem)
+
+
 # Repeated by the server
 
 
@@ -117,7 +130,9 @@ ECHOES = {
     "a chunk": sends(head(Transfer_Encoding="chunked"), f"{KEY}\r\n".encode()),
     "an error in a stream": bodies(f'data: {{"error": {{"message": {WRITTEN}}}}}\n\n'.encode(), EVENTS),
     "a refusal": bodies(json.dumps({"choices": [{"message": {"refusal": f"{KEY}!"}}]}).encode()),
-    "prose": bodies(json.dumps({"choices": [{"message": {"content": "no JSON"}}]}).encode()),
+    "prose": bodies(
+        json.dumps({"model": KEY, "choices": [{"message": {"content": f"answered {KEY}"}}]}).encode()
+    ),
     "a redirect": sends(head(f"302 {KEY}", Location=f"http://{KEY}.test/", Content_Length=0)),
     "models": bodies(json.dumps({"data": [{"id": KEY}]}).encode()),
 }
@@ -161,7 +176,7 @@ def everything(folder, home, *arguments, **given):
     return done.stdout + done.stderr + written
 
 
-@pytest.mark.parametrize("echoing", ["a status", "a page"], indirect=True)
+@pytest.mark.parametrize("echoing", ["a status", "a page", "prose"], indirect=True)
 def test_a_key_that_a_server_repeats_is_in_no_output_trace_recording_or_run(sample_home, tmp_path, echoing):
     given = {"base_url": echoing, "model": "m", "api_key": KEY, "retries": "0"}
     given = {f"llm__{name}": value for name, value in given.items()}
@@ -174,6 +189,23 @@ def test_a_key_that_a_server_repeats_is_in_no_output_trace_recording_or_run(samp
         left = everything(tmp_path, sample_home, *arguments, "--name", NAME, **given)
         assert b"answered" in left
         assert b"geheim" not in left
+
+
+def test_a_key_that_comes_in_pieces_is_hidden_in_the_answer():
+    _, reply = ask(streams(*events(f"{KEY}: {json.dumps(RIVER)}")), api_key=KEY)
+    assert reply.text == f"***: {json.dumps(RIVER)}"
+
+
+def test_a_short_key_that_is_a_word_of_the_answer_is_left_there():
+    _, reply = ask(says({"name": "none", "length": 1}), api_key="none")
+    assert reply.value.name == "none"
+
+
+def test_the_name_of_the_model_is_one_short_line_whatever_the_server_says():
+    named = completion(RIVER) | {"model": "a\n\x1b[31mb" + "c" * 1_000}
+    _, reply = ask(httpx.Response(200, json=named))
+    assert reply.model.startswith("a [31mbc")
+    assert len(reply.model) == 300
 
 
 def test_a_key_is_hidden_as_it_is_and_as_json_writes_it():

@@ -51,8 +51,8 @@ def test_a_fault_ends_in_time_in_one_line_and_in_little_memory(met, fault):
     assert end["mb"] < MOST_MB
 
 
+@pytest.mark.parametrize("met", ["chat, streamed"], indirect=True)
 @pytest.mark.parametrize("fault", LIMITS)
 def test_the_note_says_whether_a_server_was_silent_or_went_on(met, fault):
-    way, ends = met
-    if way == "chat, streamed":
-        assert LIMITS[fault] in ends[fault]["came"]
+    _, ends = met
+    assert LIMITS[fault] in ends[fault]["came"]

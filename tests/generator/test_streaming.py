@@ -8,9 +8,10 @@ import httpx
 import pytest
 
 from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
-from generator.llm import Growth
+from generator.llm import Growth, LanguageModel
 from generator.llm.reading import read_events
 from tests.generator.language_model import (
+    Scripted,
     answers_with,
     events,
     piece,
@@ -21,7 +22,7 @@ from tests.generator.language_model import (
     streams_out,
     written,
 )
-from tests.generator.river import RIVER, River, ask, call, fail
+from tests.generator.river import MESSAGES, RIVER, River, ask, call, fail
 
 KEEP_ALIVE = b": keep-alive\n\n"
 
@@ -198,6 +199,21 @@ def test_an_error_within_a_stream_that_will_not_pass_is_not_tried_again():
 # Limits
 
 
+def test_an_answer_whose_end_has_come_is_not_too_slow_although_the_connection_stays_open(monkeypatch):
+    monkeypatch.setattr("generator.llm.reading.DRAIN_S", 10.0)
+
+    class StaysOpen(httpx.AsyncByteStream):
+        async def __aiter__(self):
+            yield written(*events(RIVER))
+            await asyncio.sleep(1.5)
+            yield KEEP_ALIVE
+
+    _, reply = ask(
+        httpx.Response(200, stream=StaysOpen(), headers={"Content-Type": "text/event-stream"}), timeout_s=1
+    )
+    assert reply.value.length == 510
+
+
 def test_a_server_that_only_keeps_the_connection_alive_is_not_silent_and_does_not_end():
     quiet = streams_out(*[KEEP_ALIVE] * 200, pause_s=0.01)
     with served(quiet) as server, pytest.raises(ModelTooSlow) as caught:
@@ -266,13 +282,23 @@ def test_whoever_stops_waiting_closes_the_connection():
     assert len(server.bodies) == 1
 
 
-@pytest.mark.parametrize("error", [LookupError, TimeoutError, httpx.ReadError, httpx.ReadTimeout])
+@pytest.mark.parametrize(
+    "error", [LookupError, TimeoutError, httpx.ReadError, httpx.ReadTimeout, ModelUnreachable]
+)
 def test_a_listener_that_fails_ends_the_call_with_its_own_error(error):
     def refuse(growth):
         raise error("the page is gone")
 
-    with pytest.raises(error, match="the page is gone"):
-        ask(streams(*events(RIVER)), on_text=refuse)
+    script = Scripted([streams(*events(RIVER))] * 3)
+
+    async def ask_twice():
+        async with LanguageModel(settings(circuit_failures=1), transport=script.transport) as model:
+            with pytest.raises(error, match="the page is gone"):
+                await model.complete_json(MESSAGES, River, name="river", on_text=refuse)
+            assert len(script.requests) == 1
+            return await model.complete_json(MESSAGES, River, name="river")  # the circuit is closed
+
+    assert asyncio.run(ask_twice()).value.name == "낙동강"
 
 
 def test_a_server_that_answers_whole_although_a_stream_was_asked_for_is_fine():

@@ -1,7 +1,10 @@
 """The encoder behind an endpoint: a double at the HTTP seam, and a real server that breaks off."""
 
+import asyncio
 import base64
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import numpy as np
@@ -187,6 +190,41 @@ def test_a_question_is_tried_twice_only():
         opened(server).encode_queries(["abc"])
 
 
+def test_a_question_does_not_wait_for_a_pause_as_long_as_its_time():
+    pauses: list[float] = []
+    server = Server(None, httpx.Response(503, headers={"Retry-After": "30"}))
+
+    with pytest.raises(EncoderUnusable, match="answered 503"):
+        opened(server, pauses).encode_queries(["abc"])
+
+    assert pauses == []
+
+
+def test_a_question_waits_no_longer_for_passages_that_are_under_way(monkeypatch):
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Holds(Server):
+        async def handle_async_request(self, request):
+            if b"passage" in await request.aread():
+                begun.set()
+                await asyncio.to_thread(go_on.wait)
+            return await super().handle_async_request(request)
+
+    encoder = opened(Holds(), requests_at_once=1)
+    monkeypatch.setattr("indexer.encoders.endpoint.QUESTION_S", 0.1)
+    with ThreadPoolExecutor() as pool:
+        passages = pool.submit(encoder.encode_passages, ["passage"])
+        try:
+            assert begun.wait(30)
+            question = pool.submit(encoder.encode_queries, ["question"])
+            with pytest.raises(EncoderUnusable, match=r"gave no vector within 0\.1 s"):
+                question.result(20)
+        finally:
+            go_on.set()
+        assert passages.result(30).shape == (1, 3)
+    encoder.close()
+
+
 def test_passages_are_tried_for_a_minute():
     server = Server(None, *[httpx.Response(503) for _ in range(11)])
 
@@ -224,6 +262,15 @@ def test_an_answer_that_is_of_no_use_is_told_at_once(answer, told):
         encoder.encode_passages(["abc"])
 
     assert pauses == []
+
+
+@pytest.mark.parametrize("place", [None, "a", 10**400])
+def test_places_that_have_no_order_are_told(place):
+    rows = [{"index": place, "embedding": [1.0, 0.0, 0.0]}, {"index": 0, "embedding": [1.0, 0.0, 0.0]}]
+    encoder = opened(Server(None, httpx.Response(200, json={"data": rows})))
+
+    with pytest.raises(EncoderUnusable, match="2 texts were sent, and vectors came for 2"):
+        encoder.encode_passages(["abc", "def"])
 
 
 def test_the_key_is_sent_and_never_shown():
