@@ -102,7 +102,7 @@ def _behind_links(path: Path) -> tuple[Path, os.stat_result | None]:
 def _is_within(target: Path, found: os.stat_result | None, read: Path) -> bool:
     real = Path(os.path.realpath(read))
     try:
-        there = real.stat()
+        there = read.stat()
     except OSError:  # it is yet to be made, or nothing can be read of it
         return target == real
     same = found is not None and os.path.samestat(found, there)
