@@ -5,6 +5,7 @@ import base64
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import httpx
 import numpy as np
@@ -44,6 +45,9 @@ class Server(httpx.AsyncBaseTransport):
         return [body["input"] for _, body in self.requests[1:]]  # behind the probe
 
 
+TO_CLOSE = ExitStack()
+
+
 def opened(server, pauses=None, **options):
     settings = EncoderSettings(provider="endpoint", base_url=URL, model="some-model", **options)
 
@@ -51,7 +55,15 @@ def opened(server, pauses=None, **options):
         if pauses is not None:
             pauses.append(seconds)
 
-    return EndpointEncoder(settings, server, sleep)
+    encoder = EndpointEncoder(settings, server, sleep)
+    TO_CLOSE.callback(encoder.close)
+    return encoder
+
+
+@pytest.fixture(autouse=True)
+def _closed_at_the_end():
+    with TO_CLOSE:
+        yield
 
 
 def test_a_request_names_the_model_and_how_to_cut_at_its_end():
