@@ -26,7 +26,7 @@ from indexer.cluster.reading import count, passages_of_version
 from indexer.durable import describing_write_errors
 from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, Remedy, VersionGone
 from indexer.logs import get_logger
-from indexer.manifest import Manifest
+from indexer.manifest import MANIFEST, Manifest
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.requests import Progress, no_progress
@@ -227,11 +227,7 @@ class ElasticsearchStore(IndexStore):
         there = self._metas("all")
         for folder in filter(is_version, self.local.versions.iterdir()):
             if folder == fetched.parent or int(folder.name.removeprefix(".")) not in there:
-                with suppress(OSError):  # also where something else lies in the folder, which stays
-                    for copy in folder.glob(f"*-{GLOSSARY}"):
-                        if copy != fetched:
-                            copy.unlink()
-                    folder.rmdir()
+                _remove_copies(folder, fetched)
 
     def vectors(self, manifest: Manifest) -> None:
         """Return None: the cluster holds the vectors, and a version that starts from another has its."""
@@ -433,7 +429,7 @@ class ElasticsearchStore(IndexStore):
         if note:  # first: only the index knows of how many pieces
             self._run(glossaries.forget(self._client, self._glossaries, index, note))
         self._delete_index(index)
-        shutil.rmtree(self.local.version_path(version), ignore_errors=True)
+        _remove_copies(self.local.version_path(version))
         self.local.dead_letter_path(version).unlink(missing_ok=True)
 
     def _delete_index(self, index: str) -> None:
@@ -445,7 +441,8 @@ class ElasticsearchStore(IndexStore):
         version = self.next_version()
         if version in self._metas():
             self._delete_index(self.index_of(version))
-        self.local.discard(with_index=self.current() is None and not self.versions())
+        nothing_published = self.current() is None and not self.versions()
+        self.local.discard(with_index=nothing_published and not self._beside_an_embedded_index())
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or what was built of it before the first."""
@@ -461,13 +458,27 @@ class ElasticsearchStore(IndexStore):
             if current is not None:  # last, and nobody begins to read it
                 self._move_alias()
                 self._remove(current)
-            self.local.remove()  # before lock and lease are given back: then another build may begin there
+            if not self._beside_an_embedded_index():
+                self.local.remove()  # before lock and lease are given back: then another may build there
+
+    def _beside_an_embedded_index(self) -> bool:
+        """Tell whether the folder on this machine is that of an embedded index of the same name, too."""
+        return any(self.local.versions.glob(f"*/{MANIFEST}"))
 
     def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self._cluster.run(coroutine)
 
     def _patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         return self._cluster.run_patiently(ask)
+
+
+def _remove_copies(folder: Path, kept: Path | None = None) -> None:
+    """Remove copies of glossaries, and the folder where nothing else lies in it."""
+    with suppress(OSError):
+        for copy in folder.glob(f"*-{GLOSSARY}"):
+            if copy != kept:
+                copy.unlink()
+        folder.rmdir()
 
 
 def _is_whole(path: Path, sha256: str) -> bool:
