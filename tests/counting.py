@@ -1,6 +1,7 @@
 """Counts what the tests tried, by kind, and prints one table of it at the end of a run.
 
-A test asks for the fixture `tried` and calls it as it goes: `tried("inputs")`, `tried("faults", 3)`.
+A test asks for the fixture `tried` and calls it as it goes: `tried("inputs")`, `tried("damages", 3)`. Each
+test of a file with `faults` in its name is one fault of a server.
 Processes of pytest-xdist hand their counts to the one that prints.
 """
 
@@ -27,6 +28,11 @@ def tried(pytestconfig: pytest.Config) -> Callable[..., None]:
         counts[kind] += number
 
     return count
+
+
+def pytest_runtest_call(item: pytest.Item) -> None:
+    if "faults" in item.path.stem:
+        item.config.stash[COUNTS]["faults"] += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

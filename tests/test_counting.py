@@ -16,9 +16,10 @@ def test_tries(tried, number):
 
 def test_counts_of_all_processes_are_added_up(tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(TESTS)
-    command = [sys.executable, "-m", "pytest", "-p", "tests.counting", "-n", "2", "-c", "/dev/null"]
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    command = [sys.executable, "-m", "pytest", "-p", "tests.counting", "-n", "2"]
     done = subprocess.run(
-        [*command, "--rootdir", str(tmp_path), str(tmp_path)],
+        [*command, "-c", str(tmp_path / "pytest.ini"), str(tmp_path)],
         cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,
