@@ -385,7 +385,7 @@ def undisturbed(tmp_path_factory, settings_for, disturbed_corpus):
         pytest.param([("indexing", 350), ("merging", 1)], True, marks=pytest.mark.slow),
         ([("glossary", 7)], True),
         ([("publishing", 1)], True),
-        ([("pointing", 1)], False),  # all is there but the pointer
+        ([("pointing", 1)], True),  # all is there but the pointer
     ],
 )
 def test_a_killed_build_ends_as_an_undisturbed_one(make, disturbed_corpus, undisturbed, kills, goes_on):
