@@ -44,12 +44,12 @@ class StoredPassages:
 
     def kept(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
         """Return those of the passages that need no reading."""
-        return {one: known for one in passage_ids if (known := self._passages.get(one))}
+        return {name: passage for name in passage_ids if (passage := self._passages.get(name))}
 
     def by_id(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
         """Return the passages of these ids; ids that are not there are left out."""
         found = self.kept(passage_ids)
-        missing = tuple(one for one in passage_ids if one not in found)
+        missing = tuple(passage_id for passage_id in passage_ids if passage_id not in found)
         if missing:
             addresses = self._addresses(compiled(Exact("passage_id", missing)), len(missing))
             found |= {passage.passage_id: passage for passage in map(self._read, addresses)}
@@ -65,7 +65,7 @@ class StoredPassages:
         papers = tuple(dict.fromkeys(doc_ids))
         addresses = self._first_passages(papers, len(papers) + 1)
         if len(addresses) > len(papers):  # of articles that are indexed by passages, each carries a record
-            addresses = [one for doc_id in papers for one in self._first_passages((doc_id,), 1)]
+            addresses = [address for doc_id in papers for address in self._first_passages((doc_id,), 1)]
         found: dict[str, StoredPassage] = {}
         for passage in map(self._read, addresses):
             found.setdefault(passage.doc_id, passage)
