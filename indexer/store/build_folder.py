@@ -27,6 +27,7 @@ from typing import Any, Self
 
 from indexer.durable import TEMPORARY, describing_write_errors, sync, write_durably
 from indexer.errors import IndexBusy, IndexNotWritten, InvalidCall
+from indexer.manifest import MANIFEST
 from indexer.sums import FileSum, sealed, unsealed
 
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
@@ -37,7 +38,7 @@ COMMITTED = "committed.json"
 CLEARING = "clearing.json"
 VECTORS = "vectors"  # of the passages, a folder beside the index's
 # What lies in the building folder and is no part of the version.
-NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, "manifest.json")
+NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST)
 
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
 # What is ours below HOME/NAME, files that a killed process was writing included, and in versions/.

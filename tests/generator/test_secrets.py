@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from traceback import format_exception
 
 import httpx
@@ -71,22 +72,24 @@ def encoder_of(url, pem):
     )
 
 
+@contextmanager
+def answering_under(scheme, host, name, pem):
+    """Run a server whose certificate has a name; yield its address as it is written, and the certificate."""
+    certificate_for(name, pem)
+    with serving(Answers, pem) as served:
+        yield served.replace("https", scheme).replace("127.0.0.1", host), pem
+
+
 @pytest.mark.parametrize("names", CERTIFICATES)
 def test_a_certificate_of_the_authority_that_is_named_is_taken(tmp_path, names):
-    scheme, host, name = CERTIFICATES[names]
-    pem = certificate_for(name, tmp_path / "server.pem")
-    with serving(Answers, pem) as served:
-        url = served.replace("https", scheme).replace("127.0.0.1", host)
+    with answering_under(*CERTIFICATES[names], tmp_path / "server.pem") as (url, pem):
         assert run(call(model_of(url, pem))).value.length == 510
         EndpointEncoder(encoder_of(url, pem)).close()
 
 
 @pytest.mark.parametrize("names", OTHERS)
 def test_a_certificate_of_another_name_is_refused_by_all(tmp_path, names):
-    scheme, host, name = OTHERS[names]
-    pem = certificate_for(name, tmp_path / "server.pem")
-    with serving(Answers, pem) as served:
-        url = served.replace("https", scheme).replace("127.0.0.1", host)
+    with answering_under(*OTHERS[names], tmp_path / "server.pem") as (url, pem):
         with pytest.raises(ModelUnreachable, match="certificate verify failed"):
             run(call(model_of(url, pem)))
         with pytest.raises(EncoderUnusable, match="certificate verify failed"):
