@@ -7,7 +7,7 @@ import regex
 
 from indexer.analysis.korean import lowercase
 from indexer.analysis.porter import porter_stem
-from indexer.analysis.tokens import TaggedWord, Token
+from indexer.analysis.tokens import TaggedToken, TaggedWord, Token
 
 # org.apache.lucene.analysis.en.EnglishAnalyzer.ENGLISH_STOP_WORDS_SET
 STOP_WORDS = frozenset(
@@ -56,6 +56,10 @@ class EnglishAnalyzer:
                     position += 1
             start = end
         return tokens
+
+    def tagged_tokens(self, text: str) -> list[TaggedToken]:
+        """Return the tokens of `text`; the chain tells no parts of speech."""
+        return [(token, "") for token in self.analyze(text)]
 
     def tagged_words(self, text: str) -> list[TaggedWord]:  # noqa: ARG002
         """Return none: the chain tells no parts of speech."""

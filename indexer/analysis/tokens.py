@@ -8,6 +8,8 @@ from typing import Protocol, TypeAlias
 Token: TypeAlias = tuple[str, int, int, int]
 # (part of speech, start, end) of a word in the text as given.
 TaggedWord: TypeAlias = tuple[str, int, int]
+# A token with its part of speech (Sejong's tags); empty where the analyzer tells none.
+TaggedToken: TypeAlias = tuple[Token, str]
 
 
 def as_indexed(title: str, text: str) -> tuple[str, str]:
@@ -27,6 +29,10 @@ class Analyzer(Protocol):
 
     def analyze(self, text: str) -> list[Token]:
         """Return the tokens of `text` in order of position, stacked ones longest first."""
+        ...
+
+    def tagged_tokens(self, text: str) -> list[TaggedToken]:
+        """Return the tokens that `analyze` gives, each with its part of speech."""
         ...
 
     def tagged_words(self, text: str) -> list[TaggedWord]:

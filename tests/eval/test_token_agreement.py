@@ -16,6 +16,9 @@ class Fixed:
     def analyze(self, text):
         return self.tokens
 
+    def tagged_tokens(self, text):
+        return [(token, "") for token in self.tokens]
+
     def tagged_words(self, text):
         return []
 

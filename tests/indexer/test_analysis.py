@@ -12,6 +12,7 @@ from indexer.analysis import make_analyzer
 from indexer.analysis.dictionary import MARKS, open_tagger
 from indexer.analysis.porter import porter_stem
 from indexer.errors import InvalidCall
+from indexer.fingerprint import fixed_texts
 
 KOREAN = make_analyzer("korean")
 BILINGUAL = make_analyzer("bilingual")
@@ -315,3 +316,35 @@ def test_an_unknown_analyzer_names_those_there_are():
         make_analyzer("nori")
     with pytest.raises(InvalidCall, match="discard, mixed, none"):
         make_analyzer("korean", "split")  # type: ignore[arg-type]  # as a command line may
+
+
+def test_tokens_of_a_question_come_with_their_parts_of_speech():
+    tagged = BILINGUAL.tagged_tokens("수를 셀 수 있는 AI 3대를 알려줘")
+    assert [(token[0], tag) for token, tag in tagged] == [
+        ("수", "NNG"),
+        ("세", "VV"),
+        ("수", "NNB"),
+        ("있", "VV"),
+        ("ai", "SL"),
+        ("3", "SN"),
+        ("대", "NNBC"),
+        ("알리", "VV"),
+        ("주", "VX"),
+    ]
+
+
+def test_parts_of_a_proper_noun_are_proper_nouns():
+    tagged = BILINGUAL.tagged_tokens("대한민국")
+    assert [(token[0], tag) for token, tag in tagged] == [("대한", "NNP"), ("민국", "NNP")]
+
+
+def test_english_alone_has_no_parts_of_speech():
+    assert ENGLISH.tagged_tokens("the graphs") == [(("graph", 1, 4, 10), "")]
+
+
+@given(st.sampled_from(list(CHAINS)), ANY_TEXT | SCHOLARLY)
+@example("bilingual", "\n".join(fixed_texts()))
+@example("mixed", "\n".join(fixed_texts()))
+@example("none", "\n".join(fixed_texts()))
+def test_tagged_tokens_are_those_of_the_plain_analysis(chain, text):
+    assert [token for token, _ in CHAINS[chain].tagged_tokens(text)] == CHAINS[chain].analyze(text)

@@ -162,3 +162,17 @@ def test_no_text_is_lost_where_terms_hold_full_stops():
 def test_the_english_analyzer_takes_no_dictionary():
     with pytest.raises(InvalidCall, match="takes no dictionary"):
         make_analyzer("english", dictionary=dictionary("KISTI"))
+
+
+@pytest.mark.parametrize("mode", ["discard", "mixed", "none"])
+def test_tokens_with_parts_of_speech_are_the_same_tokens(mode):
+    analyzer = make_analyzer("bilingual", mode, read_user_dictionary(GOLDEN / "dictionary.txt"))
+    for sentence in SENTENCES:
+        tagged = analyzer.tagged_tokens(sentence["text"])
+        assert [token for token, _ in tagged] == analyzer.analyze(sentence["text"])
+
+
+def test_a_users_word_and_its_parts_are_common_nouns():
+    analyzer = make_analyzer("bilingual", dictionary=dictionary("세종시 세종 시"))
+    tagged = analyzer.tagged_tokens("세종시에서")
+    assert [(token[0], tag) for token, tag in tagged] == [("세종", "NNG"), ("시", "NNG")]
