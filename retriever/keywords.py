@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
-from indexer.analysis import Analyzer, Token
+from indexer.analysis import Token
 from indexer.glossary.storage import Glossary
 from indexer.papers import Language, language_of
 from retriever.queries import Term
@@ -44,11 +44,6 @@ class Keyword:
     def term(self) -> Term:
         """Make the clause that looks for it."""
         return Term(self.text, self.tokens)
-
-
-def question_tokens(question: str, analyzer: Analyzer) -> list[Token]:
-    """Analyse a question as what is indexed was analysed: composed first."""
-    return analyzer.analyze(unicodedata.normalize("NFC", question))
 
 
 def words_of(question: str, tokens: Sequence[Token]) -> list[Keyword]:

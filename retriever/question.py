@@ -1,13 +1,19 @@
 """A question, analysed once."""
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from indexer.analysis import Token
 from retriever.index import SearchIndex
-from retriever.keywords import question_tokens
 from retriever.queries import Query, Term
+from retriever.question_names import names_in
+from retriever.question_words import question_weights
 from retriever.synonyms import Expansion
+
+# A text of more words is a passage: in any case, and where it asks nothing.
+LONGEST_QUESTION, LONGEST_WITHOUT_MARK = 40, 20
+QUESTION_MARKS = "?\uff1f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +22,13 @@ class AnalysedQuestion:
 
     text: str  # composed (NFC)
     tokens: tuple[Token, ...] = ()
+    tags: tuple[str, ...] = ()  # the part of speech of each token, empty where none is known
     terms: tuple[Term, ...] = ()  # one a distinct token
     synonyms: tuple[Expansion, ...] = ()
     expression: Query | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)  # of each token; 1 where it stands once
+    names: tuple[tuple[str, ...], ...] = ()  # the tokens of each name in it
+    is_passage: bool = False  # a text that was pasted in: all its words weigh alike, and none is a name
 
     @property
     def is_empty(self) -> bool:
@@ -28,8 +38,9 @@ class AnalysedQuestion:
 
 def analyse_question(index: SearchIndex, question: str, *, synonyms: bool = True) -> AnalysedQuestion:
     """Analyse a question once; with `synonyms` those of the index's file are found in it."""
-    text = unicodedata.normalize("NFC", question)
-    tokens = question_tokens(text, index.analyzer)
+    text = unicodedata.normalize("NFC", question)  # as what is indexed
+    tagged = index.analyzer.tagged_tokens(text)
+    tokens = tuple(token for token, _ in tagged)
     if not any(map(str.isalnum, "".join(token[0] for token in tokens))):
         return AnalysedQuestion(text)  # an emoji is a token, but nothing to ask about
     texts = {token: text[start:end] for token, _, start, end in reversed(tokens)}
@@ -37,4 +48,16 @@ def analyse_question(index: SearchIndex, question: str, *, synonyms: bool = True
     # Where a compound stands on its parts, the parts.
     by_position = {position: token for token, position, _, _ in tokens}
     found = tuple(index.synonyms.find(list(by_position.values()))) if synonyms else ()
-    return AnalysedQuestion(text, tuple(tokens), terms, found)
+    is_passage = len(by_position) > (
+        LONGEST_QUESTION if any(mark in text for mark in QUESTION_MARKS) else LONGEST_WITHOUT_MARK
+    )
+    return AnalysedQuestion(
+        text,
+        tokens,
+        tags=tuple(tag for _, tag in tagged),
+        terms=terms,
+        synonyms=found,
+        weights=dict.fromkeys(texts, 1.0) if is_passage else question_weights(tagged),
+        names=() if is_passage else names_in(text, tagged),
+        is_passage=is_passage,
+    )

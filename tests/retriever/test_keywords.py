@@ -1,6 +1,7 @@
 """Keywords from statistics."""
 
 import math
+import unicodedata
 
 import pytest
 
@@ -12,7 +13,6 @@ from retriever.keywords import (
     Keyword,
     content_words,
     merge,
-    question_tokens,
     split_compound,
     term_entropy,
     translations,
@@ -40,7 +40,8 @@ def analyzer():
 
 
 def words(question, analyzer):
-    return words_of(question, question_tokens(question, analyzer))
+    question = unicodedata.normalize("NFC", question)
+    return words_of(question, analyzer.analyze(question))
 
 
 def keyword(text, *tokens, language="en", weight=0.0):
@@ -141,7 +142,7 @@ def test_the_glossary_gives_the_other_language(tmp_path, analyzer, question, exp
     write_glossary(tmp_path / "glossary.sqlite", [KNOWLEDGE_GRAPH])
 
     with Glossary.open(tmp_path / "glossary.sqlite") as glossary:
-        found = translations(question_tokens(question, analyzer), glossary)
+        found = translations(analyzer.analyze(question), glossary)
 
     assert [word.text for one in found for word in one.words] == expected
 

@@ -1,0 +1,61 @@
+"""The names in a question: tokens that stand together and name somebody or something."""
+
+import re
+from collections.abc import Sequence
+
+from indexer.analysis.tokens import TaggedToken
+from indexer.papers import HANGUL
+from retriever.question_words import role_of
+
+PROPER_NOUN = "NNP"
+SENTENCE_END = re.compile(r"[.?!…]\W*$")
+WITHIN_A_NAME = re.compile(r"[\s.'’·&-]*")  # what may stand between two words of a name
+
+
+def names_in(text: str, tagged: Sequence[TaggedToken]) -> tuple[tuple[str, ...], ...]:
+    """Return the names in `text`, the tokens of each in their order.
+
+    Korean ones are proper nouns to the tagger, among them words that it does not know; Latin ones have a
+    capital letter. That counts neither where all words begin with one, nor at the start of an English
+    sentence, unless another such word follows or the capital stands within.
+    """
+    capitals_tell = _capitals_tell(text)
+    korean = HANGUL.search(text) is not None
+    names: list[list[int]] = []
+    for place, (token, tag) in enumerate(tagged):
+        word = text[token[2] : token[3]]
+        if tag != PROPER_NOUN and not (capitals_tell and any(map(str.isupper, word))):
+            continue
+        if role_of(token[0], tag) != "content":
+            continue
+        if names and names[-1][-1] == place - 1 and _joined(text, tagged[place - 1], tagged[place]):
+            names[-1].append(place)
+        else:
+            names.append([place])
+    return tuple(
+        dict.fromkeys(
+            tuple(tagged[place][0][0] for place in places)
+            for places in names
+            if len(places) > 1 or _is_name(text, tagged[places[0]], korean=korean)
+        )
+    )
+
+
+def _capitals_tell(text: str) -> bool:
+    """Tell whether some word behind the first begins with a small letter; Hangul counts as such."""
+    return any(word[0].isalpha() and not word[0].isupper() for word in text.split()[1:] or text.split())
+
+
+def _joined(text: str, one: TaggedToken, other: TaggedToken) -> bool:
+    (_, position, _, end), (_, following, start, _) = one[0], other[0]
+    return following <= position + 1 and WITHIN_A_NAME.fullmatch(text[end:start]) is not None
+
+
+def _is_name(text: str, only: TaggedToken, *, korean: bool) -> bool:
+    """Tell whether a token that stands alone is a name."""
+    (_, _, start, end), tag = only
+    word = text[start:end]
+    if tag == PROPER_NOUN:
+        return len(word) > 1
+    begins_sentence = not text[:start].strip() or SENTENCE_END.search(text[:start]) is not None
+    return korean or not begins_sentence or any(map(str.isupper, word[1:]))

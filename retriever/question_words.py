@@ -1,0 +1,97 @@
+"""What the words of a question weigh: its subject the most, less what it asks with and what it asks for.
+
+English is written as words, and known by these and by their stems. Korean is written as the tokens of nori,
+and told by part of speech (Sejong's tags) where a token may be another word: 수 is a thing's number, the Sui
+dynasty, or the bound noun of 할 수 있다.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Literal
+
+from indexer.analysis.english import STOP_WORDS
+from indexer.analysis.porter import porter_stem
+from indexer.analysis.tokens import TaggedToken
+
+Role = Literal["content", "request", "asking"]
+
+ROLE_WEIGHTS: Mapping[Role, float] = {"content": 1.0, "request": 0.7, "asking": 0.6}
+SATURATION = 8  # of a repeated word, as k3 of BM25: it weighs at most nine times as much
+
+# Of English words, "us" is none of these: it is the stem of "use".
+ENGLISH: Mapping[Role, str] = {
+    "asking": """
+        what which who whom whose when where why how whether
+        am are be been being is was were do does did done doing have has had having
+        can could may might must shall should will would
+        i me my we our ours you your yours he him his she her hers it its them itself themselves
+        some any such many much each both those these this that here
+        about among because between during from than through via while within
+        """,
+    "request": """
+        brief briefly concise describe description detail detailed discuss discussion elaborate
+        explain explanation find give know latest like literature main outline overview paper please
+        provide recent recently summarise summarize summary tell want
+        """,
+}
+KOREAN_NOUNS: Mapping[Role, str] = {
+    "asking": "얼마 어떠 경우",
+    "request": """
+        간단 간략 개요 구체 궁금 논문 논의 문헌 부탁 상세 서술 설명 소개 예시 요약 전반 정리 제시 주요
+        최근 최신 핵심
+        """,
+}
+KOREAN_VERBS: Mapping[Role, str] = {
+    "asking": "같 관하 대하 되 따르 못하 않 어떻 어딨 없 위하 의하 인하 있 통하 하",
+    "request": "드리 바라 보이 알 알리 원하 찾",
+}
+# Pronouns (무엇, 누구, 그것), auxiliary verbs, copulas, bound nouns (것, 수, 때문).
+ASKING_TAGS = frozenset({"NP", "VX", "VCP", "VCN", "NNB"})
+
+
+@cache
+def _english() -> dict[str, Role]:
+    roles: dict[str, Role] = dict.fromkeys(STOP_WORDS, "asking")
+    for role, listed in ENGLISH.items():
+        for word in listed.split():
+            roles |= {word: role, porter_stem(word): role}
+    return roles
+
+
+@cache
+def _korean() -> tuple[dict[str, Role], dict[str, Role]]:
+    nouns, verbs = (
+        {word: role for role, listed in lists.items() for word in listed.split()}
+        for lists in (KOREAN_NOUNS, KOREAN_VERBS)
+    )
+    return nouns, verbs
+
+
+def is_verb(tag: str) -> bool:
+    """Tell whether a part of speech is a verb, an adjective, an auxiliary or a copula."""
+    return tag.startswith("V")
+
+
+def role_of(token: str, tag: str) -> Role:
+    """Tell what a token does in a question; `tag` is its part of speech, empty where none is known."""
+    if tag in ASKING_TAGS:
+        return "asking"
+    nouns, verbs = _korean()
+    korean = verbs if is_verb(tag) else nouns
+    return korean.get(token) or _english().get(token, "content")
+
+
+def question_weights(tagged: Iterable[TaggedToken]) -> dict[str, float]:
+    """Weigh each token by how often it stands in a question, 9n / (8 + n), and by what it does there.
+
+    Where it does several things, the heaviest counts.
+    """
+    tagged = list(tagged)
+    counts = Counter(token[0] for token, _ in tagged)
+    weights: dict[str, float] = {}
+    for (token, *_), tag in tagged:
+        count = counts[token]
+        weight = ROLE_WEIGHTS[role_of(token, tag)] * (SATURATION + 1) * count / (SATURATION + count)
+        weights[token] = max(weight, weights.get(token, 0.0))
+    return weights
