@@ -233,7 +233,8 @@ def _rank_all(
         from eval.keywords import ask_for_keywords
 
         async with model:
-            found = await ask_for_keywords(questions, model, index.analyzer, progress)
+            most = None if settings.keywords_ranked else settings.keywords
+            found = await ask_for_keywords(questions, model, index.analyzer, progress, most=most)
         run = await rank_topics(
             index, questions, request, settings, keywords=found.keywords, progress=progress
         )

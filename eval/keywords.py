@@ -11,7 +11,7 @@ from generator.llm import LanguageModel
 from generator.model_step import FromModel
 from indexer.analysis import Analyzer
 from indexer.ingest import Progress, no_progress
-from retriever.keywords import Keyword
+from retriever.keywords import KEYWORDS, Keyword
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,12 @@ class TopicKeywords:
 
 
 async def ask_for_keywords(
-    topics: Mapping[str, str], model: LanguageModel, analyzer: Analyzer, progress: Progress = no_progress
+    topics: Mapping[str, str],
+    model: LanguageModel,
+    analyzer: Analyzer,
+    progress: Progress = no_progress,
+    *,
+    most: int | None = KEYWORDS,
 ) -> TopicKeywords:
     """Ask the model for the keywords of every topic, as many at a time as its settings allow.
 
@@ -40,7 +45,7 @@ async def ask_for_keywords(
     async def ask(query_id: str, question: str) -> None:
         async with places:
             try:
-                answers[query_id] = await keywords_from_model(question, model, analyzer)
+                answers[query_id] = await keywords_from_model(question, model, analyzer, most=most)
             except ModelAnswerInvalid:
                 answers[query_id] = None
             progress("keywords", len(answers), len(topics))

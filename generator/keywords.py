@@ -37,11 +37,11 @@ async def keywords_from_model(
     analyzer: Analyzer,
     on_text: OnText | None = None,
     *,
-    most: int = KEYWORDS,
+    most: int | None = KEYWORDS,
 ) -> FromModel[tuple[Keyword, ...]]:
     """Ask for keywords of `question` in both languages, and merge them, the question's language first.
 
-    Given are at most `most`, weighing 1 / rank.
+    Given are at most `most`, weighing 1 / rank; with None all, for who ranks them otherwise.
 
     Raises:
         GeneratorError: the call failed, or brought no word that `analyzer` keeps.
@@ -115,6 +115,6 @@ def words_of_each(texts: Iterable[str], analyzer: Analyzer) -> list[Keyword]:
     return [keyword for keyword in analysed if keyword.tokens]
 
 
-def rank(keywords: Sequence[Keyword], most: int = KEYWORDS) -> tuple[Keyword, ...]:
+def rank(keywords: Sequence[Keyword], most: int | None = KEYWORDS) -> tuple[Keyword, ...]:
     """Keep the first `most`, and weigh each 1 / its rank."""
     return tuple(replace(keyword, weight=1 / place) for place, keyword in enumerate(keywords[:most], 1))

@@ -3,17 +3,15 @@
 import asyncio
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from indexer.glossary.storage import Glossary
 from retriever.context import SearchContext
 from retriever.features import Concept
 from retriever.keywords import (
     MOST_TRANSLATED,
     Keyword,
     Translation,
-    content_words,
     merge,
     term_entropy,
     token_weights,
@@ -22,6 +20,7 @@ from retriever.keywords import (
     words_of,
 )
 from retriever.question import AnalysedQuestion
+from retriever.question_words import ROLES, Role
 from retriever.spelling import near_spellings
 from retriever.synonyms import SYNONYM_WEIGHT
 from retriever.term_statistics import TermStatistics, term_statistics
@@ -41,57 +40,110 @@ class KeywordChoice:
     translations: tuple[Translation, ...]
     concepts: tuple[Concept, ...]
     given: bool = False  # whether the keywords came with the request
+    ranked: bool = True  # whether they are in the order of their importance
     synonym_weights: Mapping[str, float] = field(default_factory=dict)  # of the synonyms' tokens
 
     def with_keywords(self, keywords: Sequence[Keyword]) -> "KeywordChoice":
         """Return the choice with other keywords, as a person or an agent edits them."""
         kept = tuple(keywords)
         weights = {**self.synonym_weights, **token_weights(kept)}
-        return replace(self, keywords=kept, token_weights=weights, given=True)
+        return replace(self, keywords=kept, token_weights=weights, given=True, ranked=False)
 
 
 async def choose_keywords(
     context: SearchContext, question: AnalysedQuestion, *, spellings: bool = True
 ) -> KeywordChoice:
-    """Choose the keywords: the request's, else the rarest words of the question and their translations.
+    """Choose the keywords: the request's, else the question's most important words and their translations.
 
+    Important is what the question weighs and few passages hold (tf · idf). Verbs, adjectives and counters
+    follow behind everything else; words of the request (요약, please) and those that ask become keywords only
+    where the index holds no others.
     With `spellings`, tokens that the index does not hold are replaced by their nearest terms there.
     """
-    engine, given = context.index.engine, context.request.keywords
-    found, words = await context.index.threads.run(_words_and_translations, question, context.index.glossary)
+    index, given = context.index, context.request.keywords
+    found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
     synonyms = [translation for expansion in question.synonyms for translation in expansion.translations()]
     other = [word for translation in found for word in translation.words]
     alike = [word for translation in synonyms for word in translation.words]
     tokens = {token[0] for token in question.tokens}
     tokens |= {token for word in (*other, *alike, *(given or ())) for token in word.tokens}
-    statistics = await term_statistics(engine, tokens)
+    statistics = await term_statistics(index.engine, tokens)
     spelled = await _spellings(context, question, statistics) if spellings else {}
     statistics = await term_statistics(
-        engine, {near for nears in spelled.values() for near in nears}, statistics
+        index.engine, {near for nears in spelled.values() for near in nears}, statistics
     )
-    own = [_respelled(word, spelled) for word in content_words(words)]
-    tokens = {token for word in (*own, *other, *alike, *(given or ())) for token in word.tokens}
-    rarity = {token: statistics.idf(token) for token in sorted(tokens)}
-    if given is None:
-        weights = await _importance(context, rarity, statistics)
-        _weigh_unknown(weights, synonyms)
-        ranked = weigh(merge(weigh(own, weights), weigh(other, weights)[:MOST_TRANSLATED]), weights)
-        chosen = tuple(keyword for keyword in ranked if keyword.weight > 0)[: context.options.keyword_count]
-        weight_of = {token: weights[token] for keyword in chosen for token in keyword.tokens}
-    else:
+    rarity = {token: statistics.idf(token) for token in sorted(statistics.frequencies)}
+    if given is not None and not context.options.rank_given_keywords:
         chosen = given[: context.options.keyword_count]
         weight_of = token_weights(chosen)
+    else:
+        importance = await _importance(context, rarity, statistics)
+        frequencies = _frequencies(question, found, spelled)
+        weights = {token: frequencies.get(token, 1.0) * weight for token, weight in importance.items()}
+        _weigh_unknown(weights, synonyms)
+        ranked = _ranked(question, found, spelled, weights) if given is None else weigh(given, weights)
+        chosen = tuple(keyword for keyword in ranked if keyword.weight > 0)[: context.options.keyword_count]
+        weight_of = {token: weights[token] for keyword in chosen for token in keyword.tokens}
     beside = {token: SYNONYM_WEIGHT * rarity[token] for word in alike for token in word.tokens}
     weight_of = {**beside, **weight_of}
-    concepts = _concepts(own, [*synonyms, *found], rarity)
-    return KeywordChoice(chosen, weight_of, statistics, spelled, found, concepts, given is not None, beside)
+    concepts = _concepts(_words(question, spelled, ROLES[:-1]), [*synonyms, *found], rarity)
+    return KeywordChoice(
+        chosen,
+        weight_of,
+        statistics,
+        spelled,
+        tuple(found),
+        concepts,
+        given=given is not None,
+        ranked=given is None or context.options.rank_given_keywords,
+        synonym_weights=beside,
+    )
 
 
-def _words_and_translations(
-    question: AnalysedQuestion, glossary: Glossary
-) -> tuple[tuple[Translation, ...], list[Keyword]]:
-    words = words_of(question.text, question.tokens)
-    return tuple(translations(question.tokens, glossary)), words
+def _words(
+    question: AnalysedQuestion, spelled: Mapping[str, tuple[str, ...]], roles: Container[Role]
+) -> list[Keyword]:
+    """Cut the question into words, of their tokens those that have such a role in it."""
+    tokens = [token for token in question.tokens if question.roles[token[0]] in roles]
+    return [_respelled(word, spelled) for word in words_of(question.text, tokens)]
+
+
+def _ranked(
+    question: AnalysedQuestion,
+    found: Sequence[Translation],
+    spelled: Mapping[str, tuple[str, ...]],
+    weights: Mapping[str, float],
+) -> list[Keyword]:
+    """Rank what the question is about, things first, else the words of its request, else those that ask."""
+    by_role = []
+    for role in ROLES:
+        own = weigh(_words(question, spelled, {role}), weights)
+        other = [
+            word
+            for translation in found
+            if role == min((question.roles[token] for token in translation.source), key=ROLES.index)
+            for word in translation.words
+        ]
+        ranked = weigh(merge(own, weigh(other, weights)[:MOST_TRANSLATED]), weights)
+        by_role.append([keyword for keyword in ranked if keyword.weight > 0])
+    nouns, others, request, asking = by_role
+    return merge([*nouns, *others], ()) or request or asking
+
+
+def _frequencies(
+    question: AnalysedQuestion, found: Sequence[Translation], spelled: Mapping[str, tuple[str, ...]]
+) -> dict[str, float]:
+    """Return how much the question makes of each token, of others as much as of those they stand for."""
+    frequencies: dict[str, float] = {}
+    standing_for = [
+        *((translation.source, word.tokens) for translation in found for word in translation.words),
+        *(({token}, nears) for token, nears in spelled.items()),
+    ]
+    for source, tokens in standing_for:
+        weight = max(question.weights[token] for token in source)
+        for token in tokens:
+            frequencies[token] = max(weight, frequencies.get(token, 0.0))
+    return {**frequencies, **question.weights}
 
 
 async def _spellings(

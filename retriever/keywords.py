@@ -10,9 +10,10 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from operator import itemgetter
 
-from indexer.analysis import Token
+from indexer.analysis import Analyzer, Token
 from indexer.glossary.storage import Glossary
 from indexer.papers import Language, language_of
 from retriever.queries import Term
@@ -23,12 +24,6 @@ MOST_TRANSLATED = 5  # of the other language, at most
 WORD = re.compile(
     r"[^\s()\[\]{}<>〈〉《》「」『』〔〕,.:;·\"'“”‘’!?…~/|]+"
     r"(?:['’.\-+#/&][^\s()\[\]{}<>,.:;\"'“”!?]+)*"
-)
-# Question words. Korean stems stand for all their forms (무엇인가요, 누구였는가).
-QUESTION_WORDS = frozenset(
-    "무엇 뭐 뭣 누구 언제 어디 어느 어떤 어떠 어떻 어떻게 왜 몇 얼마 얼마나 무슨 "
-    "what who whom whose when where which how why do doe did done is are wa were ha have had can could "
-    "should would may mai might mani much".split()
 )
 
 
@@ -46,10 +41,10 @@ class Keyword:
         return Term(self.text, self.tokens)
 
 
-def words_of(question: str, tokens: Sequence[Token]) -> list[Keyword]:
-    """Cut a question into words with the tokens of its one analysis; words without tokens fall away."""
+def words_of(question: str, tokens: Iterable[Token]) -> list[Keyword]:
+    """Cut a question into words with some tokens of its one analysis; words of the same tokens come once."""
     question = unicodedata.normalize("NFC", question)
-    words = []
+    words: dict[tuple[str, ...], Keyword] = {}
     ordered = sorted(tokens, key=itemgetter(2))
     starts = [token[2] for token in ordered]
     for match in WORD.finditer(question):
@@ -59,18 +54,8 @@ def words_of(question: str, tokens: Sequence[Token]) -> list[Keyword]:
             continue
         text = question[inside[0][2] : max(token[3] for token in inside)]
         distinct = tuple(dict.fromkeys(token[0] for token in inside))
-        words.append(Keyword(text, language_of(text), distinct))
-    return words
-
-
-def content_words(words: Iterable[Keyword]) -> list[Keyword]:
-    """Leave out question words and repeated words."""
-    kept: dict[tuple[str, ...], Keyword] = {}
-    for word in words:
-        tokens = tuple(token for token in word.tokens if token not in QUESTION_WORDS)
-        if tokens:
-            kept.setdefault(tokens, replace(word, tokens=tokens))
-    return list(kept.values())
+        words.setdefault(distinct, Keyword(text, language_of(text), distinct))
+    return list(words.values())
 
 
 def term_entropy(frequencies: Sequence[int]) -> float:
@@ -87,7 +72,7 @@ class Translation:
     words: tuple[Keyword, ...]
 
 
-def translations(tokens: Sequence[Token], glossary: Glossary) -> list[Translation]:
+def translations(tokens: Sequence[Token], glossary: Glossary, analyzer: Analyzer) -> list[Translation]:
     """Look the question's words up in the corpus's glossary; a compound comes as its words (section 3.1)."""
     found = []
     terms = [token[0] for token in tokens]
@@ -96,17 +81,13 @@ def translations(tokens: Sequence[Token], glossary: Glossary) -> list[Translatio
         text, own = (
             (pair.english, pair.english_tokens) if target == "en" else (pair.korean, pair.korean_tokens)
         )
-        words = tuple(split_compound(text, own, target))
-        found.append(Translation(frozenset(terms[match.start : match.end]), words))
+        split = words_of(text, analyzer.analyze(text)) if len(own) > 1 else ()
+        found.append(
+            Translation(
+                frozenset(terms[match.start : match.end]), tuple(split) or (Keyword(text, target, own),)
+            )
+        )
     return found
-
-
-def split_compound(text: str, tokens: tuple[str, ...], language: Language) -> list[Keyword]:
-    """Split a keyword of several words at its spaces, where each word has one token; else leave it whole."""
-    words = text.split()
-    if len(words) == len(tokens) > 1:
-        return [Keyword(word, language, (token,)) for word, token in zip(words, tokens, strict=True)]
-    return [Keyword(text, language, tokens)]
 
 
 def merge(own: Sequence[Keyword], other: Sequence[Keyword]) -> list[Keyword]:
@@ -129,8 +110,12 @@ def token_weights(keywords: Iterable[Keyword]) -> dict[str, float]:
 
 
 def weigh(keywords: Iterable[Keyword], weights: Mapping[str, float]) -> list[Keyword]:
-    """Give each keyword the sum of its tokens' weights, and order by it, the order given deciding ties."""
+    """Give each keyword the mean of its tokens' weights, and order by it, the order given deciding ties.
+
+    The mean, since a compound of common words (기후변화) is no rarer than they are.
+    """
     weighed = [
-        replace(keyword, weight=sum(weights[token] for token in keyword.tokens)) for keyword in keywords
+        replace(keyword, weight=fsum(weights[token] for token in keyword.tokens) / len(keyword.tokens))
+        for keyword in keywords
     ]
     return sorted(weighed, key=lambda keyword: -keyword.weight)

@@ -8,7 +8,7 @@ from indexer.analysis import Token
 from retriever.index import SearchIndex
 from retriever.queries import Query, Term
 from retriever.question_names import names_in
-from retriever.question_words import question_weights
+from retriever.question_words import Role, question_weights, roles_of
 from retriever.synonyms import Expansion
 
 # A text of more words is a passage: in any case, and where it asks nothing.
@@ -22,10 +22,10 @@ class AnalysedQuestion:
 
     text: str  # composed (NFC)
     tokens: tuple[Token, ...] = ()
-    tags: tuple[str, ...] = ()  # the part of speech of each token, empty where none is known
     terms: tuple[Term, ...] = ()  # one a distinct token
     synonyms: tuple[Expansion, ...] = ()
     expression: Query | None = None
+    roles: Mapping[str, Role] = field(default_factory=dict)  # what each token does in it
     weights: Mapping[str, float] = field(default_factory=dict)  # of each token; 1 where it stands once
     names: tuple[tuple[str, ...], ...] = ()  # the tokens of each name in it
     is_passage: bool = False  # a text that was pasted in: all its words weigh alike, and none is a name
@@ -54,9 +54,9 @@ def analyse_question(index: SearchIndex, question: str, *, synonyms: bool = True
     return AnalysedQuestion(
         text,
         tokens,
-        tags=tuple(tag for _, tag in tagged),
         terms=terms,
         synonyms=found,
+        roles=roles_of(tagged),
         weights=dict.fromkeys(texts, 1.0) if is_passage else question_weights(tagged),
         names=() if is_passage else names_in(text, tagged),
         is_passage=is_passage,

@@ -26,7 +26,7 @@ def names_in(text: str, tagged: Sequence[TaggedToken]) -> tuple[tuple[str, ...],
         word = text[token[2] : token[3]]
         if tag != PROPER_NOUN and not (capitals_tell and any(map(str.isupper, word))):
             continue
-        if role_of(token[0], tag) != "content":
+        if role_of(token[0], tag) != "noun":
             continue
         if names and names[-1][-1] == place - 1 and _joined(text, tagged[place - 1], tagged[place]):
             names[-1].append(place)

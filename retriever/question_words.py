@@ -1,4 +1,4 @@
-"""What the words of a question weigh: its subject the most, less what it asks with and what it asks for.
+"""What the words of a question do there, and what they weigh: its subject the most, less what asks.
 
 English is written as words, and known by these and by their stems. Korean is written as the tokens of nori,
 and told by part of speech (Sejong's tags) where a token may be another word: 수 is a thing's number, the Sui
@@ -8,15 +8,18 @@ dynasty, or the bound noun of 할 수 있다.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 from indexer.analysis.english import STOP_WORDS
 from indexer.analysis.porter import porter_stem
 from indexer.analysis.tokens import TaggedToken
 
-Role = Literal["content", "request", "asking"]
+# What a question is about: things (where no part of speech is known, all words), then verbs, adjectives and
+# counters. What is to be done with the answer: please, overview, 요약. What is asked with: who, 무엇, 있.
+Role = Literal["noun", "other", "request", "asking"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
-ROLE_WEIGHTS: Mapping[Role, float] = {"content": 1.0, "request": 0.7, "asking": 0.6}
+ROLE_WEIGHTS: Mapping[Role, float] = {"noun": 1.0, "other": 1.0, "request": 0.7, "asking": 0.6}
 SATURATION = 8  # of a repeated word, as k3 of BM25: it weighs at most nine times as much
 
 # Of English words, "us" is none of these: it is the stem of "use".
@@ -36,7 +39,7 @@ ENGLISH: Mapping[Role, str] = {
         """,
 }
 KOREAN_NOUNS: Mapping[Role, str] = {
-    "asking": "얼마 어떠 경우",
+    "asking": "경우 때 어떠 얼마",
     "request": """
         간단 간략 개요 구체 궁금 논문 논의 문헌 부탁 상세 서술 설명 소개 예시 요약 전반 정리 제시 주요
         최근 최신 핵심
@@ -48,6 +51,7 @@ KOREAN_VERBS: Mapping[Role, str] = {
 }
 # Pronouns (무엇, 누구, 그것), auxiliary verbs, copulas, bound nouns (것, 수, 때문).
 ASKING_TAGS = frozenset({"NP", "VX", "VCP", "VCN", "NNB"})
+COUNTER = "NNBC"  # a unit behind a number: 년, 명, 미터
 
 
 @cache
@@ -68,30 +72,29 @@ def _korean() -> tuple[dict[str, Role], dict[str, Role]]:
     return nouns, verbs
 
 
-def is_verb(tag: str) -> bool:
-    """Tell whether a part of speech is a verb, an adjective, an auxiliary or a copula."""
-    return tag.startswith("V")
-
-
 def role_of(token: str, tag: str) -> Role:
     """Tell what a token does in a question; `tag` is its part of speech, empty where none is known."""
     if tag in ASKING_TAGS:
         return "asking"
     nouns, verbs = _korean()
-    korean = verbs if is_verb(tag) else nouns
-    return korean.get(token) or _english().get(token, "content")
+    is_verb = tag.startswith("V")
+    listed = (verbs if is_verb else nouns).get(token) or _english().get(token)
+    return listed or ("other" if is_verb or tag == COUNTER else "noun")
+
+
+def roles_of(tagged: Iterable[TaggedToken]) -> dict[str, Role]:
+    """Tell what each token of a question does there; of several roles the foremost of `ROLES`."""
+    roles: dict[str, Role] = {}
+    for (token, *_), tag in tagged:
+        roles[token] = min(role_of(token, tag), roles.get(token, ROLES[-1]), key=ROLES.index)
+    return roles
 
 
 def question_weights(tagged: Iterable[TaggedToken]) -> dict[str, float]:
-    """Weigh each token by how often it stands in a question, 9n / (8 + n), and by what it does there.
-
-    Where it does several things, the heaviest counts.
-    """
+    """Weigh each token by what it does in a question, and by how often it stands there: 9n / (8 + n)."""
     tagged = list(tagged)
-    counts = Counter(token[0] for token, _ in tagged)
-    weights: dict[str, float] = {}
-    for (token, *_), tag in tagged:
-        count = counts[token]
-        weight = ROLE_WEIGHTS[role_of(token, tag)] * (SATURATION + 1) * count / (SATURATION + count)
-        weights[token] = max(weight, weights.get(token, 0.0))
-    return weights
+    counts = Counter(token for (token, *_), _ in tagged)
+    return {
+        token: ROLE_WEIGHTS[role] * (SATURATION + 1) * counts[token] / (SATURATION + counts[token])
+        for token, role in roles_of(tagged).items()
+    }

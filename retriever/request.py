@@ -33,6 +33,7 @@ class SearchOptions:
     keyword_count: int  # how many at most
     hits_per_query: int  # papers that a progressive query brings
     keyword_ranking: KeywordRanking
+    rank_given_keywords: bool
     count_repeats: bool
     candidates: Candidates
     rerank_depth: int

@@ -36,5 +36,9 @@ class RetrieverSettings(BaseSettings):
         default=30, ge=1, le=1000, description="hits that a cross-encoder reads again (SHRAG_RERANKER__…)"
     )
     ranking: KeywordRanking = Field(default="tf-idf", description="importance of keywords: tf-idf or entropy")
+    keywords_ranked: bool = Field(
+        default=False,
+        description="a model's keywords are ordered by importance, too, not as the model gave them",
+    )
     synonyms: OptionalPath = Field(default=None, description="a file of synonyms for questions")
     drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")

@@ -34,7 +34,8 @@ async def _keywords(asked: SearchRequest, resources: Resources, step: Step) -> t
     """Return the model's keywords; None, for those from statistics or where the method has none."""
     if resources.model is None or method_named(asked.method).keywords is None:
         return None
-    most = resources.settings.retriever.keywords
+    settings = resources.settings.retriever
+    most = None if settings.keywords_ranked else settings.keywords
     return await model_step(
         step,
         "keywords",

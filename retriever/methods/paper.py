@@ -36,7 +36,9 @@ async def rank(
     if not found:
         return Ranking()
     hits = {hit.passage_id: hit for ranked in reversed(found) for hit in ranked}
-    fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in found])
+    # Where a question has m < 10 keywords, SQ10 … SQm are one query, sent once.
+    repeated = found[:1] * (context.options.keyword_count - len(found))
+    fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in (*repeated, *found)])
     cosines = await find_cosines(context, await with_vector(context, pool), list(hits))
     ordered = cosine_order(fused, cosines) if cosines else fused
     ranked_hits = [(hits[scored.item], scored.score) for scored in ordered]

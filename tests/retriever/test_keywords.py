@@ -11,9 +11,7 @@ from indexer.glossary.storage import Glossary, write_glossary
 from retriever.keywords import (
     KEYWORDS,
     Keyword,
-    content_words,
     merge,
-    split_compound,
     term_entropy,
     translations,
     weigh,
@@ -81,36 +79,18 @@ def test_a_decomposed_question_has_the_words_of_the_composed(analyzer):
     assert words("\u1112\u1162\u1111\u1161\u1105\u1175", analyzer) == words("해파리", analyzer)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "무엇을",
-        "누가",
-        "언제",
-        "어디에서",
-        "어떻게 어떤",
-        "어떠한",
-        "뭐가",
-        "what who",
-        "why may how many does",
-    ],
-)
-def test_what_a_question_asks_with_is_no_keyword(question, analyzer):
-    assert content_words(words(question, analyzer)) == []
-
-
 def test_a_word_that_stands_twice_is_one_keyword(analyzer):
-    kept = content_words(words("graphs and graph 그래프 그래프를", analyzer))
+    kept = words("graphs and graph 그래프 그래프를", analyzer)
 
     assert [word.tokens for word in kept] == [("graph",), ("그래프",)]
 
 
-def test_keywords_are_ranked_by_the_sum_of_their_tokens_weights():
+def test_keywords_are_ranked_by_the_mean_of_their_tokens_weights():
     weights = {"a": 1.0, "b": 2.0, "c": 2.5}
 
     ranked = weigh([keyword("a"), keyword("ab", "a", "b"), keyword("c")], weights)
 
-    assert [(one.text, one.weight) for one in ranked] == [("ab", 3.0), ("c", 2.5), ("a", 1.0)]
+    assert [(one.text, one.weight) for one in ranked] == [("c", 2.5), ("ab", 1.5), ("a", 1.0)]
 
 
 def test_ties_keep_the_questions_order():
@@ -124,16 +104,6 @@ def test_two_languages_are_merged_in_turn_the_questions_first():
     assert [one.text for one in merge(own, other)] == ["k1", "e1", "k2", "k3", "e3", "e4"]
 
 
-def test_a_compound_is_split_where_each_word_has_a_token():
-    assert split_compound("knowledge graph", ("knowledg", "graph"), "en") == [
-        Keyword("knowledge", "en", ("knowledg",)),
-        Keyword("graph", "en", ("graph",)),
-    ]
-    assert split_compound("지식그래프", ("지식", "그래프"), "ko") == [
-        Keyword("지식그래프", "ko", ("지식", "그래프"))
-    ]
-
-
 @pytest.mark.parametrize(
     ("question", "expected"),
     [("큰 지식 그래프", ["knowledge", "graph"]), ("a knowledge graph", ["지식", "그래프"]), ("그래프", [])],
@@ -142,9 +112,23 @@ def test_the_glossary_gives_the_other_language(tmp_path, analyzer, question, exp
     write_glossary(tmp_path / "glossary.sqlite", [KNOWLEDGE_GRAPH])
 
     with Glossary.open(tmp_path / "glossary.sqlite") as glossary:
-        found = translations(analyzer.analyze(question), glossary)
+        found = translations(analyzer.analyze(question), glossary, analyzer)
 
     assert [word.text for one in found for word in one.words] == expected
+
+
+def test_a_korean_compound_of_the_glossary_comes_as_its_words(tmp_path, analyzer):
+    tokens = tuple(token[0] for token in analyzer.analyze("해수면 상승"))
+    rise = Pair("해수면 상승", "sea level rise", tokens, ("sea", "level", "rise"), 2, ("bracket",))
+    write_glossary(tmp_path / "glossary.sqlite", [rise])
+
+    with Glossary.open(tmp_path / "glossary.sqlite") as glossary:
+        [found] = translations(analyzer.analyze("sea level rise"), glossary, analyzer)
+
+    assert [(word.text, word.tokens) for word in found.words] == [
+        ("해수면", ("해수", "면")),
+        ("상승", ("상승",)),
+    ]
 
 
 def test_a_keyword_of_several_tokens_is_the_or_of_them():

@@ -1,0 +1,132 @@
+"""Which words of a question become keywords, and in which order."""
+
+import pytest
+
+from retriever.keywords import Keyword
+from retriever.settings import RetrieverSettings
+from tests.retriever.papers import found, index_of
+
+# Every word of the questions below stands in one of these papers.
+PAPERS = [
+    {
+        "id": "BATTERY",
+        "title": "리튬 이온 배터리의 열폭주",
+        "abstract": "최근 논문을 요약해 주고 그에 관한 것을 설명할 수 있다. 배터리를 식히면 값이 떨어진다.",
+    },
+    {
+        "id": "SEA",
+        "title": "해수면 상승을 측정하는 방법",
+        "abstract": "누가 무엇을 재는지 적었다. 방법을 세 명이 낮추고 줄였다. 물이 줄어든다.",
+    },
+    {
+        "id": "DISTILLATION",
+        "title": "Approaches to knowledge distillation",
+        "abstract": "Please provide a brief overview outlining the main approaches, and how they have done.",
+    },
+    {
+        "id": "OTHER",
+        "title": "방법",
+        "abstract": "지식 그래프(knowledge graph)의 방법. The knowledge of methods.",
+    },
+    {"id": "MORE", "title": "지식 그래프", "abstract": "지식 그래프(knowledge graph)를 만든다."},
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    with index_of(tmp_path_factory.mktemp("choice"), *PAPERS) as index:
+        yield index
+
+
+def keywords(index, question, method="paper", settings=None, **request):
+    return [keyword.text for keyword in found(index, question, method, settings, **request).keywords]
+
+
+@pytest.mark.parametrize("method", ["paper", "shrag"])
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("리튬 이온 배터리의 열폭주에 관한 최근 논문을 요약해 줘", {"리튬", "이온", "배터리", "열폭주"}),
+        ("누가 어떤 방법으로 해수면 상승을 측정했나요?", {"방법", "해수면", "상승", "측정"}),
+        (
+            "Please provide a brief overview outlining the main approaches to distillation",
+            {"approaches", "distillation"},
+        ),
+    ],
+)
+def test_words_that_ask_or_request_are_no_keywords(index, question, expected, method):
+    assert set(keywords(index, question, method)) == expected
+
+
+def test_verbs_and_counters_come_behind_everything_else(index):
+    assert keywords(index, "값이 줄고 떨어지며 세 명이 방법을 낮추는 배터리")[:3] == ["값", "배터리", "방법"]
+    assert set(keywords(index, "값이 줄고 떨어지며 세 명이 방법을 낮추는 배터리")[3:]) == {
+        *("줄", "떨어지", "명", "낮추"),
+    }
+
+
+def test_a_question_of_verbs_alone_has_them_as_keywords(index):
+    assert keywords(index, "떨어지는가?") == ["떨어지"]
+
+
+def test_words_of_the_request_are_keywords_where_the_index_holds_no_others(index):
+    assert set(keywords(index, "천산갑 논문 요약")) == {"논문", "요약"}
+    assert keywords(index, "누구?") == ["누구"]
+
+
+def test_a_word_that_is_asked_for_twice_matters_more(index):
+    assert keywords(index, "리튬 이온")[0] == "리튬"
+    assert keywords(index, "리튬 이온, 또 이온")[0] == "이온"
+
+
+def test_a_compound_is_as_important_as_its_parts_are_on_average(index):
+    # 해수 and 면 stand in one paper each, as 상승 does.
+    weights = {keyword.text: keyword.weight for keyword in found(index, "상승과 해수면", "paper").keywords}
+    assert weights["해수면"] == pytest.approx(weights["상승"])
+
+
+def test_what_a_request_word_is_translated_to_is_no_keyword_either(index_of_requests):
+    assert keywords(index_of_requests, "요약과 배터리") == ["배터리"]
+    assert keywords(index_of_requests, "요약") == ["요약", "summary"]
+
+
+@pytest.fixture
+def index_of_requests(tmp_path):
+    papers = [
+        {"id": "1", "title": "요약(summary)", "abstract": "배터리의 요약(summary)."},
+        {"id": "2", "title": "요약(summary)", "abstract": "A summary."},
+    ]
+    with index_of(tmp_path / "requests", *papers) as index:
+        yield index
+
+
+GIVEN = (
+    Keyword("knowledge", "en", ("knowledg",)),
+    Keyword("요약", "ko", ("요약",)),
+    Keyword("상승", "ko", ("상승",)),
+    Keyword("axolotl", "en", ("axolotl",)),
+)
+
+
+def test_given_keywords_keep_their_order_unless_a_setting_says_otherwise(index):
+    assert keywords(index, "지식의 상승", keywords=GIVEN) == ["knowledge", "요약", "상승", "axolotl"]
+
+    ranked = RetrieverSettings(keywords_ranked=True, keywords=2)
+    result = found(index, "지식의 상승", "paper", ranked, keywords=GIVEN)
+
+    assert [keyword.text for keyword in result.keywords] == [
+        "요약",
+        "상승",
+    ]  # one paper each, knowledge in three
+    assert (result.applied.keyword_source, result.applied.keyword_ranking) == ("given", "tf-idf")
+
+
+def test_where_there_are_fewer_than_ten_keywords_the_longest_query_stands_for_the_missing_ones(index):
+    result = found(index, "리튬 상승", "paper")
+
+    assert [(query.name, query.hits) for query in result.queries] == [("SQ2", 2), ("SQ1", 1)]
+    # SQ10 … SQ2 rank SEA first and BATTERY second, SQ1 finds BATTERY alone.
+    assert [(hit.passage_id, hit.score) for hit in result.hits] == [
+        ("BATTERY", round(9 / 62 + 1 / 61, 4)),
+        ("SEA", round(9 / 61, 4)),
+    ]
