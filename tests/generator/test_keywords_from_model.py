@@ -24,12 +24,12 @@ def analyzer():
     return make_analyzer("bilingual")
 
 
-def extract(question, analyzer, *answers):
+def extract(question, analyzer, *answers, **options):
     script = Scripted(answers)
 
     async def ask():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            return await keywords_from_model(question, model, analyzer)
+            return await keywords_from_model(question, model, analyzer, **options)
 
     return script, asyncio.run(ask())
 
@@ -89,6 +89,9 @@ def test_ten_keywords_are_kept(analyzer):
         "erosion",
     ]
     assert found.value[-1].weight == 1 / 10
+
+    _, unlimited = extract(KOREAN, analyzer, says(long), most=None)
+    assert texts(unlimited)[10:] == ["관리", "tide", "기후", "변화", "조석"]
 
 
 @pytest.mark.parametrize(("question", "language"), [(KOREAN, "ko"), (ENGLISH, "en"), ("1997?", "en")])
