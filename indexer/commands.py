@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
-from indexer.console import as_record, describe_counts, size_of
+from indexer.console import as_record, describe_counts, describe_glossary, size_of
 from indexer.options import (
     dictionary_of,
     dictionary_option,
+    glossary_of,
+    glossary_option,
     interruptible,
     json_option,
     name_option,
@@ -41,6 +43,7 @@ from indexer.terminal import echo, echo_json
     help="Korean compounds: their parts, the compound stacked on its parts, or the compound.",
 )
 @dictionary_option
+@glossary_option
 @click.option("--columns", help="For csv: id=COLUMN,title=COLUMN,…")
 @click.option("--strict", is_flag=True, help="Stop at the first record that cannot be read; publish nothing.")
 @click.option(
@@ -58,6 +61,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     analyzer: str,
     decompound: Decompound,
     dictionary_file: Path | None,
+    glossary_file: Path | None,
     columns: str | None,
     strict: bool,
     vectors_only: bool,
@@ -91,6 +95,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         rebuild=rebuild,
         strict=strict,
         dictionary=dictionary_of(dictionary_file),
+        glossary=glossary_of(glossary_file),
     )
     with progress_bar() as progress, interruptible():
         report = build_index(request, settings, progress)
@@ -111,7 +116,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         f"index {name!r}, version {manifest.version}: {size_of(manifest)}, {read} read in "
         f"{report.seconds:.1f} s ({rate:,.0f} a second)"
     )
-    for line in describe_counts(manifest.counts)[1:]:
+    for line in [*describe_counts(manifest.counts)[1:], describe_glossary(manifest)]:
         echo(f"  {line}")
     if report.dead_letters:
         first, written = report.dead_letters[0], report.dead_letters_written

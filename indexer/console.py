@@ -21,6 +21,14 @@ def describe_vectors(manifest: "Manifest") -> str:
     )
 
 
+def describe_glossary(manifest: "Manifest") -> str:
+    """Say how many pairs the glossary holds, those mined from the corpus first."""
+    sizes = manifest.glossary
+    parts = [f"{counted(sizes.get('corpus', 0), 'glossary pair')} mined"]
+    parts += [f"{sizes[key]:,} {words}" for key, words in GIVEN_AS.items() if sizes.get(key)]
+    return ", ".join(parts)
+
+
 def terms_of(dictionary: UserDictionary | None) -> int:
     """Return how many terms a dictionary holds, 0 where there is none."""
     return len(dictionary.entries) if dictionary else 0
@@ -37,6 +45,7 @@ def size_of(manifest: "Manifest") -> str:
     return f"{counted(manifest.passages, 'passage')} of {counted(manifest.papers, 'paper')}"
 
 
+GIVEN_AS = {"user": "of a file", "general": "general ones"}
 COUNTED_AS = {
     "records": "read",
     "removed": "removed",

@@ -10,7 +10,14 @@ import click
 
 from indexer.cluster.commands import backup, backups, restore
 from indexer.columns import table
-from indexer.console import as_record, describe_counts, describe_vectors, size_of, terms_of
+from indexer.console import (
+    as_record,
+    describe_counts,
+    describe_glossary,
+    describe_vectors,
+    size_of,
+    terms_of,
+)
 from indexer.errors import IndexDamaged, IndexMismatch, Remedy, UnknownIndex, VersionGone
 from indexer.options import interruptible, json_option, name_argument
 from indexer.remedies import describe_error
@@ -82,6 +89,7 @@ def show(name: str, as_json: bool) -> None:
             "analyzer": manifest.analyzer,
             "decompound": manifest.decompound,
             "dictionary": terms_of(store.dictionary(manifest)),
+            "glossary": manifest.glossary,
             "unit": manifest.unit,
             "vectors": manifest.vectors,
             "source": manifest.source,
@@ -100,6 +108,7 @@ def show(name: str, as_json: bool) -> None:
         "holds": f"{size_of(manifest)}; a record is a {manifest.unit}",
         "analysis": f"{manifest.analyzer}, decompound {manifest.decompound}",
         "dictionary": counted(record["dictionary"], "term") if record["dictionary"] else "",
+        "glossary": describe_glossary(manifest),
         "vectors": describe_vectors(manifest),
         "last build": "; ".join(describe_counts(manifest.counts)),
         "source": ", ".join(manifest.source.get("paths", ())),

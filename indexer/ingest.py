@@ -10,11 +10,12 @@ from pathlib import Path
 
 from indexer.analysis import UserDictionary
 from indexer.building import build_version
-from indexer.building.plan import plan_build
+from indexer.building.plan import own_entries, plan_build
 from indexer.building.summary import complete_manifest, publishing_time
 from indexer.durable import describing_write_errors
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, InvalidCall, StrictRefusal
+from indexer.glossary.given import GivenPairs
 from indexer.manifest import Manifest, check_analysis
 from indexer.readers import DeadLetter, read_corpus
 from indexer.requests import IngestRequest, Progress, no_progress
@@ -60,7 +61,8 @@ def build_index(
     started = time.perf_counter()
     corpus = read_corpus(request.paths, format=request.format, columns=request.columns)
     with _writable(settings, request.name) as store:
-        plan = plan_build(store, request, corpus)  # what is refused is refused before a model is loaded
+        # What is refused is refused before a model is loaded.
+        plan = plan_build(store, request, corpus, general_glossary=settings.general_glossary)
         encoder = open_encoder(settings.encoder)
         with closing(encoder) if encoder else nullcontext():
             vectors = VectorStage(store, encoder, plan.base, progress)
@@ -131,6 +133,7 @@ def remove_records(
     with _writable(settings, name, published=True) as store:
         base, dictionary = _checked_base(store)
         key = key_field(base.unit)
+        given = GivenPairs(own_entries(store, base), general=bool(base.glossary.get("general")))
         draft = _start_from(store, base, dictionary)
         with store.writer(base.unit, base) as writer:
             present = writer.held(key, asked)
@@ -144,7 +147,7 @@ def remove_records(
             draft = replace(draft, counts={"removed": len(present)})
             draft = VectorStage(store, None, base, progress).run(draft, writer)
             writer.finish()
-            draft = complete_manifest(store.local.building, draft, writer, progress, dictionary)
+            draft = complete_manifest(store.local.building, draft, writer, progress, dictionary, given)
         manifest = store.publish(draft, keep=settings.keep_versions)
     return manifest, [record_id for record_id in asked if record_id not in present]
 

@@ -16,8 +16,9 @@ from indexer.settings import EngineName
 from indexer.sums import SUM, FileSum, sum_of
 
 MANIFEST = "manifest.json"
-# Of a manifest and what it lists. 1 had no number, and no sums of files; 2 no sums of stored passages.
-FORMAT = 3
+# Of a manifest and what it lists. 1 had no number, and no sums of files; 2 no sums of stored passages; 3 only
+# mined pairs in its glossary.
+FORMAT = 4
 MOST_BYTES = 64_000_000  # of a manifest that are read; none that a build wrote has as many
 
 
@@ -37,6 +38,7 @@ class Manifest:
     fingerprint: Fingerprint
     counts: dict[str, int] = field(default_factory=dict)
     dictionary: str = ""  # the hash of the user's dictionary
+    glossary: dict[str, int] = field(default_factory=dict)  # how many pairs are of the corpus, user, general
     vectors: dict[str, Any] | None = None  # the fingerprint of the set, and how many passages have one
     source: dict[str, Any] = field(default_factory=dict)  # paths and format of what was indexed last
     files: dict[str, FileSum] = field(default_factory=dict)

@@ -8,6 +8,7 @@ import click
 
 from indexer.analysis import UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
+from indexer.glossary.given import Entry, read_glossary
 from indexer.remedies import INDEX_CALLED_FOR
 from indexer.terminal import echo
 
@@ -38,6 +39,20 @@ dictionary_option = click.option(
 def dictionary_of(file: Path | None) -> UserDictionary | None:
     """Read the dictionary of an option; None where it was not given."""
     return read_user_dictionary(file) if file else None
+
+
+glossary_option = click.option(
+    "--glossary",
+    "glossary_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="One's own pairs, one a line: the Korean term, a tab, the English one.",
+)
+
+
+def glossary_of(file: Path | None) -> tuple[Entry, ...] | None:
+    """Read the glossary of an option; None where it was not given."""
+    return read_glossary(file) if file else None
 
 
 @contextmanager

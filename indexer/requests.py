@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from indexer.analysis import Decompound, UserDictionary
+from indexer.glossary.given import Entry
 
 # (stage, done, total): total is 0 where it is not known.
 Progress = Callable[[str, int, int], None]
@@ -37,3 +38,4 @@ class IngestRequest:
     rebuild: bool = False
     strict: bool = False
     dictionary: UserDictionary | None = None  # that of the version that answers, where none is given
+    glossary: tuple[Entry, ...] | None = None  # likewise

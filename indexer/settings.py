@@ -322,6 +322,9 @@ class IndexerSettings(BaseSettings):
     encoder: EncoderSettings = Field(default_factory=EncoderSettings)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings)
     workers: int = Field(default=0, ge=0, le=64, description="processes for analysis; 0 = one a core")
+    general_glossary: bool = Field(
+        default=True, description="give an index the general Korean-English glossary beside the pairs mined"
+    )
     writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer")
     keep_versions: int = Field(default=3, ge=1, le=100, description="published versions kept for rollback")
     commit_every: int = Field(default=20_000, ge=1, description="records between two points of resumption")

@@ -171,7 +171,7 @@ def _build(
         writer.finish()
         if refused_by_engine:  # it was summed up, and is not there
             summary = None
-        manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, summary)
+        manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, plan.given, summary)
     return Built(manifest, letters.first, letters.written)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from indexer.analysis import UserDictionary
 from indexer.errors import InvalidCall, Remedy
 from indexer.fingerprint import Fingerprint, lexical_fingerprint
+from indexer.glossary.given import Entry, GivenPairs
+from indexer.glossary.storage import Glossary
 from indexer.manifest import Manifest, check_analysis
 from indexer.readers import Corpus
 from indexer.requests import IngestRequest
@@ -26,6 +28,7 @@ class BuildPlan:
     base: Manifest | None  # the version that it adds to
     dictionary: UserDictionary | None
     fingerprint: Fingerprint
+    given: GivenPairs  # for the glossary, which is written last: a resumed build takes what is given now
     superfluous: frozenset[int] = frozenset()
     contested: frozenset[int] = frozenset()
 
@@ -59,7 +62,9 @@ class BuildPlan:
         )
 
 
-def plan_build(store: IndexStore, request: IngestRequest, corpus: Corpus) -> BuildPlan:
+def plan_build(
+    store: IndexStore, request: IngestRequest, corpus: Corpus, *, general_glossary: bool = True
+) -> BuildPlan:
     """Check what is asked against the version that answers, which the build adds to unless it rebuilds.
 
     Raises:
@@ -67,13 +72,27 @@ def plan_build(store: IndexStore, request: IngestRequest, corpus: Corpus) -> Bui
         IndexMismatch: the version was built by other library versions, or is of another format.
         IndexDamaged: it is not what was written, or nothing says which version answers.
     """
-    base, dictionary = None, request.dictionary
+    base, dictionary, own = None, request.dictionary, request.glossary or ()
     if not request.rebuild and store.current() is not None:
         base = store.manifest()
         store.check_files(base, every_byte=True)
         dictionary = _check_request(store, base, request, corpus)
+        own = own or own_entries(store, base)
     fingerprint = lexical_fingerprint(request.analyzer, request.decompound, store.engine, dictionary)
-    return BuildPlan(request, corpus, store.next_version(), base, dictionary, fingerprint)
+    given = GivenPairs(own, general_glossary)
+    return BuildPlan(request, corpus, store.next_version(), base, dictionary, fingerprint, given)
+
+
+def own_entries(store: IndexStore, base: Manifest) -> tuple[Entry, ...]:
+    """Return the pairs of a version's glossary that the user gave."""
+    if not base.glossary.get("user"):
+        return ()
+    with Glossary.open(store.glossary_path(base)) as glossary:
+        return tuple(
+            Entry(pair.korean, pair.english, pair.target)
+            for pair in glossary.pairs()
+            if pair.sources == ("user",)
+        )
 
 
 def _check_request(

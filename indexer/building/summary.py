@@ -9,6 +9,7 @@ import numpy as np
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.glossary.brackets import PassageMentions
+from indexer.glossary.given import GivenPairs
 from indexer.glossary.mining import GlossaryMiner
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import write_glossary
@@ -40,7 +41,7 @@ class CorpusSummary:
         return len(np.unique(np.frombuffer(self._papers, np.int64))) if self._papers else 0
 
     def pairs(self) -> list[Pair]:
-        """Return the glossary's pairs."""
+        """Return the pairs that were mined."""
         return self._miner.pairs()
 
 
@@ -55,16 +56,20 @@ def complete_manifest(
     writer: Writer,
     progress: Progress,
     dictionary: UserDictionary | None,
+    given: GivenPairs,
     summary: CorpusSummary | None = None,
 ) -> Manifest:
     """Write the glossary and return the manifest with all counts; without a summary all passages are read."""
+    chain = draft.analyzer, draft.decompound, dictionary
     total = writer.passage_count
     progress("glossary", 0, total)
     if summary is None:
-        summary = CorpusSummary(draft.analyzer, draft.decompound, dictionary)
+        summary = CorpusSummary(*chain)
         for done, passage in enumerate(writer.stored(), 1):
             progress("glossary", done, total)
             summary.add(passage)
-    write_glossary(building / GLOSSARY, summary.pairs())
+    mined, (own, general) = summary.pairs(), given.pairs(*chain)
+    write_glossary(building / GLOSSARY, [*own, *mined, *general])
     progress("publishing", 0, 0)
-    return replace(draft, papers=summary.papers, passages=total, published=publishing_time())
+    sizes = {"corpus": len(mined), "user": len(own), "general": len(general)}
+    return replace(draft, papers=summary.papers, passages=total, published=publishing_time(), glossary=sizes)

@@ -9,7 +9,15 @@ from indexer.analysis.tokens import Analyzer
 from indexer.glossary.brackets import Mention, PassageMentions, PassageTexts, passage_mentions
 from indexer.glossary.english_forms import is_english_term
 from indexer.glossary.keywords import keyword_pairs
-from indexer.glossary.pairs import HANGUL, Pair, Source, term_language
+from indexer.glossary.pairs import (
+    HANGUL,
+    LONGEST_TERM,
+    LONGEST_TOKENS,
+    Pair,
+    Source,
+    term_language,
+    term_tokens,
+)
 from indexer.glossary.sightings import Sighting, Sightings
 from indexer.glossary.titles import TitlePair, title_links
 from indexer.schema import StoredPassage
@@ -18,8 +26,6 @@ from indexer.schema import StoredPassage
 MOST_MENTIONS = 1_000_000
 MOST_TITLES = 50_000
 LONGEST_TITLE = 1_000  # characters; a longer one is a text, whose words would all be linked with all others
-LONGEST_TERM = 80
-LONGEST_TOKENS = 24
 # Another start of the Korean term is taken if it is seen with the same English in so many papers.
 FEWEST_TO_CUT = 3
 CUT_SHARE = 4
@@ -168,17 +174,8 @@ class _Merger:
         entry.sure |= sure
 
     def _korean_tokens(self, korean: str) -> Tokens:
-        """Return the term's tokens, or none if the analysis drops a whole word: 거꾸로 학습 is not 학습."""
-        if len(korean) > LONGEST_TERM:
-            return ()
-        tokens = self._analyzer.analyze(korean)
-        position = 0
-        for word in korean.split():
-            start = korean.index(word, position)
-            position = start + len(word)
-            if not any(token[2] < position and token[3] > start for token in tokens):
-                return ()
-        return tuple(token[0] for token in tokens) if len(tokens) <= LONGEST_TOKENS else ()
+        tokens = term_tokens(korean, self._analyzer) if len(korean) <= LONGEST_TERM else ()
+        return tokens if len(tokens) <= LONGEST_TOKENS else ()
 
     def _confirm(self, titles: Sequence[TitlePair]) -> None:
         """Count the papers whose two titles hold the two sides of a pair."""

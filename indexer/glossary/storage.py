@@ -5,21 +5,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Literal, Self
+from typing import Self
 
 from indexer.damage import describing_damage
 from indexer.durable import temporary_path
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten, Remedy
-from indexer.glossary.pairs import Pair
+from indexer.glossary.pairs import Pair, Target
 
 SEPARATOR = "\x1f"
 KOREAN, ENGLISH = 0, 1
-TARGETS: tuple[Literal["en"], Literal["ko"]] = ("en", "ko")  # by the side that was found
+TARGETS: tuple[Target, Target] = ("en", "ko")  # by the side that was found
+# What the user gave goes before what was mined, and that before what is general.
+TIERS = 3
+TIER_OF = {"user": 0, "general": 2}
+MINED = 1
 # Two tables are their own indexes: what lengths the terms of a first token have, and the terms.
 SCHEMA = """
 CREATE TABLE pairs (
     id INTEGER PRIMARY KEY, korean TEXT, english TEXT, korean_tokens TEXT, english_tokens TEXT,
-    count INTEGER, sources TEXT
+    count INTEGER, sources TEXT, target TEXT
 );
 CREATE TABLE lookups (
     first TEXT, length INTEGER, tokens TEXT, side INTEGER, pair INTEGER,
@@ -41,7 +45,7 @@ class Match:
     pair: Pair
     start: int
     end: int
-    target: Literal["ko", "en"]
+    target: Target
 
 
 def write_glossary(path: Path, pairs: Sequence[Pair]) -> None:
@@ -57,7 +61,7 @@ def write_glossary(path: Path, pairs: Sequence[Pair]) -> None:
             connection.execute("PRAGMA journal_mode = OFF")  # nobody reads it before it has its name
             connection.executescript(SCHEMA)
             with connection:
-                connection.executemany("INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?)", _rows(pairs))
+                connection.executemany("INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(pairs))
                 connection.executemany("INSERT INTO lookups VALUES (?, ?, ?, ?, ?)", sorted(_lookups(pairs)))
                 connection.execute("INSERT INTO lengths SELECT DISTINCT first, length FROM lookups")
         finally:
@@ -72,16 +76,17 @@ def write_glossary(path: Path, pairs: Sequence[Pair]) -> None:
         passing.unlink(missing_ok=True)
 
 
-def _rows(pairs: Sequence[Pair]) -> Iterator[tuple[int, str, str, str, str, int, str]]:
+def _rows(pairs: Sequence[Pair]) -> Iterator[tuple[int, str, str, str, str, int, str, str | None]]:
     for number, pair in enumerate(pairs):
         korean, english = SEPARATOR.join(pair.korean_tokens), SEPARATOR.join(pair.english_tokens)
-        yield number, pair.korean, pair.english, korean, english, pair.count, SEPARATOR.join(pair.sources)
+        sources = SEPARATOR.join(pair.sources)
+        yield number, pair.korean, pair.english, korean, english, pair.count, sources, pair.target
 
 
 def _lookups(pairs: Sequence[Pair]) -> Iterator[tuple[str, int, str, int, int]]:
     for number, pair in enumerate(pairs):
         for side, tokens in ((KOREAN, pair.korean_tokens), (ENGLISH, pair.english_tokens)):
-            if tokens:
+            if tokens and pair.target in {None, TARGETS[side]}:
                 yield tokens[0], len(tokens), SEPARATOR.join(tokens), side, number
 
 
@@ -119,7 +124,8 @@ class Glossary:
         """Return the pairs one side of which stands in `tokens` without a gap: the longest first.
 
         Of two that overlap on the same side, the shorter is left out; pairs of the same span all stay, the
-        one of most papers first.
+        one of most papers first. What the user's pairs cover is not looked up among the mined ones, and what
+        these cover not among the general ones.
         """
         with describing_damage(self._path):
             return self._translations(tokens)
@@ -133,16 +139,13 @@ class Glossary:
             if start + length <= len(tokens)
         ]
         spans.sort(key=lambda span: (span[0] - span[1], span[0]))
-        longest = [[0] * len(tokens), [0] * len(tokens)]  # of the spans taken at each place, by side
-        matches: list[Match] = []
-        for start, end in spans:
-            phrase = SEPARATOR.join(tokens[start:end])
-            found = self._select(LOOKUP, tokens[start], end - start, phrase)
-            free = [max(lengths_of_side[start:end]) <= end - start for lengths_of_side in longest]
-            matches += [Match(_pair(row[1:]), start, end, TARGETS[row[0]]) for row in found if free[row[0]]]
-            for side in {row[0] for row in found if free[row[0]]}:
-                longest[side][start:end] = [max(length, end - start) for length in longest[side][start:end]]
-        return matches
+        found = [
+            Match(_pair(row[1:]), start, end, TARGETS[row[0]])
+            for start, end in spans
+            for row in self._select(LOOKUP, tokens[start], end - start, SEPARATOR.join(tokens[start:end]))
+        ]
+        matches = [match for target in TARGETS for match in _chosen(found, target, len(tokens))]
+        return sorted(matches, key=lambda match: (match.start - match.end, match.start))
 
     def pairs(self) -> Iterator[Pair]:
         """Iterate over all pairs, most papers first."""
@@ -175,8 +178,25 @@ class Glossary:
             raise _damaged(self._path, error) from error
 
 
+def _chosen(found: Sequence[Match], target: Target, size: int) -> Iterator[Match]:
+    """Choose for a language among what was found in so many tokens, the longest first."""
+    longest = [0] * size  # of the spans taken at each place
+    for tier in range(TIERS):
+        free = [length == 0 for length in longest]  # of earlier tiers
+        for match in found:
+            span, length = slice(match.start, match.end), match.end - match.start
+            looked_for = match.target == target and _tier(match.pair) == tier
+            if looked_for and any(free[span]) and max(longest[span]) <= length:
+                longest[span] = [max(taken, length) for taken in longest[span]]
+                yield match
+
+
+def _tier(pair: Pair) -> int:
+    return TIER_OF.get(pair.sources[0], MINED)
+
+
 def _pair(row: Sequence[object]) -> Pair:
-    _, korean, english, korean_tokens, english_tokens, count, sources = row
+    _, korean, english, korean_tokens, english_tokens, count, sources, target = row
     return Pair(
         korean=str(korean),
         english=str(english),
@@ -184,6 +204,7 @@ def _pair(row: Sequence[object]) -> Pair:
         english_tokens=tuple(str(english_tokens).split(SEPARATOR)),
         count=int(str(count)),
         sources=tuple(str(sources).split(SEPARATOR)),
+        target=next((language for language in TARGETS if language == target), None),
     )
 
 
