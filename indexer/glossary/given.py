@@ -10,7 +10,7 @@ say that a pair is looked up from one side only: > from the Korean, < from the E
 What stands behind a # at the start of a line, or behind white space, is a comment.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -29,12 +29,14 @@ from indexer.glossary.pairs import (
     term_language,
     term_tokens,
 )
+from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE
 from indexer.regular_files import read_regular
 
 GENERAL = Path(__file__).with_name("general.tsv")
 MOST_ENTRIES = 100_000
 LARGEST_FILE = 16_000_000  # bytes
 MARKS: dict[str, Target | None] = {"": None, ">": "en", "<": "ko"}
+SHORTEST_STEM = 2  # syllables, of a term without its suffix
 ANALYSES_REMEMBERED = 4
 
 
@@ -109,11 +111,43 @@ def _entry(line: str) -> Entry:
 
 
 def _analysed(entries: Iterable[Entry], source: Source, analyzer: Analyzer) -> Iterator[Pair]:
-    """Yield the pairs of which the analysis leaves something on both sides."""
-    for korean, english, target in entries:
-        korean_tokens, english_tokens = term_tokens(korean, analyzer), term_tokens(english, analyzer)
-        if 0 < len(korean_tokens) <= LONGEST_TOKENS and 0 < len(english_tokens) <= LONGEST_TOKENS:
-            yield Pair(korean, english, korean_tokens, english_tokens, 0, (source,), target)
+    """Yield the pairs of which the analysis leaves something on both sides.
+
+    Where it leaves one token that is not all of a Korean term (혈압 of 고혈압), the pair is looked up from
+    the English only, unless just a suffix is missing (타당성) and no other term is the token.
+    """
+    analysed = [(entry, _korean_tokens(entry.korean, analyzer)) for entry in entries]
+    whole = {tokens[0] for entry, tokens in analysed if tokens == (entry.korean,) and entry.target != "ko"}
+    for (korean, english, target), korean_tokens in analysed:
+        english_tokens = term_tokens(english, analyzer)
+        if not (0 < len(korean_tokens) <= LONGEST_TOKENS and 0 < len(english_tokens) <= LONGEST_TOKENS):
+            continue
+        is_part = len(korean_tokens) == 1 and not _spell(korean_tokens, korean)
+        from_english = is_part and (not _is_stem(korean_tokens[0], korean) or korean_tokens[0] in whole)
+        if not (from_english and target == "en"):
+            sides = "ko" if from_english else target
+            yield Pair(korean, english, korean_tokens, english_tokens, 0, (source,), sides)
+
+
+def _korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
+    """Return a term's tokens; where they are not all of it, those that it has as an object (비만을)."""
+    tokens = term_tokens(term, analyzer)
+    if tokens and not _spell(tokens, term):
+        ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
+        as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
+        if _spell(as_object, term):
+            return as_object
+    return tokens
+
+
+def _is_stem(token: str, term: str) -> bool:
+    """Tell whether a term has but a suffix or a nominal ending more than a token: 타당성, 돌봄 of 돌보."""
+    is_long_enough = len(token) >= SHORTEST_STEM
+    return is_long_enough and (token == term[:-1] or (len(token) == len(term) and token[:-1] == term[:-1]))
+
+
+def _spell(tokens: Sequence[str], term: str) -> bool:
+    return "".join(tokens) == "".join(filter(str.isalnum, term.lower()))
 
 
 @lru_cache(ANALYSES_REMEMBERED)

@@ -195,3 +195,36 @@ def test_an_export_that_a_newer_version_overtakes_writes_that_one(call, corpus, 
     monkeypatch.setattr(FolderStore, "manifest", overtaken)
 
     assert call(indexes, "export", "x").stdout.count("\n") == 4
+
+
+def glossary_of(name):
+    return json.loads(CliRunner().invoke(indexes, ["show", name, "--json"]).stdout)["glossary"]
+
+
+def test_an_index_has_the_general_glossary_unless_it_is_left_out(call, corpus, monkeypatch):
+    said = call(index, corpus, "--name", "x").output
+
+    assert "0 glossary pairs mined, 3," in said
+    assert glossary_of("x")["corpus"] == 0 < glossary_of("x")["general"]
+
+    monkeypatch.setenv("SHRAG_GENERAL_GLOSSARY", "false")
+    call(index, corpus, "--name", "y")
+
+    assert glossary_of("y") == {"corpus": 0, "user": 0, "general": 0}
+
+
+def test_a_file_of_pairs_stays_with_the_index_until_another_takes_its_place(call, corpus, tmp_path):
+    first, second = tmp_path / "first.tsv", tmp_path / "second.tsv"
+    first.write_text("주석\ttin\t<\n지식 그래프\tknowledge graph\n", encoding="utf-8")
+    second.write_text("납\tlead\n", encoding="utf-8")
+    call(index, corpus, "--name", "x", "--glossary", first)
+    more = write_jsonl(tmp_path / "more.jsonl", [paper(9)])
+
+    call(index, more, "--name", "x")
+    assert glossary_of("x")["user"] == 2
+    call(indexes, "remove", "x", "P00009")
+    assert glossary_of("x")["user"] == 2
+    call(index, more, "--name", "x", "--glossary", second)
+    assert glossary_of("x")["user"] == 1
+    call(index, more, "--name", "x", "--rebuild")
+    assert glossary_of("x")["user"] == 0

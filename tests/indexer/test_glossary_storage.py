@@ -1,5 +1,7 @@
 """A glossary file, and what is found in it."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,6 +77,40 @@ def test_a_longer_match_of_the_other_side_hides_nothing(tmp_path):
     mixed = Pair("graph 이론", "network theory", ("graph", "이론"), ("network", "theori"), 1, ("bracket",))
     with glossary(tmp_path, GRAPH, mixed) as found:
         assert found.translations(["graph", "이론"]) == [Match(mixed, 0, 2, "en"), Match(GRAPH, 0, 1, "ko")]
+
+
+def of_source(pair, source, target=None):
+    return replace(pair, count=0, sources=(source,), target=target)
+
+
+def test_the_users_pairs_go_before_the_mined_and_these_before_the_general(tmp_path):
+    users = of_source(replace(GRAPH, english="chart", english_tokens=("chart",)), "user")
+    general = of_source(replace(KNOWLEDGE_GRAPH, korean="지식", korean_tokens=("지식",)), "general")
+    with glossary(tmp_path, users, GRAPH, of_source(GRAPH, "general"), general) as found:
+        assert found.translations(["그래프"]) == [Match(users, 0, 1, "en")]
+        assert found.translations(["graph"]) == [Match(GRAPH, 0, 1, "ko")]
+        assert found.translations(["지식"]) == [Match(general, 0, 1, "en")]
+
+
+def test_a_general_pair_adds_what_is_not_covered_and_hides_nothing(tmp_path):
+    general = of_source(KNOWLEDGE_GRAPH, "general")
+    with glossary(tmp_path, GRAPH, general) as found:
+        assert found.translations(["지식", "그래프"]) == [
+            Match(general, 0, 2, "en"),
+            Match(GRAPH, 1, 2, "en"),
+        ]
+
+
+def test_what_shorter_mined_pairs_cover_is_not_looked_up_among_the_general(tmp_path):
+    knowledge = Pair("지식", "knowledge", ("지식",), ("knowledg",), 1, ("keywords",))
+    with glossary(tmp_path, GRAPH, knowledge, of_source(KNOWLEDGE_GRAPH, "general")) as found:
+        assert [match.pair for match in found.translations(["지식", "그래프"])] == [knowledge, GRAPH]
+
+
+def test_a_pair_can_be_looked_up_from_one_side_only(tmp_path):
+    with glossary(tmp_path, of_source(GRAPH, "user", "ko")) as found:
+        assert found.translations(["그래프"]) == []
+        assert [match.pair.target for match in found.translations(["graph"])] == ["ko"]
 
 
 def test_a_missing_file_is_no_empty_glossary(tmp_path):
