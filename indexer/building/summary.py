@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
-from indexer.glossary.brackets import PassageMentions
+from indexer.glossary.brackets import PassageMentions, passage_mentions
+from indexer.glossary.forms import FormMiner, Forms
 from indexer.glossary.given import GivenPairs
-from indexer.glossary.mining import GlossaryMiner
+from indexer.glossary.mining import GlossaryMiner, texts_of
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
@@ -21,18 +22,21 @@ from indexer.writers import Writer
 
 
 class CorpusSummary:
-    """What is gathered from a version's passages: its glossary's pairs, and how many papers there are."""
+    """What is gathered from a version's passages: its glossary, and how many papers there are."""
 
     def __init__(
         self, analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
     ) -> None:
         """Begin with no passage; the analysis is the index's."""
-        self._miner = GlossaryMiner(make_analyzer(analyzer, decompound, dictionary))
+        self._analyzer = make_analyzer(analyzer, decompound, dictionary)
+        self._miner, self._forms = GlossaryMiner(self._analyzer), FormMiner(self._analyzer)
         self._papers = array("q")
 
     def add(self, passage: StoredPassage, mentions: PassageMentions | None = None) -> None:
         """Add a passage, in corpus order; `mentions` where they have been found already."""
+        mentions = mentions or passage_mentions(texts_of(passage), self._analyzer)
         self._miner.add(passage, mentions)
+        self._forms.add(passage, mentions)
         self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by their article
 
     @property
@@ -43,6 +47,10 @@ class CorpusSummary:
     def pairs(self) -> list[Pair]:
         """Return the pairs that were mined."""
         return self._miner.pairs()
+
+    def forms(self) -> Forms:
+        """Return the abbreviations and the words of the passages."""
+        return self._forms.forms()
 
 
 def publishing_time() -> str:
@@ -69,7 +77,7 @@ def complete_manifest(
             progress("glossary", done, total)
             summary.add(passage)
     mined, (own, general) = summary.pairs(), given.pairs(*chain)
-    write_glossary(building / GLOSSARY, [*own, *mined, *general])
+    write_glossary(building / GLOSSARY, [*own, *mined, *general], summary.forms())
     progress("publishing", 0, 0)
     sizes = {"corpus": len(mined), "user": len(own), "general": len(general)}
     return replace(draft, papers=summary.papers, passages=total, published=publishing_time(), glossary=sizes)

@@ -1,18 +1,16 @@
 """Terms given in the other language in a bracket: 지식 그래프(knowledge graph), Asian dust (황사)."""
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from indexer.analysis.tokens import Analyzer
+from indexer.glossary.abbreviations import Expanded, expanded_abbreviations
 from indexer.glossary.english_forms import english_forms
 from indexer.glossary.english_side import english_side
 from indexer.glossary.korean_side import korean_side
-from indexer.glossary.pairs import HANGUL
+from indexer.glossary.pairs import BRACKET, HANGUL
 
-# The innermost brackets, ASCII and full-width.
-BRACKET = re.compile(r"[(（]([^()（）]{1,200})[)）]")
 SEEN_BEFORE = 200
 
 
@@ -40,6 +38,7 @@ class PassageMentions(NamedTuple):
     title: tuple[Mention, ...] = ()
     text: tuple[Mention, ...] = ()
     title2: tuple[Mention, ...] = ()
+    abbreviations: tuple[Expanded, ...] = ()
 
 
 def passage_mentions(texts: PassageTexts, analyzer: Analyzer) -> PassageMentions:
@@ -49,6 +48,7 @@ def passage_mentions(texts: PassageTexts, analyzer: Analyzer) -> PassageMentions
         tuple(bracket_mentions(title, analyzer, keywords)),
         tuple(bracket_mentions(text, analyzer, keywords)),
         tuple(bracket_mentions(title2, analyzer, keywords)),
+        tuple(found for part in (title, text, title2) for found in expanded_abbreviations(part)),
     )
 
 

@@ -55,7 +55,7 @@ class GlossaryMiner:
     def __init__(self, analyzer: Analyzer) -> None:
         """Begin with nothing seen."""
         self._analyzer = analyzer
-        self._sightings = Sightings(MOST_MENTIONS)
+        self._sightings: Sightings[Sighting] = Sightings(MOST_MENTIONS)
         self._titles: list[TitlePair] = []
         self._paper = -1
         self._doc_id: str | None = None
@@ -123,7 +123,7 @@ class _Merger:
         self._analyzer = analyzer
         self._entries: dict[tuple[Tokens, Tokens], Entry] = {}
 
-    def pairs(self, sightings: Sightings, titles: Sequence[TitlePair]) -> list[Pair]:
+    def pairs(self, sightings: Sightings[Sighting], titles: Sequence[TitlePair]) -> list[Pair]:
         groups: dict[Tokens, list[tuple[Sighting, array[int]]]] = {}
         for sighting, papers in sightings.items():
             groups.setdefault(self._tokens(sighting.english), []).append((sighting, papers))

@@ -14,6 +14,8 @@ LONGEST_TOKENS = 24
 
 HANGUL = re.compile("[가-힣]")
 LATIN = re.compile("[A-Za-zÀ-ÖØ-öø-ſ]")
+# The innermost brackets, ASCII and full-width.
+BRACKET = re.compile(r"[(（]([^()（）]{1,200})[)）]")
 
 
 @dataclass(frozen=True, slots=True)

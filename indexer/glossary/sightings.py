@@ -1,8 +1,9 @@
 """What was seen in a corpus, with the papers it was seen in."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from indexer.glossary.pairs import Source
 
@@ -17,14 +18,17 @@ class Sighting:
     sure: bool
 
 
-class Sightings:
+Seen = TypeVar("Seen", bound=Hashable)
+
+
+class Sightings(Generic[Seen]):
     """All that was seen, with the papers it was seen in; bounded."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._papers: dict[Sighting, array[int]] = {}
+        self._papers: dict[Seen, array[int]] = {}
 
-    def add(self, sighting: Sighting, paper: int) -> None:
+    def add(self, sighting: Seen, paper: int) -> None:
         """Count a sighting once a paper; a paper's are added in a row."""
         papers = self._papers.get(sighting)
         if papers is None:
@@ -42,6 +46,6 @@ class Sightings:
         kept = sorted(ranked[: self._most // 2])
         self._papers = dict(item for _, item in kept)
 
-    def items(self) -> "Iterator[tuple[Sighting, array[int]]]":
+    def items(self) -> "Iterator[tuple[Seen, array[int]]]":
         """Iterate in the order of the first paper."""
         return iter(self._papers.items())

@@ -10,6 +10,10 @@ from typing import Self
 from indexer.damage import describing_damage
 from indexer.durable import temporary_path
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten, Remedy
+from indexer.glossary.abbreviations import LONGEST_TOKENS as LONGEST_FORM
+from indexer.glossary.abbreviations import Abbreviation
+from indexer.glossary.forms import Forms
+from indexer.glossary.loanwords import SpeltWord, loanword
 from indexer.glossary.pairs import Pair, Target
 
 SEPARATOR = "\x1f"
@@ -30,12 +34,42 @@ CREATE TABLE lookups (
     PRIMARY KEY (first, length, tokens, side, pair)
 ) WITHOUT ROWID;
 CREATE TABLE lengths (first TEXT, length INTEGER, PRIMARY KEY (first, length)) WITHOUT ROWID;
+CREATE TABLE abbreviations (
+    id INTEGER PRIMARY KEY, short TEXT, long TEXT, short_tokens TEXT, long_tokens TEXT, count INTEGER,
+    ordinary INTEGER
+);
+CREATE TABLE abbreviation_sides (
+    tokens TEXT, abbreviation INTEGER, PRIMARY KEY (tokens, abbreviation)
+) WITHOUT ROWID;
+CREATE TABLE words (
+    key TEXT, word TEXT, sound TEXT, token TEXT, passages INTEGER, PRIMARY KEY (key, word)
+) WITHOUT ROWID;
 """
 LENGTHS = "SELECT length FROM lengths WHERE first = ?"
 LOOKUP = """
 SELECT side, pairs.* FROM lookups JOIN pairs ON pairs.id = lookups.pair
 WHERE first = ? AND length = ? AND tokens = ? ORDER BY pair, side
 """
+
+
+ABBREVIATIONS = """
+SELECT tokens, abbreviations.* FROM abbreviation_sides JOIN abbreviations ON id = abbreviation
+WHERE tokens IN ({}) ORDER BY id
+"""
+WORDS = "SELECT key, word, sound, token, passages FROM words WHERE key IN ({})"
+
+
+@dataclass(frozen=True, slots=True)
+class FormMatch:
+    """An abbreviation whose short or long form stands at tokens[start:end]."""
+
+    form: Abbreviation
+    start: int
+    end: int
+
+    def overlaps(self, other: "FormMatch") -> bool:
+        """Tell whether both stand on a common token."""
+        return self.start < other.end and other.start < self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +82,7 @@ class Match:
     target: Target
 
 
-def write_glossary(path: Path, pairs: Sequence[Pair]) -> None:
+def write_glossary(path: Path, pairs: Sequence[Pair], forms: Forms | None = None) -> None:
     """Write a glossary file, or replace it: a reader finds the old one or the new one whole.
 
     Raises:
@@ -64,6 +98,8 @@ def write_glossary(path: Path, pairs: Sequence[Pair]) -> None:
                 connection.executemany("INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(pairs))
                 connection.executemany("INSERT INTO lookups VALUES (?, ?, ?, ?, ?)", sorted(_lookups(pairs)))
                 connection.execute("INSERT INTO lengths SELECT DISTINCT first, length FROM lookups")
+                if forms:
+                    _insert_forms(connection, forms)
         finally:
             connection.close()
         passing.replace(path)
@@ -88,6 +124,20 @@ def _lookups(pairs: Sequence[Pair]) -> Iterator[tuple[str, int, str, int, int]]:
         for side, tokens in ((KOREAN, pair.korean_tokens), (ENGLISH, pair.english_tokens)):
             if tokens and pair.target in {None, TARGETS[side]}:
                 yield tokens[0], len(tokens), SEPARATOR.join(tokens), side, number
+
+
+def _insert_forms(connection: sqlite3.Connection, forms: Forms) -> None:
+    sides: set[tuple[str, int]] = set()
+    for number, form in enumerate(forms.abbreviations):
+        short, long = SEPARATOR.join(form.short_tokens), SEPARATOR.join(form.long_tokens)
+        row = (number, form.short, form.long, short, long, form.count, form.ordinary)
+        connection.execute("INSERT INTO abbreviations VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        sides |= {(short, number), (long, number)}
+    connection.executemany("INSERT INTO abbreviation_sides VALUES (?, ?)", sorted(sides))
+    connection.executemany(
+        "INSERT INTO words VALUES (:key, :word, :sound, :token, :passages)",
+        (word._asdict() for word in sorted(forms.words)),
+    )
 
 
 class Glossary:
@@ -146,6 +196,51 @@ class Glossary:
         ]
         matches = [match for target in TARGETS for match in _chosen(found, target, len(tokens))]
         return sorted(matches, key=lambda match: (match.start - match.end, match.start))
+
+    def abbreviations(self, tokens: Sequence[str]) -> list[FormMatch]:
+        """Return the abbreviations one side of which stands in `tokens` without a gap: the longest first.
+
+        Of two that overlap the shorter is left out; those of the same span all stay, the commonest first.
+        """
+        with describing_damage(self._path):
+            found = [match for start in range(len(tokens)) for match in self._abbreviations(tokens, start)]
+        found.sort(key=lambda match: (match.start - match.end, match.start, -match.form.count))
+        chosen: list[FormMatch] = []
+        for match in found:
+            span = match.start, match.end
+            if all((other.start, other.end) == span or not match.overlaps(other) for other in chosen):
+                chosen.append(match)
+        return chosen
+
+    def _abbreviations(self, tokens: Sequence[str], start: int) -> Iterator[FormMatch]:
+        """Yield those one side of which begins at `start`."""
+        ends = range(start + 1, min(start + LONGEST_FORM, len(tokens)) + 1)
+        spans = {SEPARATOR.join(tokens[start:end]): end for end in ends}
+        statement = ABBREVIATIONS.format(", ".join("?" * len(spans)))
+        for side, _, short, long, short_tokens, long_tokens, count, ordinary in self._select(
+            statement, *spans
+        ):
+            form = Abbreviation(
+                str(short),
+                str(long),
+                tuple(str(short_tokens).split(SEPARATOR)),
+                tuple(str(long_tokens).split(SEPARATOR)),
+                int(count),
+                bool(ordinary),
+            )
+            yield FormMatch(form, start, spans[str(side)])
+
+    def loanword(self, korean: str) -> SpeltWord | None:
+        """Return the corpus's English word that a Hangul word sounds like; None where none is clear."""
+        with describing_damage(self._path):
+            return loanword(korean, self._words)
+
+    def _words(self, keys: Sequence[str]) -> list[SpeltWord]:
+        rows = self._select(WORDS.format(", ".join("?" * len(keys))), *keys)
+        return [
+            SpeltWord(str(key), str(sound), str(word), str(token), int(passages))
+            for key, word, sound, token, passages in rows
+        ]
 
     def pairs(self) -> Iterator[Pair]:
         """Iterate over all pairs, most papers first."""

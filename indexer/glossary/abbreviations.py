@@ -1,0 +1,150 @@
+"""Abbreviations with what they stand for, as brackets give them: knowledge distillation (KD), KD (…).
+
+Which words an abbreviation stands for is found by its letters, from the last to the first, which begins a
+word (Schwartz & Hearst, Pacific Symposium on Biocomputing 8, 2003).
+"""
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from indexer.analysis.tokens import Analyzer
+from indexer.glossary.english_forms import FUNCTION_WORDS
+from indexer.glossary.pairs import BRACKET, LATIN
+
+# What a long form ends or begins at: anything but letters, digits and what joins them.
+LAST_WORDS = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9'’/ –-]*$")
+LAST_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*$")
+PARTS = re.compile(r"\s*[,;:，；]\s*|\s+or\s+")
+SHORT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,8}[A-Za-z0-9])")
+SEEN_BEFORE = 120
+FEWEST_CAPITALS = 2
+LONGEST_SHORT_FORM = 10
+LONGEST_LONG_FORM = 80
+LETTERS_OF_ONE_WORD = 2.5  # for each of the abbreviation that one word is to stand for
+MOST_LONG_FORMS = 3
+LEAST_SHARE = 1 / 3  # of the papers that the commonest long form is in
+LONGEST_TOKENS = 12
+
+
+class Expanded(NamedTuple):
+    """An abbreviation and what it stands for, as written in one place."""
+
+    short: str
+    long: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviation:
+    """A short and a long form that are one term, with their tokens in the index's analysis.
+
+    `count` is the number of papers that give both. `ordinary`: in small letters the short form is a word of
+    the corpus (CAN, can), which says nothing of the term.
+    """
+
+    short: str
+    long: str
+    short_tokens: tuple[str, ...]
+    long_tokens: tuple[str, ...]
+    count: int
+    ordinary: bool = False
+
+
+def expanded_abbreviations(text: str) -> Iterator[Expanded]:
+    """Yield the abbreviations that the brackets of `text` give beside their long forms."""
+    if "(" not in text and "（" not in text:
+        return
+    for bracket in BRACKET.finditer(text):
+        before = text[max(0, bracket.start() - SEEN_BEFORE) : bracket.start()].rstrip()
+        parts = [part.strip(" '\"‘’“”") for part in PARTS.split(bracket.group(1))]
+        short = next((part for part in parts if is_short_form(part)), None)
+        if short is None:
+            word = LAST_WORD.search(before)
+            if (
+                word
+                and is_short_form(word.group())
+                and (found := _expanded(word.group(), parts[0], whole=True))
+            ):
+                yield found
+            continue
+        inside = (_expanded(short, part, whole=True) for part in parts if part != short)
+        in_front = LAST_WORDS.search(before)
+        found = next(filter(None, inside), None)
+        if found is None and in_front and parts[0] == short:
+            found = _expanded(short, in_front.group())
+        if found is not None:
+            yield found
+
+
+def is_short_form(word: str) -> bool:
+    """Tell an abbreviation: a word of at most ten letters and digits, at least two of them capitals."""
+    capitals = sum(letter.isupper() for letter in word)
+    return (
+        capitals >= FEWEST_CAPITALS and len(word) <= LONGEST_SHORT_FORM and SHORT.fullmatch(word) is not None
+    )
+
+
+def _expanded(short: str, text: str, *, whole: bool = False) -> Expanded | None:
+    """Find the long form of `short` at the end of `text`; with `whole` it must be all of it."""
+    singular = short[:-1] if short[-1] == "s" and short[-2].isupper() else short
+    words = text.split()
+    most = min(len(singular) + 5, 2 * len(singular))
+    long = _best_long_form(singular, " ".join(words if whole else words[-most:]))
+    if long is None or (whole and (long != " ".join(words) or len(words) > most)):
+        return None
+    first, *more = re.split(r"[\s-]", long)
+    shortest = len(singular) + 1 if more else LETTERS_OF_ONE_WORD * len(singular)
+    refused = first.lower() in FUNCTION_WORDS or singular in (first, *more)
+    if refused or not shortest <= len(LATIN.findall(long)) <= LONGEST_LONG_FORM:
+        return None
+    return Expanded(singular, long)
+
+
+def _best_long_form(short: str, text: str) -> str | None:
+    """Match the letters of `short` from the right; the first one has to begin a word."""
+    place = len(text)
+    letters = [letter for letter in short.lower() if letter.isalnum()]
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        return None
+    for index in range(len(letters) - 1, -1, -1):
+        place = lowered.rfind(letters[index], 0, place)
+        while index == 0 and place > 0 and lowered[place - 1].isalnum():
+            place = lowered.rfind(letters[index], 0, place)
+        if place < 0:
+            return None
+    return text[place:]
+
+
+def choose_long_forms(
+    seen: Iterable[tuple[Expanded, "array[int]"]], analyzer: Analyzer, words: "Counter[str]"
+) -> list[Abbreviation]:
+    """Return the abbreviations with their commonest long forms, by the papers that each was seen in.
+
+    Long forms of the same tokens are one, shown as most papers write it. `words` counts the corpus's words in
+    small letters.
+    """
+    by_short: dict[str, dict[tuple[str, ...], Counter[str]]] = {}
+    for found, papers in seen:
+        tokens = _tokens(found.long, analyzer)
+        if 0 < len(tokens) <= LONGEST_TOKENS:
+            by_short.setdefault(found.short, {}).setdefault(tokens, Counter())[found.long] += len(papers)
+    chosen = []
+    for short, forms in by_short.items():
+        own = _tokens(short, analyzer)
+        ranked = sorted(forms.items(), key=lambda form: (-form[1].total(), form[0]))
+        least = LEAST_SHARE * ranked[0][1].total()
+        for tokens, written in ranked[:MOST_LONG_FORMS] if own else ():
+            if written.total() >= least and tokens != own:
+                long = min(written, key=lambda form: (-written[form], form))
+                chosen.append(
+                    Abbreviation(short, long, own, tokens, written.total(), words[short.lower()] > 0)
+                )
+    return sorted(chosen, key=lambda form: (form.short, -form.count, form.long))
+
+
+def _tokens(text: str, analyzer: Analyzer) -> tuple[str, ...]:
+    return tuple(token[0] for token in analyzer.analyze(text))

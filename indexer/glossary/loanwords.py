@@ -1,0 +1,157 @@
+"""Hangul words that are English ones written as they sound: 리튬 and lithium, 그래핀 and graphene.
+
+The words of a corpus are found by their consonants first, then by the distance of all sounds. Nearly any
+short Korean word sounds like some English one (이론, iron), so a word has to look foreign too: how much
+likelier its syllables are in loanwords than in other nouns stands in loanword_syllables.tsv, ten times the
+logarithm of the ratio. Table and thresholds were found on 390 loanwords and names and 1,342 other nouns.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from indexer.analysis.tokens import Analyzer
+from indexer.glossary.sounds import (
+    FINALS,
+    FIRST_SYLLABLE,
+    MEDIALS,
+    SYLLABLES,
+    english_sound,
+    hangul_sound,
+    sound_distance,
+)
+
+SYLLABLE_ODDS = Path(__file__).with_name("loanword_syllables.tsv")
+FINAL_CODES = (0, 1, 4, 8, 16, 17, 19, 21)  # in the order of the table's columns
+SHORTEST = 2  # syllables
+LONGEST = 20
+# What a word must weigh at least to be taken for foreign: one of two syllables, a longer one.
+FOREIGN_SHORT, FOREIGN = 40, 10
+CLOSE_SHORT, CLOSE = 0.08, 0.1  # the distance that it may have at most
+CLOSE_ALONE = 0.14  # where no other word is near
+MARGIN, WIDE_MARGIN = 0.015, 0.06  # by which another word has to be farther
+RARITY = 0.002  # what a word is farther for each halving of its passages
+SAME_FAMILY = 0.7  # of the shorter word, which two inflections of one have in common
+SHORTEST_WORD = 4
+MOST_WORDS = 200_000
+MOST_COMPARED = 100
+
+# Consonants that loanwords exchange are one class; of the others a key may have one more or one less.
+CLASSES = dict(zip("pbBfvdDtTsZzjcCgGkmnNr", "PPPPPTTTTTTTTTTKKKMNNR", strict=True))
+EXCHANGED = {"K": "T", "T": "K"}  # c, ch and g are read either way
+SHORTEST_KEY_TO_VARY = 3
+REPEATED = re.compile(r"(.)\1+")
+# For a first comparison: classes of consonants, those that hiss apart, and one of vowels.
+COARSE = str.maketrans(
+    CLASSES | dict.fromkeys("szZjcC", "S") | dict.fromkeys("aeioux", "a") | dict.fromkeys("-REywh")
+)
+
+
+class SpeltWord(NamedTuple):
+    """An English word of the corpus: its key and sounds, its token, and in how many passages it stands."""
+
+    key: str
+    sound: str
+    word: str
+    token: str
+    passages: int
+
+
+def spelt_words(words: Sequence[tuple[str, int]], analyzer: Analyzer) -> Iterator[SpeltWord]:
+    """Yield those words that the index has one token of."""
+    for word, count in words:
+        tokens = analyzer.analyze(word) if len(word) >= SHORTEST_WORD else []
+        if len(tokens) == 1:
+            sound = english_sound(word)
+            yield SpeltWord(sound_key(sound), sound, word, tokens[0][0], count)
+
+
+def loanword(korean: str, read: Callable[[Sequence[str]], Sequence[SpeltWord]]) -> SpeltWord | None:
+    """Return the English word that a Hangul word sounds like; None where none is clear.
+
+    `read` returns the corpus's words of some keys.
+    """
+    short = len(korean) <= SHORTEST
+    if not SHORTEST <= len(korean) <= LONGEST or foreignness(korean) < (FOREIGN_SHORT if short else FOREIGN):
+        return None
+    sound = hangul_sound(korean)
+    words = (
+        sorted(read(near_keys(sound_key(sound))), key=attrgetter("passages"), reverse=True) if sound else ()
+    )
+    if not sound or not words:
+        return None
+    coarse = process.extract(
+        _coarse(sound),
+        [_coarse(word.sound) for word in words],
+        scorer=Levenshtein.distance,
+        limit=MOST_COMPARED,
+    )
+    compared = [(sound_distance(sound, words[place].sound), words[place]) for _, _, place in coarse]
+    ranked = sorted(
+        (distance - RARITY * word.passages.bit_length(), distance, word) for distance, word in compared
+    )
+    cost, distance, best = ranked[0]
+    rival = next((other for other, _, word in ranked if not _same_family(best, word)), cost + WIDE_MARGIN)
+    margin = rival - cost
+    close = CLOSE_SHORT if short else CLOSE_ALONE if margin >= WIDE_MARGIN else CLOSE
+    return best if distance <= close and margin >= MARGIN else None
+
+
+def _coarse(sound: str) -> str:
+    return REPEATED.sub(r"\1", sound.translate(COARSE))
+
+
+def foreignness(korean: str) -> int:
+    """Return how much likelier a word's syllables are in loanwords, by ten times the logarithm."""
+    syllables, finals = _syllable_odds()
+    total = 0
+    for place, character in enumerate(korean, 1):
+        code = ord(character) - FIRST_SYLLABLE
+        if not 0 <= code < SYLLABLES or code % FINALS not in FINAL_CODES:
+            return -1_000
+        initial, medial = divmod(code // FINALS, MEDIALS)
+        total += syllables[initial][medial]
+        total += finals[place == len(korean)][FINAL_CODES.index(code % FINALS)]
+    return total
+
+
+@lru_cache(maxsize=1)
+def _syllable_odds() -> tuple[list[list[int]], list[list[int]]]:
+    """Read the table: initials by medials, then the finals inside a word and at its end."""
+    with SYLLABLE_ODDS.open(encoding="utf-8", newline="") as lines:
+        rows = [row[1:] for row in csv.reader(lines, delimiter="\t") if row[0] not in {"initial", "final"}]
+    odds = [[int(value) for value in row] for row in rows]
+    return odds[:-2], odds[-2:]
+
+
+def sound_key(sound: str) -> str:
+    """Return the classes of the consonants, repeated ones once."""
+    return REPEATED.sub(r"\1", "".join(CLASSES.get(letter, "") for letter in sound))
+
+
+def near_keys(key: str) -> list[str]:
+    """Return a key and those of words that may sound like it: a class exchanged, one more or one less."""
+    keys = {key}
+    for place, kind in enumerate(key):
+        if kind in EXCHANGED:
+            keys.add(key[:place] + EXCHANGED[kind] + key[place + 1 :])
+    if len(key) >= SHORTEST_KEY_TO_VARY:
+        keys |= {key[:place] + key[place + 1 :] for place in range(len(key))}
+        keys |= {key[:place] + kind + key[place:] for place in range(len(key) + 1) for kind in "PTKMNR"}
+    return sorted({REPEATED.sub(r"\1", near) for near in keys})
+
+
+def _same_family(word: SpeltWord, other: SpeltWord) -> bool:
+    """Tell inflections of one word: of one token, or mostly the same letters."""
+    common = next(
+        (place for place, (one, two) in enumerate(zip(word.word, other.word, strict=False)) if one != two),
+        min(len(word.word), len(other.word)),
+    )
+    return word.token == other.token or common >= SAME_FAMILY * min(len(word.word), len(other.word))
