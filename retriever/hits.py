@@ -73,6 +73,7 @@ class AppliedSearch:
     reranker: str
     rerank_depth: int | None
     drop_incomplete: bool
+    word_forms: bool | None = None
     failures: tuple[str, ...] = ()  # of models that the search went on without
 
     def as_record(self) -> dict[str, Any]:

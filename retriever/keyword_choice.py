@@ -24,6 +24,7 @@ from retriever.question_words import ROLES, Role
 from retriever.spelling import near_spellings
 from retriever.synonyms import SYNONYM_WEIGHT
 from retriever.term_statistics import TermStatistics, term_statistics
+from retriever.word_forms import form_translations
 
 ENTROPY_SAMPLE = 256
 MOST_SPELLED = 16  # unknown words of a question whose near spellings are looked for
@@ -58,10 +59,18 @@ async def choose_keywords(
     Important is what the question weighs and few passages hold (tf · idf). Verbs, adjectives and counters
     follow behind everything else; words of the request (요약, please) and those that ask become keywords only
     where the index holds no others.
-    With `spellings`, tokens that the index does not hold are replaced by their nearest terms there.
+    With `spellings`, tokens that the index does not hold are replaced by their nearest terms there, and
+    abbreviations and loanwords are searched for by their other forms too.
     """
     index, given = context.index, context.request.keywords
     found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
+    if spellings and context.options.word_forms:
+        forms = await index.threads.run(
+            form_translations, question.text, question.tokens, found, index.glossary, index.analyzer
+        )
+        found = (*found, *forms)
+        for form in forms:
+            context.recorder.note(form.note)
     synonyms = [translation for expansion in question.synonyms for translation in expansion.translations()]
     other = [word for translation in found for word in translation.words]
     alike = [word for translation in synonyms for word in translation.words]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from operator import itemgetter
+from typing import Literal
 
 from indexer.analysis import Analyzer, Token
 from indexer.glossary.storage import Glossary
@@ -25,6 +26,10 @@ WORD = re.compile(
     r"[^\s()\[\]{}<>〈〉《》「」『』〔〕,.:;·\"'“”‘’!?…~/|]+"
     r"(?:['’.\-+#/&][^\s()\[\]{}<>,.:;\"'“”!?]+)*"
 )
+
+# Where a translation comes from: a tier of the glossary, another form of the word, or the user's synonyms.
+Origin = Literal["user", "corpus", "general", "abbreviation", "sound", "synonym"]
+TIERS: Mapping[str, Origin] = {"user": "user", "general": "general"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +71,22 @@ def term_entropy(frequencies: Sequence[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What stands for some tokens of the question: words of the other language, or synonyms."""
+    """What stands for some tokens of the question: words of the other language, synonyms, other forms.
+
+    `text` is what stands in the question, where that is told to the reader.
+    """
 
     source: frozenset[str]
     words: tuple[Keyword, ...]
+    origin: Origin = "corpus"
+    text: str = ""
+
+    @property
+    def note(self) -> str:
+        """What a reader is told of another form."""
+        others = " ".join(word.text for word in self.words)
+        by_sound = " (by its sound)" if self.origin == "sound" else ""
+        return f"{self.text} is also searched for as {others}{by_sound}"
 
 
 def translations(tokens: Sequence[Token], glossary: Glossary, analyzer: Analyzer) -> list[Translation]:
@@ -81,12 +98,10 @@ def translations(tokens: Sequence[Token], glossary: Glossary, analyzer: Analyzer
         text, own = (
             (pair.english, pair.english_tokens) if target == "en" else (pair.korean, pair.korean_tokens)
         )
-        split = words_of(text, analyzer.analyze(text)) if len(own) > 1 else ()
-        found.append(
-            Translation(
-                frozenset(terms[match.start : match.end]), tuple(split) or (Keyword(text, target, own),)
-            )
-        )
+        split = tuple(words_of(text, analyzer.analyze(text))) if len(own) > 1 else ()
+        origin = TIERS.get(pair.sources[0], "corpus")
+        source = frozenset(terms[match.start : match.end])
+        found.append(Translation(source, split or (Keyword(text, target, own),), origin))
     return found
 
 

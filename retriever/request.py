@@ -38,3 +38,4 @@ class SearchOptions:
     candidates: Candidates
     rerank_depth: int
     drop_incomplete: bool
+    word_forms: bool

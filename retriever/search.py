@@ -158,6 +158,7 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         candidates=settings.candidates,
         rerank_depth=settings.rerank_depth,
         drop_incomplete=request.filters.complete is True,
+        word_forms=settings.word_forms,
     )
     recorder = SearchRecorder(notes=list(index.notes))
     return SearchContext(index, request, options, recorder, PassageCache(index), shown=request.k)
@@ -357,6 +358,7 @@ def _applied(context: SearchContext, stages: Stages) -> AppliedSearch:
         reranker=ranking.reranker,
         rerank_depth=options.rerank_depth if ranking.reranker else None,
         drop_incomplete=options.drop_incomplete,
+        word_forms=options.word_forms if "word_forms" in method.uses else None,
         failures=tuple(recorder.failures.values()),
     )
 

@@ -41,4 +41,8 @@ class RetrieverSettings(BaseSettings):
         description="a model's keywords are ordered by importance, too, not as the model gave them",
     )
     synonyms: OptionalPath = Field(default=None, description="a file of synonyms for questions")
+    word_forms: bool = Field(
+        default=True,
+        description="in `shrag`, abbreviations and loanwords are also searched for by their other forms",
+    )
     drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")

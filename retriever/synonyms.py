@@ -76,6 +76,7 @@ class Expansion:
             Translation(
                 frozenset(self.source),
                 (Keyword(term.text, language_of(term.text), tuple(token for _, token in term.tokens)),),
+                "synonym",
             )
             for term in self.equivalents
         ]

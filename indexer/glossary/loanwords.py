@@ -34,8 +34,8 @@ SHORTEST = 2  # syllables
 LONGEST = 20
 # What a word must weigh at least to be taken for foreign: one of two syllables, a longer one.
 FOREIGN_SHORT, FOREIGN = 40, 10
-CLOSE_SHORT, CLOSE = 0.08, 0.1  # the distance that it may have at most
-CLOSE_ALONE = 0.14  # where no other word is near
+CLOSE_SHORT, CLOSE = 0.06, 0.085  # the distance that it may have at most
+LONG, CLOSE_LONG = 4, 0.14  # of so many syllables, where no other word is near
 MARGIN, WIDE_MARGIN = 0.015, 0.06  # by which another word has to be farther
 RARITY = 0.002  # what a word is farther for each halving of its passages
 SAME_FAMILY = 0.7  # of the shorter word, which two inflections of one have in common
@@ -50,7 +50,7 @@ SHORTEST_KEY_TO_VARY = 3
 REPEATED = re.compile(r"(.)\1+")
 # For a first comparison: classes of consonants, those that hiss apart, and one of vowels.
 COARSE = str.maketrans(
-    CLASSES | dict.fromkeys("szZjcC", "S") | dict.fromkeys("aeioux", "a") | dict.fromkeys("-REywh")
+    CLASSES | dict.fromkeys("szZjcC", "S") | dict.fromkeys("aeiouxY", "a") | dict.fromkeys("-REywh")
 )
 
 
@@ -78,30 +78,36 @@ def loanword(korean: str, read: Callable[[Sequence[str]], Sequence[SpeltWord]]) 
 
     `read` returns the corpus's words of some keys.
     """
-    short = len(korean) <= SHORTEST
-    if not SHORTEST <= len(korean) <= LONGEST or foreignness(korean) < (FOREIGN_SHORT if short else FOREIGN):
+    sound = hangul_sound(korean) if looks_foreign(korean) else None
+    if sound is None:
         return None
-    sound = hangul_sound(korean)
-    words = (
-        sorted(read(near_keys(sound_key(sound))), key=attrgetter("passages"), reverse=True) if sound else ()
-    )
-    if not sound or not words:
-        return None
-    coarse = process.extract(
+    # The commonest first, to be compared before others of the same classes.
+    words = sorted(read(near_keys(sound_key(sound))), key=attrgetter("passages"), reverse=True)
+    nearest = process.extract(
         _coarse(sound),
         [_coarse(word.sound) for word in words],
         scorer=Levenshtein.distance,
         limit=MOST_COMPARED,
     )
-    compared = [(sound_distance(sound, words[place].sound), words[place]) for _, _, place in coarse]
+    compared = [(sound_distance(sound, words[place].sound), words[place]) for _, _, place in nearest]
     ranked = sorted(
         (distance - RARITY * word.passages.bit_length(), distance, word) for distance, word in compared
     )
+    if not ranked:
+        return None
     cost, distance, best = ranked[0]
     rival = next((other for other, _, word in ranked if not _same_family(best, word)), cost + WIDE_MARGIN)
     margin = rival - cost
-    close = CLOSE_SHORT if short else CLOSE_ALONE if margin >= WIDE_MARGIN else CLOSE
+    close = CLOSE_SHORT if len(korean) <= SHORTEST else CLOSE
+    if len(korean) >= LONG and margin >= WIDE_MARGIN:
+        close = CLOSE_LONG
     return best if distance <= close and margin >= MARGIN else None
+
+
+def looks_foreign(korean: str) -> bool:
+    """Tell whether a word may be a loanword, by its length and its syllables."""
+    least = FOREIGN_SHORT if len(korean) <= SHORTEST else FOREIGN
+    return SHORTEST <= len(korean) <= LONGEST and foreignness(korean) >= least
 
 
 def _coarse(sound: str) -> str:

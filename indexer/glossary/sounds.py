@@ -3,7 +3,7 @@
     폴리머 porimx, polymer porymeR; 스케줄링 s-kejurriN, scheduling skedurriN
 
 Capitals stand for what only one side writes: R an r that is not heard (sensor, 센서), N the ng, C ch, Z sh,
-T th, E a mute e, and B, G, D the finals ㅂ, ㄱ, ㅅ. The vowels are a, e, i, o, u, x (ㅓ) and - (ㅡ).
+T th, E a mute e, Y 아이, and B, G, D the finals ㅂ, ㄱ, ㅅ. The vowels are a, e, i, o, u, x (ㅓ) and - (ㅡ).
 """
 
 import re
@@ -63,7 +63,7 @@ SPELLING = re.compile("|".join(sorted(SPELLINGS, key=len, reverse=True)) + "|[a-
 # An r that no vowel follows is not heard, nor is an e at the end.
 MUTE_R = re.compile(r"r(?![aeiouxy])")
 REPEATED = re.compile(r"(.)\1+")
-VOWELS = frozenset("aeioux-")
+VOWELS = frozenset("aeiouxY-")
 MUTE_E = "E"
 SPELT_VOWELS = frozenset(f"y{MUTE_E}")
 # What one sound costs in the place of another, Korean first; for other pairs see below.
@@ -72,33 +72,34 @@ COSTS = {
     "pf": 0.03, "pb": 0.4,
     "hf": 0.4, "hj": 0.5,
     "dt": 0.4, "dT": 0.4,
-    "td": 0.4, "tT": 0.3,
-    "sT": 0.2, "sz": 0.2, "sC": 0.4, "sZ": 0,
+    "td": 0.4, "tT": 0.1,
+    "sT": 0.25, "sz": 0.2, "sC": 0.4, "sZ": 0,
     "jd": 0.4, "jt": 0.6, "jz": 0, "jC": 0.4, "jg": 0.4, "jZ": 0.4, "js": 0.3,
     "ct": 0.3, "cC": 0, "cj": 0.4, "cs": 0.6, "cZ": 0.5, "cz": 0.5,
     "gk": 0.4, "gj": 0.5, "gC": 0.6,
     "kg": 0.4, "kC": 0.3, "kc": 0, "kh": 0.6,
     "Bp": 0, "Bb": 0.1, "Bf": 0.4, "Bv": 0.4,
     "Gk": 0, "Gg": 0.1, "GC": 0.3,
-    "Dt": 0, "Dd": 0.2, "DT": 0.2, "Ds": 0.5, "DC": 0.5, "DZ": 0.5,
+    "Dt": 0, "Dd": 0.4, "DT": 0.2, "Ds": 0.5, "DC": 0.5, "DZ": 0.5,
     "Ng": 0.3, "Nn": 0.25, "Nj": 0.6,
     "nN": 0.2, "nm": 0.6, "nr": 1,
     "mn": 0.6,
-    "rR": 0,
+    "rR": 0.5,
     "xR": 0.15, "xa": 0.2, "xe": 0.15, "xo": 0.15, "xu": 0.15, "xi": 0.35, "xE": 0.45, "xy": 0.5,
-    "aR": 0.3, "ae": 0.4, "ao": 0.3, "ax": 0.2, "au": 0.2, "ai": 0.15, "ay": 0.15,
+    "aR": 0.3, "ae": 0.4, "ao": 0.3, "ax": 0.2, "au": 0.2, "ai": 0.3, "ay": 0.3,
     "wv": 0.5, "wu": 0.1, "wo": 0.2,
     "ea": 0.1, "ei": 0.35, "eo": 0.5, "eu": 0.5, "ey": 0.5, "eE": 0.3,
     "ie": 0.2, "iy": 0, "ia": 0.4, "iE": 0.3, "iu": 0.5,
     "oa": 0.25, "ou": 0.4, "ox": 0.2, "oe": 0.5,
     "uo": 0.3, "uw": 0, "uy": 0.6,
-    "-e": 0.25, "-i": 0.3, "-u": 0.2, "-o": 0.3, "-a": 0.4, "-E": 0, "-y": 0.4, "-x": 0.2,
+    "Yi": 0.1, "Yy": 0.1, "Ya": 0.5, "Yu": 0.5,
+    "-e": 0.4, "-i": 0.3, "-u": 0.2, "-o": 0.3, "-a": 0.4, "-E": 0, "-y": 0.4, "-x": 0.2,
     "yi": 0.1, "ye": 0.3, "yj": 0.3,
 }  # fmt: skip
 OTHER_VOWEL, OTHER_CONSONANT, OTHER_KIND = 0.6, 1.0, 1.2
 # A sound that only the Korean has: ㅡ between consonants, 이 behind a sibilant, a glide, a second vowel.
 ADDED = {"-": 0.05, "y": 0.15, "w": 0.25, "h": 0.8}
-ADDED_I, ADDED_VOWEL, ADDED_SECOND_VOWEL = 0.1, 0.5, 0.25
+ADDED_I, ADDED_VOWEL, ADDED_SECOND_VOWEL = 0.1, 0.5, 0.4
 # A sound that only the English spelling has.
 DROPPED = {"E": 0.0, "R": 0.05, "e": 0.25, "h": 0.4, "w": 0.4, "y": 0.4, "g": 0.7, "p": 0.8}
 DROPPED_VOWEL, DROPPED_SECOND_VOWEL = 0.4, 0.2
@@ -114,7 +115,7 @@ def hangul_sound(word: str) -> str | None:
             return None
         initial, medial = divmod(code // FINALS, MEDIALS)
         sounds.append(INITIAL_SOUNDS[initial] + MEDIAL_SOUNDS[medial] + FINAL_SOUNDS[code % FINALS])
-    return "".join(sounds).replace("rr", "r")
+    return "".join(sounds).replace("rr", "r").replace("ai", "Y")
 
 
 def english_sound(word: str) -> str:
@@ -165,7 +166,7 @@ def _added(sound: str, before: str) -> float:
         return ADDED[sound]
     if sound not in VOWELS:
         return 1.0
-    if sound == "i" and before and before in "sjcae":
+    if sound == "i" and before and before in "sjce":
         return ADDED_I
     return ADDED_SECOND_VOWEL if before in VOWELS and before else ADDED_VOWEL
 

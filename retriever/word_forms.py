@@ -1,0 +1,79 @@
+"""What words of a question are also written as: long forms, abbreviations, and loanwords in Latin letters."""
+
+import re
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+
+from indexer.analysis import Analyzer, Token
+from indexer.glossary.loanwords import looks_foreign
+from indexer.glossary.storage import Glossary
+from retriever.keywords import Keyword, Translation, words_of
+
+HANGUL_RUN = re.compile("[가-힣]+")
+NOUN = "N"  # how the tags of nouns begin, Sejong's
+MOST_TOKENS = 4  # of a loanword: 스케줄, 링
+MOST_COMPARED = 8  # loanwords of a question, each of which is compared with many words
+
+
+def form_translations(
+    text: str,
+    tokens: Sequence[Token],
+    found: Sequence[Translation],
+    glossary: Glossary,
+    analyzer: Analyzer,
+) -> list[Translation]:
+    """Return other forms of the question's words; loanwords only where `found` has no translation of them.
+
+    `tokens` are the question's, `text` is what they are of.
+    """
+    covered = {token for translation in found for token in translation.source}
+    other = [(start, end) for tag, start, end in analyzer.tagged_words(text) if not tag.startswith(NOUN)]
+    nouns = [token for token in tokens if not any(start <= token[2] < end for start, end in other)]
+    return [*_abbreviations(text, tokens, glossary, analyzer), *_loanwords(text, nouns, covered, glossary)]
+
+
+def _abbreviations(
+    text: str, tokens: Sequence[Token], glossary: Glossary, analyzer: Analyzer
+) -> Iterator[Translation]:
+    terms = [token[0] for token in tokens]
+    for match in glossary.abbreviations(terms):
+        form, inside = match.form, tokens[match.start : match.end]
+        written = text[min(token[2] for token in inside) : max(token[3] for token in inside)]
+        source = frozenset(terms[match.start : match.end])
+        if source == frozenset(form.short_tokens):
+            if form.ordinary and written.removesuffix("s") != form.short:
+                continue  # can, not CAN
+            words = tuple(words_of(form.long, analyzer.analyze(form.long)))
+        elif form.ordinary:
+            continue  # it would bring all passages that hold the word
+        else:
+            words = (Keyword(form.short, "en", form.short_tokens),)
+        yield Translation(source, words, "abbreviation", written)
+
+
+def _loanwords(
+    text: str, tokens: Sequence[Token], covered: set[str], glossary: Glossary
+) -> Iterator[Translation]:
+    compared = 0
+    ordered = sorted(tokens, key=itemgetter(2))
+    for run in HANGUL_RUN.finditer(text):
+        inside = [token for token in ordered if run.start() <= token[2] < run.end() and token[3] <= run.end()]
+        heard: set[Token] = set()
+        for first, last in _spans(len(inside)):
+            span = inside[first : last + 1]
+            word = text[span[0][2] : span[-1][3]]
+            if heard.intersection(span) or covered.issuperset(token[0] for token in span):
+                continue
+            if not looks_foreign(word) or compared == MOST_COMPARED:
+                continue
+            compared += 1
+            if english := glossary.loanword(word):
+                heard.update(span)
+                words = (Keyword(english.word, "en", (english.token,)),)
+                yield Translation(frozenset(token[0] for token in span), words, "sound", word)
+
+
+def _spans(size: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and last place of each row of so many tokens, the longest rows first."""
+    for length in range(min(size, MOST_TOKENS), 0, -1):
+        yield from ((first, first + length - 1) for first in range(size - length + 1))
