@@ -1,0 +1,97 @@
+"""What a question says about the papers it wants: words to leave out, and years."""
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from retriever.english_exclusions import english_exclusions
+from retriever.exclusions import Exclusion
+from retriever.korean_exclusions import korean_exclusions
+from retriever.queries import Range
+from retriever.years import YearRange, find_years
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Words to leave out, and ranges of years, all of which hold."""
+
+    exclusions: tuple[Exclusion, ...] = ()
+    years: tuple[YearRange, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Tell whether there are any."""
+        return bool(self.exclusions or self.years)
+
+    def covers(self, start: int, end: int) -> bool:
+        """Tell whether a piece of the question belongs to a constraint, and is not searched for."""
+        return any(first <= start and end <= last for first, last in self._places())
+
+    def year_range(self) -> Range | None:
+        """Return the years that all ranges hold; None where none is asked for."""
+        if not self.years:
+            return None
+        firsts = [years.first for years in self.years if years.first is not None]
+        lasts = [years.last for years in self.years if years.last is not None]
+        return Range(max(firsts, default=None), min(lasts, default=None))
+
+    def excluding(self, *texts: str) -> Self:
+        """Return the constraints with more words to leave out."""
+        composed = [unicodedata.normalize("NFC", text.strip()) for text in texts]
+        return replace(self, exclusions=(*self.exclusions, *(Exclusion(text) for text in composed if text)))
+
+    def remaining(self, text: str) -> str:
+        """Return a composed question without operators, words to leave out and years."""
+        for start, end in sorted(self._places(), reverse=True):
+            text = f"{text[:start].rstrip(' ,(')} {text[end:].lstrip(' )')}"
+        return re.sub(r"\s+", " ", text).strip()
+
+    def _places(self) -> list[tuple[int, int]]:
+        """Return where the constraints stand in the question."""
+        excluded = [(exclusion.start, exclusion.end) for exclusion in self.exclusions]
+        return [*excluded, *((years.start, years.end) for years in self.years)]
+
+    def describe(self) -> str:
+        """Say the constraints in words."""
+        left_out = ", ".join(exclusion.text for exclusion in self.exclusions)
+        years = self.year_range()
+        bounds = f"{years.low or ''}–{years.high or ''}" if years else ""
+        return "; ".join(
+            filter(None, (left_out and f"to leave out: {left_out}", bounds and f"years {bounds}"))
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the constraints as JSON."""
+        return {
+            "exclusions": [
+                {
+                    "text": exclusion.text,
+                    "operator": exclusion.operator,
+                    "start": exclusion.start,
+                    "end": exclusion.end,
+                    "tokens": list(exclusion.tokens),
+                }
+                for exclusion in self.exclusions
+            ],
+            "years": [
+                {
+                    "first": years.first,
+                    "last": years.last,
+                    "text": years.text,
+                    "start": years.start,
+                    "end": years.end,
+                }
+                for years in self.years
+            ],
+        }
+
+
+def find_constraints(text: str, this_year: int) -> Constraints:
+    """Find the constraints of a question; "the last five years" count back from `this_year`."""
+    text = unicodedata.normalize("NFC", text)
+    exclusions: list[Exclusion] = []
+    found = (*english_exclusions(text), *korean_exclusions(text))
+    for exclusion in sorted(found, key=lambda each: (each.start, -each.end)):
+        if not exclusions or exclusion.start >= exclusions[-1].end:
+            exclusions.append(exclusion)
+    return Constraints(tuple(exclusions), tuple(find_years(text, this_year)))

@@ -1,0 +1,35 @@
+"""What a search leaves out."""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from retriever.keywords import Translation
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Words to leave out.
+
+    `start` and `end` (code points of the composed question) hold operator and words; both are 0 for words
+    that were given. The index's analysis adds `tokens`, those that the question names nowhere else, and their
+    `translations`.
+    """
+
+    text: str
+    operator: str = ""
+    start: int = 0
+    end: int = 0
+    tokens: tuple[str, ...] = ()
+    translations: tuple[Translation, ...] = ()
+
+    def held(self, words: AbstractSet[str]) -> frozenset[str]:
+        """Return those of its tokens that words hold, themselves or by a translation."""
+        found = {token for token in self.tokens if token in words}
+        for translation in self.translations:
+            if all(token in words for word in translation.words for token in word.tokens):
+                found |= translation.source.intersection(self.tokens)
+        return frozenset(found)
+
+    def is_held(self, words: AbstractSet[str]) -> bool:
+        """Tell whether words hold all that is to be left out."""
+        return bool(self.tokens) and len(self.held(words)) == len(set(self.tokens))

@@ -1,0 +1,152 @@
+"""The years a question asks for: since 2015, the last five years, 2010년 이후.
+
+A year beside anything else is a topic: the 1998 World Cup, after 2000 cycles, 2008년 금융위기.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+EARLIEST = 1950  # what lies before is spoken about, and nothing that was written then is looked for
+# A range that ends before this year, and an end alone ("until 2019, who …"), are years of publication only
+# where the question speaks of publications.
+RECENT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class YearRange:
+    """Years of publication, bounds included, None open; `start` and `end` are its place in the question."""
+
+    first: int | None
+    last: int | None
+    text: str = ""
+    start: int = 0
+    end: int = 0
+
+    def holds(self, year: int) -> bool:
+        """Tell whether a year lies within."""
+        return (self.first is None or year >= self.first) and (self.last is None or year <= self.last)
+
+
+def find_years(text: str, this_year: int) -> list[YearRange]:
+    """Find the ranges of years in a composed question, in its order.
+
+    Those that no year satisfies together are compared with each other, and are no constraint.
+    """
+    found: list[YearRange] = []
+    for years in sorted(_ranges(text, this_year), key=lambda each: (each.start, -each.end)):
+        if not found or years.start >= found[-1].end:
+            found.append(years)
+    first = max((years.first for years in found if years.first), default=0)
+    last = min((years.last for years in found if years.last), default=this_year)
+    if first > last:
+        return []
+    of_publications = PUBLICATIONS.search(text)
+    return [years for years in found if of_publications or not _is_history(years)]
+
+
+def _is_history(years: YearRange) -> bool:
+    if years.last is None:
+        return False
+    return years.last < RECENT or (years.first is None and bool(UNTIL.search(years.text)))
+
+
+YEAR = r"(?:19|20)\d\d"
+COUNTS = {
+    word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
+} | {
+    "twenty": 20,
+    "couple of": 2,
+    "한": 1,
+    "두": 2,
+    "세": 3,
+    "삼": 3,
+    "오": 5,
+    "다섯": 5,
+    "십": 10,
+    "이십": 20,
+}
+ENGLISH_COUNT = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|twenty|couple of)"
+# What may follow a year: the end of a clause, or a word that begins another part of it. A noun makes it a
+# number.
+FOLLOWED = (
+    r"\b(?=\s*(?:$|[,;:.?!)\]]|[-–—]\s)|\s+(?:in|on|of|about|for|with|by|to|from|at|that|which|who|how|what|why"
+    r"|where|when|and|or|but|the|a|an|is|are|was|were|has|have|had|do|does|did|can|could|into|concerning|regarding"
+    r"|using|only|as|found|finds?|shows?|showed|shown|reports?|reported|suggests?|suggested|says?|said|stud(?:y|ies"
+    r"|ied)|examin\w+|describ\w+|discuss\w*|propos\w+|deal\w*|address\w*|published|written)\b)"
+)
+NO_NUMBER = r"\b(?!\s+(?:(?-i:[A-Z])|cycles?\b|times\b|hours?\b|h\b|m\b|rpm\b))"
+NOW = r"(?:now|today|date|the present)"
+# What is added to the years that a pattern names, to the first and to the last.
+ENGLISH = {
+    rf"\bsince (?:the year )?(?P<first>{YEAR}){NO_NUMBER}": (0, 0),
+    rf"\bfrom (?:the year )?(?P<first>{YEAR}) (?:on|onwards?|(?:until|to) {NOW})\b": (0, 0),
+    rf"\bafter (?:the year )?(?P<first>{YEAR}){FOLLOWED}": (1, 0),
+    rf"\bbefore (?:the year )?(?P<last>{YEAR}){FOLLOWED}": (0, -1),
+    rf"\b(?:until|till|up to|no later than) (?:the year )?(?P<last>{YEAR}){FOLLOWED}": (0, 0),
+    rf"\bbetween (?P<first>{YEAR}) and (?P<last>{YEAR}){FOLLOWED}": (0, 0),
+    rf"\bfrom (?P<first>{YEAR}) (?:to|until|till|through) (?P<last>{YEAR}){FOLLOWED}": (0, 0),
+    rf"\b(?:from|in|during|of|published) (?P<first>{YEAR})\s?[-–~]\s?(?P<last>{YEAR}){FOLLOWED}": (0, 0),
+    r"\bsince the (?:early |mid-?|late )?(?P<first>(?:19|20)\d0)s\b": (0, 0),
+    r"\bafter the (?P<first>(?:19|20)\d0)s\b": (10, 0),
+    r"\bbefore the (?P<last>(?:19|20)\d0)s\b": (0, -1),
+    r"\b(?:in|during|throughout|from) the (?P<first>(?P<last>(?:19|20)\d0))s\b": (0, 9),
+}
+KOREAN = {
+    rf"(?P<first>{YEAR})년?\s*(?:부터|에서|과|와)\s*(?P<last>{YEAR})년?\s*(?:까지|사이)(?:에|의)?": (0, 0),
+    rf"(?P<first>{YEAR})년?\s*[~∼〜–-]\s*(?P<last>{YEAR})년(?!대)(?:까지|사이|도)?(?:에|의)?": (0, 0),
+    rf"(?P<first>{YEAR})년(?:도)?\s*(?:이후|부터|이래)(?:에|의|로|에는)?(?!\w)": (0, 0),
+    rf"(?P<last>{YEAR})년(?:도)?\s*(?:이전|까지)(?:에|의|에는)?(?!\w)(?!\s*(?:계획|사업|기관|대상))": (0, 0),
+    r"(?P<first>(?:19|20)\d0)년대\s*(?:이후|부터|이래)(?:에|의|로)?(?!\w)": (0, 0),
+    r"(?P<last>(?:19|20)\d0)년대\s*(?:까지)(?:에|의)?(?!\w)": (0, 9),
+    r"(?P<last>(?:19|20)\d0)년대\s*(?:이전)(?:에|의)?(?!\w)": (0, -1),
+    r"(?P<first>(?P<last>(?:19|20)\d0))년대(?:에|의|에는)?(?!\w)": (0, 9),
+}
+NAMED = {re.compile(pattern, re.IGNORECASE): moved for pattern, moved in ENGLISH.items()} | {
+    re.compile(rf"(?<![\w.]){pattern}"): moved for pattern, moved in KOREAN.items()
+}
+UNTIL = re.compile(r"until|till|up to|no later|까지", re.IGNORECASE)
+# "The last ten years of life" are another matter.
+COUNTED = (
+    re.compile(
+        r"\b(?:(?:in|over|during|within|from|of|for) )?(?:the )?(?:last|past|(?:most )?recent|previous)"
+        rf" (?:(?P<count>{ENGLISH_COUNT}) )?(?P<unit>years|decades?)\b(?! of)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?<!\w)(?:최근|지난|근래)\s*(?P<count>\d{1,2}|한|두|세|삼|오|다섯|십|이십)\s*여?\s*"
+        r"(?P<unit>년|개년)\s*(?:간|동안|이내|내|사이)?(?:에|의)?(?!\w)"
+    ),
+)
+PUBLICATIONS = re.compile(
+    r"\b(?:papers?|stud(?:y|ies)|research|articles?|literature|publi\w+|reviews?|work|works)\b"
+    r"|논문|연구|문헌|발표|출판|게재|간행|나온",
+    re.IGNORECASE,
+)
+
+
+def _ranges(text: str, this_year: int) -> Iterator[YearRange]:
+    for pattern, (later, moved) in NAMED.items():
+        for match in pattern.finditer(text):
+            first, last = (_year(match, bound) for bound in ("first", "last"))
+            if any(year and not EARLIEST <= year <= this_year for year in (first, last)):
+                continue
+            first, last = first and first + later, last and last + moved
+            if not (first and last and first > last):
+                yield _made(first, last, match)
+    for pattern in COUNTED:
+        for match in pattern.finditer(text):
+            if match["count"] or match["unit"] == "decade":
+                count = match["count"] or "1"
+                number = COUNTS.get(count.lower()) or int(count)
+                years = number * (10 if match["unit"].startswith("decade") else 1)
+                yield _made(this_year - years, None, match)
+
+
+def _made(first: int | None, last: int | None, match: re.Match[str]) -> YearRange:
+    text = match[0].strip()
+    return YearRange(first, last, text, match.start(), match.start() + len(text))
+
+
+def _year(match: re.Match[str], bound: str) -> int | None:
+    return int(match[bound]) if match.groupdict().get(bound) else None
