@@ -6,7 +6,7 @@ import click
 
 from indexer.options import INTERRUPTED, json_option, name_option
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.commands import filter_options, show_trace, synonyms_option
+from retriever.commands import constraint_options, filter_options, show_trace, synonyms_option
 from retriever.methods import method_names
 
 
@@ -14,6 +14,7 @@ from retriever.methods import method_names
 @click.argument("question")
 @name_option
 @filter_options
+@constraint_options
 @synonyms_option
 @click.option(
     "--method",
@@ -36,6 +37,9 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     year: str | None,
     lang: str | None,
     journal: str | None,
+    exclude: tuple[str, ...],
+    strict_time: bool,
+    no_constraints: bool,
     synonyms: Path | None,
     method: str | None,
     evidence: int | None,
@@ -52,6 +56,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from generator.pipeline import Settings, answer_question, run
     from indexer.output_files import check_output
     from indexer.settings import named_paths
+    from retriever.constraints import chosen_constraints
     from retriever.filters import make_filters
     from retriever.index import open_index
 
@@ -60,7 +65,16 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         named = named_paths(settings.indexer, settings.retriever, settings.generator)
         check_output(trace_file, (synonyms, settings.indexer.home / name, *named))
     filters = make_filters(year, lang, journal)
-    request = settings.request(question, filters, way=way, method=method, evidence=evidence)
+    constraints = chosen_constraints(
+        question,
+        settings.retriever.this_year,
+        exclude=exclude,
+        strict_time=strict_time,
+        found=not no_constraints,
+    )
+    request = settings.request(
+        question, filters, way=way, method=method, evidence=evidence, constraints=constraints
+    )
     try:
         with open_index(settings.indexer, name, synonyms, follow=True) as index, live_progress() as listener:
             asked = run(answer_question(index, request, settings, listener=listener))

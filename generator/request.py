@@ -7,6 +7,7 @@ from generator.answers import Answer
 from generator.llm import LanguageModel
 from generator.settings import EVIDENCE, GeneratorSettings
 from indexer.settings import IndexerSettings
+from retriever.constraints import Constraints
 from retriever.hits import SearchResult
 from retriever.index import SearchIndex
 from retriever.queries import Filters
@@ -25,6 +26,7 @@ class AskRequest:
     method: str = "shrag"
     evidence: int = EVIDENCE
     filters: Filters = field(default_factory=Filters)
+    constraints: Constraints | None = None  # instead of those of the question
 
     def as_record(self) -> dict[str, Any]:
         """Return the request as JSON, for a trace."""
@@ -39,6 +41,7 @@ class AskRequest:
                 "lang": self.filters.lang,
                 "journal": self.filters.journal,
             },
+            "constraints": self.constraints.as_record() if self.constraints is not None else None,
         }
 
 
@@ -63,6 +66,7 @@ class Settings:
         way: str | None = None,
         method: str | None = None,
         evidence: int | None = None,
+        constraints: Constraints | None = None,
     ) -> AskRequest:
         """Make a request; what is not given is as the settings have it."""
         generator = self.generator
@@ -72,6 +76,7 @@ class Settings:
             method=method or generator.ask_method,
             evidence=generator.evidence if evidence is None else evidence,
             filters=filters or Filters(),
+            constraints=constraints,
         )
 
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:

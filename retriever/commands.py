@@ -50,12 +50,35 @@ def filter_options(command: Command) -> Command:
     return command
 
 
+def constraint_options(command: Command) -> Command:
+    """Add --exclude, --strict-time and --no-constraints."""
+    options = (
+        click.option(
+            "--exclude", metavar="TERM", multiple=True, help="Rank papers about TERM lower; repeatable."
+        ),
+        click.option(
+            "--strict-time",
+            is_flag=True,
+            help="Papers of other years than the question asks for are left out.",
+        ),
+        click.option(
+            "--no-constraints",
+            is_flag=True,
+            help="What QUESTION excludes, and its years, are words like others.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command()
 @click.argument("question")
 @name_option
 @method_option
 @click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Papers to find.")
 @filter_options
+@constraint_options
 @synonyms_option
 @json_option
 def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
@@ -66,6 +89,9 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     year: str | None,
     lang: str | None,
     journal: str | None,
+    exclude: tuple[str, ...],
+    strict_time: bool,
+    no_constraints: bool,
     synonyms: Path | None,
     as_json: bool,
 ) -> None:
@@ -74,15 +100,20 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     With --method boolean QUESTION is an expression:
     제목:"지식 그래프" AND (retrieval OR 검색) NOT survey year:2019..2024
     """
+    from retriever.constraints import chosen_constraints
     from retriever.filters import make_filters
     from retriever.index import open_index
     from retriever.search import SearchRequest
     from retriever.search import search as run
     from retriever.settings import RetrieverSettings
 
-    request = SearchRequest(question, method=method, k=k, filters=make_filters(year, lang, journal))
+    settings, filters = RetrieverSettings(), make_filters(year, lang, journal)
+    constraints = chosen_constraints(
+        question, settings.this_year, exclude=exclude, strict_time=strict_time, found=not no_constraints
+    )
+    request = SearchRequest(question, method=method, k=k, filters=filters, constraints=constraints)
     with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
-        result = asyncio.run(run(index, request, RetrieverSettings()))
+        result = asyncio.run(run(index, request, settings))
     if as_json:
         echo_json(result.as_record())
         return

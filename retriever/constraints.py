@@ -2,7 +2,10 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Self
 
 from retriever.english_exclusions import english_exclusions
@@ -14,13 +17,17 @@ from retriever.years import YearRange, find_years
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """Words to leave out, and ranges of years, all of which hold."""
+    """Words to leave out, and ranges of years, all of which hold.
+
+    A paper that they do not allow loses a part of its score; with `strict_time` the years are a filter.
+    """
 
     exclusions: tuple[Exclusion, ...] = ()
     years: tuple[YearRange, ...] = ()
+    strict_time: bool = False
 
     def __bool__(self) -> bool:
-        """Tell whether there are any."""
+        """Tell whether anything is asked for."""
         return bool(self.exclusions or self.years)
 
     def covers(self, start: int, end: int) -> bool:
@@ -53,12 +60,16 @@ class Constraints:
 
     def describe(self) -> str:
         """Say the constraints in words."""
-        left_out = ", ".join(exclusion.text for exclusion in self.exclusions)
-        years = self.year_range()
-        bounds = f"{years.low or ''}–{years.high or ''}" if years else ""
-        return "; ".join(
-            filter(None, (left_out and f"to leave out: {left_out}", bounds and f"years {bounds}"))
-        )
+        excluded = ", ".join(exclusion.text for exclusion in self.exclusions)
+        parts = [f"excluded, and ranked lower: {excluded}"] if excluded else []
+        if years := self.year_range():
+            kind = "only, papers without a year left out" if self.strict_time else "preferred"
+            parts.append(f"years {years.low or ''}–{years.high or ''} {kind}")
+        return "; ".join(parts)
+
+    def excluded_by(self, words: AbstractSet[str]) -> bool:
+        """Tell whether words hold anything that is to be left out, whole."""
+        return any(exclusion.is_held(words) for exclusion in self.exclusions)
 
     def as_record(self) -> dict[str, Any]:
         """Return the constraints as JSON."""
@@ -83,7 +94,22 @@ class Constraints:
                 }
                 for years in self.years
             ],
+            "strict_time": self.strict_time,
         }
+
+
+def chosen_constraints(
+    question: str, this_year: int | None, *, exclude: Sequence[str], strict_time: bool, found: bool
+) -> Constraints | None:
+    """Return the constraints that a caller's options make; None leaves them to the question alone.
+
+    With `found` those of the question are kept. Without `this_year` the clock's is taken.
+    """
+    if found and not exclude and not strict_time:
+        return None
+    year = this_year or datetime.now().astimezone().year
+    constraints = find_constraints(question, year) if found else Constraints()
+    return replace(constraints, strict_time=strict_time).excluding(*exclude)
 
 
 def find_constraints(text: str, this_year: int) -> Constraints:

@@ -30,6 +30,11 @@ class Exclusion:
                 found |= translation.source.intersection(self.tokens)
         return frozenset(found)
 
+    def searched(self) -> set[str]:
+        """Return its tokens and those of their translations."""
+        words = (word for translation in self.translations for word in translation.words)
+        return {*self.tokens, *(token for word in words for token in word.tokens)}
+
     def is_held(self, words: AbstractSet[str]) -> bool:
         """Tell whether words hold all that is to be left out."""
         return bool(self.tokens) and len(self.held(words)) == len(set(self.tokens))

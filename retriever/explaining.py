@@ -88,6 +88,8 @@ async def _explain(
     query = main_query(stages, title_weight=settings.title_weight)
     explanation = await index.engine.explain(query, passage_id) if query else Explanation(passage_id, 0.0, ())
     features = _contributions(ranking, passage_id)
+    if lost := ranking.losses.get(passage_id):
+        features["constraints"] = lost, -1.0
     return Account(
         passage_id, stored.title, request.method, rank, shown, explanation, ranking.reranker, features
     )

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from indexer.schema import StoredPassage
+from retriever.constraints import Constraints
 from retriever.keywords import Keyword
 from retriever.query_names import progressive_number
 
@@ -74,6 +75,8 @@ class AppliedSearch:
     rerank_depth: int | None
     drop_incomplete: bool
     word_forms: bool | None = None
+    constraints: str | None = None  # question or given; None where none could have a part
+    this_year: int | None = None  # that "the last five years" count back from
     failures: tuple[str, ...] = ()  # of models that the search went on without
 
     def as_record(self) -> dict[str, Any]:
@@ -102,6 +105,7 @@ class SearchResult:
     evidence_score: float | None = None  # likelihood that the hits answer (method shrag; see confidence.py)
     notes: tuple[str, ...] = ()
     version: int | None = None  # of the index, that answered
+    constraints: Constraints = field(default_factory=Constraints)
 
     @property
     def order(self) -> str:
@@ -124,6 +128,7 @@ class SearchResult:
             "order": self.order,
             "applied": self.applied.as_record() if self.applied else None,
             "evidence_score": None if self.evidence_score is None else round(self.evidence_score, 4),
+            "constraints": self.constraints.as_record(),
             "notes": list(self.notes),
             "milliseconds": {stage: round(spent, 2) for stage, spent in self.milliseconds.items()},
         }

@@ -68,7 +68,7 @@ async def choose_keywords(
         forms = await index.threads.run(
             form_translations, question.text, question.tokens, found, index.glossary, index.analyzer
         )
-        found = (*found, *forms)
+        found = [*found, *forms]
         for form in forms:
             context.recorder.note(form.note)
     synonyms = [translation for expansion in question.synonyms for translation in expansion.translations()]

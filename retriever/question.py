@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from indexer.analysis import Token
+from retriever.constraint_analysis import analyse_constraints
+from retriever.constraints import Constraints
 from retriever.index import SearchIndex
 from retriever.queries import Query, Term
 from retriever.question_names import names_in
@@ -29,6 +31,7 @@ class AnalysedQuestion:
     weights: Mapping[str, float] = field(default_factory=dict)  # of each token; 1 where it stands once
     names: tuple[tuple[str, ...], ...] = ()  # the tokens of each name in it
     is_passage: bool = False  # a text that was pasted in: all its words weigh alike, and none is a name
+    constraints: Constraints = field(default_factory=Constraints)
 
     @property
     def is_empty(self) -> bool:
@@ -36,10 +39,20 @@ class AnalysedQuestion:
         return not self.terms and self.expression is None
 
 
-def analyse_question(index: SearchIndex, question: str, *, synonyms: bool = True) -> AnalysedQuestion:
-    """Analyse a question once; with `synonyms` those of the index's file are found in it."""
+def analyse_question(
+    index: SearchIndex, question: str, constraints: Constraints | None = None, *, synonyms: bool = True
+) -> AnalysedQuestion:
+    """Analyse a question once; with `synonyms` those of the index's file are found in it.
+
+    What belongs to one of its `constraints` is not searched for.
+    """
     text = unicodedata.normalize("NFC", question)  # as what is indexed
     tagged = index.analyzer.tagged_tokens(text)
+    asked, left = analyse_constraints(
+        index, constraints or Constraints(), text, [token for token, _ in tagged]
+    )
+    kept = set(left)
+    tagged = [(token, tag) for token, tag in tagged if token in kept]
     tokens = tuple(token for token, _ in tagged)
     if not any(map(str.isalnum, "".join(token[0] for token in tokens))):
         return AnalysedQuestion(text)  # an emoji is a token, but nothing to ask about
@@ -60,4 +73,5 @@ def analyse_question(index: SearchIndex, question: str, *, synonyms: bool = True
         weights=dict.fromkeys(texts, 1.0) if is_passage else question_weights(tagged),
         names=() if is_passage else names_in(text, tagged),
         is_passage=is_passage,
+        constraints=asked,
     )

@@ -24,6 +24,7 @@ class Ranking:
     by_vectors: bool = False  # whether cosines had a part in the order
     reranker: str = ""  # the cross-encoder that ordered the first hits
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    losses: Mapping[str, float] = field(default_factory=dict)  # score lost to constraints, by passage_id
 
     def cut(self, k: int) -> "Ranking":
         """Return the ranking of the first k hits."""

@@ -1,10 +1,15 @@
 """What is asked of an index, and the options that take effect for it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from retriever.constraints import Constraints, find_constraints
+from retriever.errors import BadFilter
 from retriever.keywords import Keyword
-from retriever.queries import Filters
+from retriever.queries import Filters, Range
 from retriever.settings import Candidates, KeywordRanking
+
+ConstraintSource = Literal["question", "given"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +17,8 @@ class SearchRequest:
     """A question to an index.
 
     `collapse` gives papers, each by its best passage; without it passages. `keywords` stand in for those from
-    statistics. `title_weight` None leaves it to the method and the settings.
+    statistics. `title_weight` None leaves it to the method and the settings. `constraints` stand in for those
+    of the question; empty ones drop them.
     """
 
     question: str
@@ -22,6 +28,7 @@ class SearchRequest:
     collapse: bool = True
     keywords: tuple[Keyword, ...] | None = None
     title_weight: float | None = None
+    constraints: Constraints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +46,29 @@ class SearchOptions:
     rerank_depth: int
     drop_incomplete: bool
     word_forms: bool
+    constraints: ConstraintSource | None  # where they come from; None where none have a part
+    this_year: int  # that "the last five years" count back from
+
+
+def with_constraints(request: SearchRequest, options: SearchOptions) -> SearchRequest:
+    """Return the request with the constraints that take effect; strict years become a filter.
+
+    Raises:
+        BadFilter: no year satisfies both them and the filter of years.
+    """
+    constraints = request.constraints or Constraints()
+    if options.constraints == "question":
+        constraints = find_constraints(request.question, options.this_year)
+    filters, asked = request.filters, constraints.year_range()
+    if asked and constraints.strict_time:
+        filters = replace(filters, years=_in_both(asked, filters.years or Range(None, None)))
+    return replace(request, constraints=constraints, filters=filters)
+
+
+def _in_both(first: Range, second: Range) -> Range:
+    lows = [years.low for years in (first, second) if years.low is not None]
+    highs = [years.high for years in (first, second) if years.high is not None]
+    low, high = max(lows, default=None), min(highs, default=None)
+    if low is not None and high is not None and low > high:
+        raise BadFilter(f"no year is asked for by both the question and the filter: from {low}, until {high}")
+    return Range(low, high)

@@ -11,6 +11,7 @@ call `run_stages`: values that are given are kept, the missing ones are computed
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from functools import partial
 from operator import attrgetter
 from typing import Literal, Self, TypeVar
@@ -26,6 +27,7 @@ from retriever.hits import AppliedSearch, Hit, SearchResult
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keyword_choice import KeywordChoice
 from retriever.methods import Method, method_named
+from retriever.penalties import penalise
 from retriever.plan import QueryPlan
 from retriever.pool import CandidatePool, find_candidates
 from retriever.queries import searched_tokens
@@ -33,7 +35,7 @@ from retriever.query_names import NOTHING_TO_SEARCH
 from retriever.question import AnalysedQuestion, analyse_question
 from retriever.ranking import Ranking
 from retriever.recorder import SearchRecorder
-from retriever.request import SearchOptions, SearchRequest
+from retriever.request import ConstraintSource, SearchOptions, SearchRequest, with_constraints
 from retriever.reranking import rerank
 from retriever.settings import RetrieverSettings
 from retriever.term_statistics import inverse_document_frequency
@@ -159,9 +161,25 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         rerank_depth=settings.rerank_depth,
         drop_incomplete=request.filters.complete is True,
         word_forms=settings.word_forms,
+        constraints=_constraint_source(request, method, settings),
+        this_year=settings.this_year or datetime.now().astimezone().year,
     )
+    request = with_constraints(request, options)
     recorder = SearchRecorder(notes=list(index.notes))
     return SearchContext(index, request, options, recorder, PassageCache(index), shown=request.k)
+
+
+def _constraint_source(
+    request: SearchRequest, method: Method, settings: RetrieverSettings
+) -> ConstraintSource | None:
+    """Say where the constraints of a search come from; None where none can have a part in it."""
+    if "constraints" not in method.uses:
+        if request.constraints:
+            raise BadFilter(f"method {request.method!r} takes no constraints; leave them out")
+        return None
+    if request.constraints is not None:
+        return "given"
+    return "question" if settings.constraints else None
 
 
 async def run_stages(
@@ -180,8 +198,13 @@ async def run_stages(
 
 async def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
     with context.recorder.timed("keywords"):
-        analyse = method.analyse or partial(analyse_question, synonyms=method.synonyms)
+        constraints = context.request.constraints
+        analyse = method.analyse or partial(
+            analyse_question, constraints=constraints, synonyms=method.synonyms
+        )
         question = await context.index.threads.run(analyse, context.index, context.request.question)
+    if question.constraints:
+        context.recorder.note(question.constraints.describe())
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)
     if context.index.synonyms and not method.synonyms:
@@ -211,7 +234,8 @@ async def _find(context: SearchContext, _: Method, stages: Stages) -> Stages:
 async def _rank(context: SearchContext, method: Method, stages: Stages) -> Stages:
     question, plan, pool = _computed(stages.question), _computed(stages.plan), _computed(stages.pool)
     ranking = await method.rank(context, question, stages.keywords, plan, pool)
-    return replace(stages, ranking=await rerank(context, ranking) if method.reranks else ranking)
+    ranking = await rerank(context, ranking) if method.reranks else ranking
+    return replace(stages, ranking=await penalise(context, question, ranking))
 
 
 _STAGES = {"question": _analyse, "keywords": _choose_keywords, "plan": _plan, "pool": _find, "ranking": _rank}
@@ -235,6 +259,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         evidence_score=likelihood,
         notes=tuple(context.recorder.notes),
         version=context.index.manifest.version,
+        constraints=_computed(stages.question).constraints,
     )
 
 
@@ -359,6 +384,8 @@ def _applied(context: SearchContext, stages: Stages) -> AppliedSearch:
         rerank_depth=options.rerank_depth if ranking.reranker else None,
         drop_incomplete=options.drop_incomplete,
         word_forms=options.word_forms if "word_forms" in method.uses else None,
+        constraints=options.constraints,
+        this_year=options.this_year if options.constraints else None,
         failures=tuple(recorder.failures.values()),
     )
 

@@ -44,5 +44,14 @@ class RetrieverSettings(BaseSettings):
     word_forms: bool = Field(
         default=True,
         description="in `shrag`, abbreviations and loanwords are also searched for by their other forms",
+    constraints: bool = Field(
+        default=True,
+        description="what a question excludes, and the years it asks for, have a part in the order",
+    )
+    this_year: int | None = Field(
+        default=None,
+        ge=1900,
+        le=2100,
+        description="that 'the last five years' count back from; today's if unset",
     )
     drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")

@@ -4,6 +4,7 @@ The language model writes keywords and answer. Where there is none, or it fails,
 from statistics, and the answer is quoted from the evidence.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from generator.answer_step import answer_step
@@ -20,11 +21,17 @@ from retriever.search import SearchRequest, open_search, run_stages
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
     """Answer from the first hits of one search."""
     asked = SearchRequest(
-        request.question, method=request.method, k=request.evidence, filters=request.filters
+        request.question,
+        method=request.method,
+        k=request.evidence,
+        filters=request.filters,
+        constraints=request.constraints,
     )
     context = open_search(resources.index, asked, resources.settings.retriever)
     stages = await run_stages(context, upto="question")
     if stages.question and not stages.question.is_empty:
+        searched = stages.question.constraints.remaining(stages.question.text) or request.question
+        asked = replace(asked, question=searched)
         context = context.with_keywords(await _keywords(asked, resources, step))
     result = await search_step(step, context, stages)
     return WayResult(await answer_step(step, result, resources), result)

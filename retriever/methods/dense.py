@@ -54,5 +54,6 @@ METHOD = Method(
     rank=rank,
     order="cosine of the question's and the passages' vectors",
     order_by_vectors="cosine of the question's and the passages' vectors",
+    uses=frozenset({"constraints"}),
     reranks=True,
 )

@@ -90,6 +90,6 @@ METHOD = Method(
     order="weighted lexical features of the progressive queries' candidates",
     order_by_vectors="weighted lexical features and cosine of the candidates of queries and vectors",
     title_weight=lambda _: TITLE_WEIGHT,
-    uses=frozenset({"hits_per_query", "candidates", "word_forms"}),
+    uses=frozenset({"hits_per_query", "candidates", "word_forms", "constraints"}),
     reranks=True,
 )

@@ -37,6 +37,7 @@ SEARCH_KEYS = [
     "order",
     "applied",
     "evidence_score",
+    "constraints",
     "notes",
     "milliseconds",
 ]

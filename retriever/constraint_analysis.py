@@ -1,0 +1,45 @@
+"""A question's constraints by the tokens of its one analysis, and the tokens that are left to search for."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from indexer.analysis import Token
+from retriever.constraints import Constraints
+from retriever.exclusions import Exclusion
+from retriever.index import SearchIndex
+from retriever.keywords import question_tokens, translations
+
+
+def analyse_constraints(
+    index: SearchIndex, constraints: Constraints, text: str, tokens: Sequence[Token]
+) -> tuple[Constraints, list[Token]]:
+    """Give exclusions their tokens, and return with them the tokens outside of all constraints.
+
+    Where nothing would be left to search for, the whole question is searched for.
+    """
+    kept = [token for token in tokens if not constraints.covers(token[2], token[3])]
+    if not any(character.isalnum() for token in kept for character in token[0]):
+        given = tuple(exclusion for exclusion in constraints.exclusions if not exclusion.end)
+        constraints, kept = replace(constraints, exclusions=given), list(tokens)
+    named = {token[0] for token in kept}
+    exclusions = (_analysed(index, exclusion, text, tokens, named) for exclusion in constraints.exclusions)
+    return replace(constraints, exclusions=tuple(exclusions)), kept
+
+
+def _analysed(
+    index: SearchIndex, exclusion: Exclusion, text: str, tokens: Sequence[Token], named: set[str]
+) -> Exclusion:
+    """Add the tokens of an exclusion that are not named elsewhere, and their translations."""
+    if exclusion.end:
+        # English words stand behind their operator, a Korean word before it.
+        ahead = text.startswith(exclusion.text, exclusion.start)
+        start = exclusion.start if ahead else exclusion.end - len(exclusion.text)
+        end = start + len(exclusion.text)
+        own = [token for token in tokens if start <= token[2] and token[3] <= end]
+    else:
+        own = question_tokens(exclusion.text, index.analyzer)
+    found = tuple(token for token in dict.fromkeys(token[0] for token in own) if token not in named)
+    alike = [
+        translation for translation in translations(own, index.glossary) if translation.source & {*found}
+    ]
+    return replace(exclusion, tokens=found, translations=tuple(alike))
