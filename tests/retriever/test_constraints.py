@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from tests.indexer.corpora import build, write_jsonl
 NAME = "electrolytes"
 SETTINGS = RetrieverSettings(this_year=2026)
 QUESTION = "Which solid electrolytes conduct lithium best, excluding sulfides?"
-PAPERS = [
+PAPERS: list[dict[str, Any]] = [
     {"id": "SULFIDE", "year": 2021, "title": "Sulfides as solid electrolytes that conduct lithium best"},
     {"id": "OXIDE", "year": 2023, "title": "Garnets as solid electrolytes that conduct lithium well"},
     {"id": "OLD", "year": 2009, "title": "Polymers as solid electrolytes that conduct lithium best"},
@@ -153,6 +154,7 @@ def test_the_tokens_of_a_constraint_are_not_among_the_questions(index):
     context = open_search(index, SearchRequest("황화물을 제외한 고체 전해질은?"), SETTINGS)
 
     question = asyncio.run(run_stages(context, upto="question")).question
+    assert question is not None
 
     assert "황화" not in {token[0][:2] for token in question.tokens}
     assert question.constraints.exclusions[0].tokens
