@@ -21,7 +21,14 @@ async def answer_step(parent: Step, result: SearchResult, resources: Resources) 
         written = await model_step(
             parent,
             "answer",
-            partial(answer_from_model, result.question, [hit.passage for hit in result.hits], model, index),
+            partial(
+                answer_from_model,
+                result.question,
+                [hit.passage for hit in result.hits],
+                model,
+                index,
+                constraints=result.constraints,
+            ),
             Answer.as_record,
             fallback="extractive answer",
             evidence=passage_ids,

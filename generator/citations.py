@@ -15,7 +15,7 @@ from indexer.papers import Language, language_of
 from indexer.schema import StoredPassage
 from retriever.index import SearchIndex
 
-Check = Literal["supported", "unsupported", "not checkable"]
+Check = Literal["supported", "unsupported", "not checkable", "excluded"]
 
 # Share of a sentence's words that the cited passages must hold, within a language.
 LEAST_OVERLAP = 0.5

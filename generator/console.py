@@ -17,8 +17,8 @@ from indexer.columns import wrapped_table
 from indexer.progress import SHOWN_EVERY, error_console
 from indexer.terminal import STEERING, echo, echo_lines, styled
 
-MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?"}
-STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow"}
+MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?", "excluded": "⊘"}
+STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow", "excluded": "yellow"}
 SHOWN_CHARACTERS = 200  # of a step's output
 INDENT = "  "
 
@@ -80,7 +80,8 @@ def show_answer(asked: AskResult) -> None:
     score = asked.result.evidence_score
     likelihood = "" if score is None else f"; likelihood that the evidence answers {score:.2f}"
     echo(f"written by {answer.written_by}{likelihood}", err=True)
-    echo("✓ supported  ✗ unsupported  ? not checkable", err=True)
+    excluded = any(sentence.check == "excluded" for sentence in answer.sentences)
+    echo("✓ supported  ✗ unsupported  ? not checkable" + "  ⊘ excluded" * excluded, err=True)
     echo(f"{asked.result.milliseconds['total']:,.0f} ms", err=True)
 
 

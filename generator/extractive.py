@@ -36,7 +36,8 @@ class _Quotable:
 def extractive_answer(result: SearchResult, index: SearchIndex, threshold: float) -> Answer:
     """Quote at most eight sentences of the evidence, or say that it holds no answer.
 
-    The sentences come in the order of their passages; the best of all opens, the last one closes.
+    The sentences come in the order of their passages; the best of all opens, the last one closes. None holds
+    what the question excludes.
     """
     language = language_of(result.question)
     score = result.evidence_score
@@ -62,6 +63,7 @@ def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
         if hit.score >= LEAST_SHARE * best
         for quotable in _quotable(hit.passage, order, weights, index, share=hit.score / best if best else 1.0)
     ]
+    ranked = [quotable for quotable in ranked if not result.constraints.excluded_by(quotable.tokens)]
     ranked.sort(key=lambda quotable: (-quotable.score, quotable.place))
     chosen: list[_Quotable] = []
     for quotable in ranked:

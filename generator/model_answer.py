@@ -11,11 +11,13 @@ from generator.answers import SECTIONS, Answer, Section, Sentence, no_answer
 from generator.citations import check_sentence, cited
 from generator.context import FittedPrompt, RefusedPrompt, fit
 from generator.errors import ContextExceeded
+from generator.excluding import exclusion_prompt, mark_excluded
 from generator.llm import LanguageModel, Message, OnText, Reply
 from generator.model_step import FromModel
 from generator.prompts import load_prompt
 from indexer.papers import Language, language_of
 from indexer.schema import StoredPassage
+from retriever.constraints import Constraints
 from retriever.index import SearchIndex
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
@@ -61,11 +63,13 @@ async def answer_from_model(
     model: LanguageModel,
     index: SearchIndex,
     on_text: OnText | None = None,
+    constraints: Constraints | None = None,
 ) -> FromModel[Answer]:
     """Ask for an answer.
 
     Numbers of passages that there are not are dropped; a sentence left without citation is unsupported.
-    Evidence that is too long for the model is shortened, and once more where the server says so.
+    Evidence that is too long for the model is shortened, and once more where the server says so. The model is
+    told what `constraints` exclude, and a sentence about it is marked.
 
     Raises:
         ModelFailed: the call failed or brought no valid answer.
@@ -74,9 +78,12 @@ async def answer_from_model(
     prompt = load_prompt("answer", language)
     schema = answer_schema(len(evidence))
     limit = model.limit("answer")
+    asked = constraints or Constraints()
+    left_out = exclusion_prompt(asked, language)
 
     def messages_of(passages: Sequence[str]) -> list[Message]:
-        return [{"role": "user", "content": prompt.render(question=question, passages=passages)}]
+        rendered = prompt.render(question=question, passages=passages)
+        return [{"role": "user", "content": f"{rendered}\n\n{left_out}" if left_out else rendered}]
 
     async def ask(fitted: FittedPrompt) -> Reply[WrittenAnswer]:
         return await model.complete_json(
@@ -95,6 +102,7 @@ async def answer_from_model(
         fitted = await fit(evidence, messages_of, model, limit, RefusedPrompt(fitted, error))
         reply = await ask(fitted)
     answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, evidence, index)
+    answer = await asyncio.to_thread(mark_excluded, answer, asked, index)
     return FromModel(answer, reply, prompt.version, fitted)
 
 

@@ -12,11 +12,11 @@ from indexer.terminal import visible
 
 # The mark of a sentence that its check does not support.
 DOUBTS: dict[str, dict[Check, str]] = {
-    "ko": {"unsupported": "근거 없음", "not checkable": "확인 불가"},
-    "en": {"unsupported": "unsupported", "not checkable": "not checkable"},
+    "ko": {"unsupported": "근거 없음", "not checkable": "확인 불가", "excluded": "제외 대상"},
+    "en": {"unsupported": "unsupported", "not checkable": "not checkable", "excluded": "excluded"},
 }
 BRACKETS = {**dict.fromkeys("[［⁅〔【⟦", "("), **dict.fromkeys("]］⁆〕】⟧", ")")}
-CHECKS = dict.fromkeys("√✓✔✗✘☑☒✅❌❎🗸🗴🗵🗶🗹", "*")
+CHECKS = dict.fromkeys("√✓✔✗✘⊘☑☒✅❌❎🗸🗴🗵🗶🗹", "*")
 UNMARKED = str.maketrans(BRACKETS | CHECKS)
 SAID = re.compile(
     r"(?:[(（]\s*)+(supported|{})(?:\s*[)）])+".format(

@@ -19,7 +19,12 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
     loaded = load_prompt(stem, language)
     assert loaded.version >= 1
     assert "version:" not in loaded.text
-    places = {"answer": ["$passages", "$question"], "keywords": ["$question"], "repair": ["$complaint"]}[stem]
+    places = {
+        "answer": ["$passages", "$question"],
+        "keywords": ["$question"],
+        "repair": ["$complaint"],
+        "exclusions": ["$exclusions"],
+    }[stem]
     assert loaded.text.split()[-len(places) :] == places
     assert loaded.places == {place[1:] for place in places}
 

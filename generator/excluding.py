@@ -1,0 +1,33 @@
+"""What a question excludes, in its answer."""
+
+from dataclasses import replace
+
+from generator.answers import Answer, Sentence
+from generator.prompts import load_prompt
+from indexer.papers import Language
+from retriever.constraints import Constraints
+from retriever.index import SearchIndex
+
+
+def exclusion_prompt(constraints: Constraints, language: Language) -> str:
+    """Tell a model what to leave out; nothing where nothing is to be."""
+    if not constraints.exclusions:
+        return ""
+    texts = [exclusion.text for exclusion in constraints.exclusions]
+    return load_prompt("exclusions", language).render(exclusions=texts)
+
+
+def mark_excluded(answer: Answer, constraints: Constraints, index: SearchIndex) -> Answer:
+    """Mark the sentences that hold what was to be left out; one without support stays unsupported."""
+    if not constraints.exclusions:
+        return answer
+    return replace(
+        answer, sentences=tuple(_marked(sentence, constraints, index) for sentence in answer.sentences)
+    )
+
+
+def _marked(sentence: Sentence, constraints: Constraints, index: SearchIndex) -> Sentence:
+    words = {token[0] for token in index.analyzer.analyze(sentence.text)}
+    if sentence.check == "unsupported" or not constraints.excluded_by(words):
+        return sentence
+    return replace(sentence, check="excluded")
