@@ -7,7 +7,7 @@ from indexer.analysis import Token
 from retriever.constraints import Constraints
 from retriever.exclusions import Exclusion
 from retriever.index import SearchIndex
-from retriever.keywords import question_tokens, translations
+from retriever.keywords import translations
 
 
 def analyse_constraints(
@@ -37,9 +37,11 @@ def _analysed(
         end = start + len(exclusion.text)
         own = [token for token in tokens if start <= token[2] and token[3] <= end]
     else:
-        own = question_tokens(exclusion.text, index.analyzer)
+        own = index.analyzer.analyze(exclusion.text)
     found = tuple(token for token in dict.fromkeys(token[0] for token in own) if token not in named)
     alike = [
-        translation for translation in translations(own, index.glossary) if translation.source & {*found}
+        translation
+        for translation in translations(own, index.glossary, index.analyzer)
+        if translation.source & {*found}
     ]
     return replace(exclusion, tokens=found, translations=tuple(alike))

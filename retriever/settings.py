@@ -44,6 +44,7 @@ class RetrieverSettings(BaseSettings):
     word_forms: bool = Field(
         default=True,
         description="in `shrag`, abbreviations and loanwords are also searched for by their other forms",
+    )
     constraints: bool = Field(
         default=True,
         description="what a question excludes, and the years it asks for, have a part in the order",
