@@ -22,7 +22,7 @@ SAYING_ING = (
 ADVERB = r"(?:(?:also|even|explicitly|again)\s+)?"
 PREPOSITION = re.compile(
     r"\b(?:except(?: for)?|with the exception of|other than|apart from|aside from|besides|not including"
-    r"|not counting|without (?:any )?(?:mention of|discussion of|reference to)"
+    r"|not counting|but not about|without (?:any )?(?:mention of|discussion of|reference to)"
     rf"|without {ADVERB}{SAYING_ING})\b\s*",
     re.IGNORECASE,
 )
@@ -39,6 +39,8 @@ REQUESTS = (
 REQUEST = re.compile(rf"\s*(?:(?:can|could|would|will) you\s+|please,?\s+)*(?:{REQUESTS})\b", re.IGNORECASE)
 # Words that open a clause whose verbs are no instructions: "explain how birds find and avoid roads".
 SUBORDINATE = re.compile(r"\b(?:how|to|that|which|who|what|why|whether|where|when)\b", re.IGNORECASE)
+# What may stand between an instruction and the next.
+AGAIN = re.compile(r"[^.?!]{0,200}(?:,|\b(?:and|or|nor))\s+", re.IGNORECASE)
 # "No solvent other than water" asks for water.
 NEGATED = re.compile(
     r"\b(?:no|nothing|none|nobody|not|never|without|cannot|\w+n['’]t)(?:\s+[\w-]+){0,4}\s*$", re.IGNORECASE
@@ -76,10 +78,11 @@ TIGHT_END = re.compile(
     r"|matter|allow|enable|exhibit|achieve|reach|give|offer|serve|play|shape|treat|cure|kill|remove|detect|protect"
     r"|promote|inhibit|trigger|remain|become|depend|apply|emit|absorb|act|form|react|perform|outperform|suit|yield"
     r"|cost|need|require|use)s?"
-    r"|\w{2,}(?:if(?:y|ies)|solves?|[iy]zes?|(?<!tr)(?<!ph)(?<!bon)(?<!f)(?<!t)(?<!str)(?<!im)(?<!lic)ates?))\b",
+    r"|\w{2,}(?:ed|if(?:y|ies)|solves?|[iy]zes?|(?<!tr)(?<!ph)(?<!bon)(?<!f)(?<!t)(?<!str)(?<!im)(?<!lic)ates?))\b",
     re.IGNORECASE,
 )
 TIGHT_WORDS = 4
+ASIDE = (",", "(", "[", "–", "—", ";")  # what may stand before words that are said beside the sentence
 LONGEST = 200  # characters of the words
 BEFORE = 1_000  # characters before an operator that are looked at
 LEADING = re.compile(r"(?:(?:the|any|a|an|all|in|by|of|just|only|simply)\s+)+", re.IGNORECASE)
@@ -92,20 +95,24 @@ NO_WORDS = re.compile(
 def english_exclusions(text: str) -> Iterator[Exclusion]:
     """Find what a composed question asks in English to leave out."""
     for match in PREPOSITION.finditer(text):
-        before, operator = _before(text, match), match[0].strip()
-        if _is_exclusion(before, operator, text[match.end() :]):
-            yield from _before_words(text, match, tight=not before.endswith((",", "(", "[", "–", "—")))
+        before = _before(text, match)
+        if _is_exclusion(before, match[0].strip(), text[match.end() :]):
+            yield from _before_words(text, match, tight=not before.endswith(ASIDE))
     for match in GERUND.finditer(text):
         before = _before(text, match)
-        aside = before.endswith((",", "(", "[", "–", "—", ";"))
-        opens = not before or before[-1] in ".?!"
+        aside, opens = before.endswith(ASIDE), not before or before[-1] in ".?!"
         whole = match[0].strip().lower() == "excluding" and not GOVERNING.search(before)
-        for exclusion in _before_words(text, match, tight=not aside and not opens):
+        for exclusion in _before_words(text, match, tight=not aside):
             if aside or (text[exclusion.end :].startswith(",") if opens else whole):
                 yield exclusion
+    told = 0  # where the last instruction ends; another may follow it
     for match in INSTRUCTION.finditer(text):
-        if _is_instruction(_before(text, match), match[0].strip().lower()):
-            yield from _before_words(text, match, tight=False)
+        before = _before(text, match)
+        again = told and AGAIN.fullmatch(text[told : match.start()])
+        if again or _is_instruction(before, match[0].strip().lower()):
+            for exclusion in _before_words(text, match, tight=False):
+                told = exclusion.end
+                yield exclusion
 
 
 def _before(text: str, operator: re.Match[str]) -> str:
@@ -115,7 +122,7 @@ def _before(text: str, operator: re.Match[str]) -> str:
 def _is_exclusion(before: str, operator: str, behind: str) -> bool:
     """Tell whether a preposition leaves something out where it stands."""
     operator = operator.lower()
-    if operator.startswith(("not ", "without ")):
+    if operator.startswith(("not ", "but not ", "without ")):
         return True
     if operator.startswith("apart") and SEPARATED.search(before):
         return False
@@ -144,7 +151,8 @@ def _before_words(text: str, operator: re.Match[str], *, tight: bool) -> Iterato
     words = text[start : start + LONGEST]
     end = SPAN_END.search(words)
     words = words[: end.start() if end else None]
-    if tight and (first := re.match(r"\S+", words)):  # the first of them is no verb: "lead-acid"
+    opens = not text[: operator.start()].strip() and text.startswith(",", start + len(words))
+    if tight and not opens and (first := re.match(r"\S+", words)):  # which is no verb: "lead-acid"
         verb = TIGHT_END.search(words, first.end())
         words = "".join(re.findall(r"\S+\s*", words[: verb.start() if verb else None])[:TIGHT_WORDS])
     words = words.rstrip().rstrip(".")

@@ -24,18 +24,29 @@ OPERATORS = {
     r"|(?:언급|거론|논의)(?:하지\s*않고|\s*없이)",
 }
 PATTERNS = tuple(
-    re.compile(rf"(?<!\w){WORD}(?P<particle>{between})\s*(?P<operator>{operators})(?!\w)")
+    re.compile(rf"(?<!\w)(?=\w){WORD}(?P<particle>{between})\s*(?P<operator>{operators})(?!\w)")
     for between, operators in OPERATORS.items()
 )
 # Words that stand for no thing, and forms of verbs ("쓰지 말고" says how, not what).
 NO_THING = frozenset(
     "것 거 수 때 점 이 그 저 기타 이것 그것 저것 이들 그들 나머지 경우 이유 등 또 제 때문 그밖 왜 더".split()
 ) | {""}
-VERB_FORM = re.compile(r"(?:하|쓰|되|보|두|루|주|먹|찾|적|담|놓|넣|않|따르|믿|섞|읽|내리|올리|만들|버리)지\Z")
-# What is let out of something or lost: 물을 빼고, 살을 빼고.
-DRAINED = frozenset(
-    "물 살 힘 가스 공기 바람 독 기름 체중 전원 못 얼룩 수분 김 돈 땀 염분 피 몸무게 뱃살 열 습기".split()
+# Words that say little alone: the one before them belongs to them (약물 치료 이외의), if it is no other part.
+HEADS = frozenset(
+    "논문 연구 치료 요법 방법 조사 보고 자료 사례 기법 모델 모형 알고리즘 학습 검사 장치 물질 환자".split()
 )
+BEFORE_HEAD = re.compile(
+    r"(?<!\S)(?P<word>[^\s()\[\],.;:!?]+(?<![은는이가을를의에로와과도한된인할던서고게며른떤느런])) \Z"
+)
+VERB_FORM = re.compile(r"(?:하|쓰|되|보|두|루|주|먹|찾|적|담|놓|넣|않|따르|믿|섞|읽|내리|올리|만들|버리)지\Z")
+# What is let out or lost (물을 빼고), not meant (걱정 말고), and what one may be outside of (시간 외에).
+TOPICS = {
+    "빼": frozenset(
+        "물 살 힘 가스 공기 바람 독 기름 체중 전원 못 얼룩 수분 김 땀 염분 피 뱃살 열 습기".split()
+    ),
+    "말": frozenset("걱정 염려 두말".split()),
+    "외": frozenset("시간 수업 업무 근무 일과 병원 학교 기관 세포 가정 정규".split()),
+}
 
 
 def korean_exclusions(text: str) -> Iterator[Exclusion]:
@@ -43,7 +54,7 @@ def korean_exclusions(text: str) -> Iterator[Exclusion]:
     for pattern in PATTERNS:
         for match in pattern.finditer(text):
             exclusion = _behind_word(text, match)
-            topics = NO_THING | DRAINED if match["operator"].startswith("빼") else NO_THING
+            topics = NO_THING | TOPICS.get(match["operator"][0], frozenset())
             if exclusion.text not in topics and not VERB_FORM.search(exclusion.text):
                 yield exclusion
 
@@ -54,8 +65,10 @@ def _behind_word(text: str, match: re.Match[str]) -> Exclusion:
     if particle in {"을", "를", "은", "는"} and len(particle) == 1 and not _agrees(word, particle):
         word += particle
     if word in {"등", "따위"}:
-        earlier = re.search(rf"{WORD}\s+\Z", text[:start])
+        earlier = re.search(rf"(?<!\S){WORD}\s+\Z", text[:start])
         word, start = (earlier["word"], earlier.start("word")) if earlier else ("", start)
+    if word in HEADS and (earlier := BEFORE_HEAD.search(text[max(0, start - 60) : start])):
+        word, start = f"{earlier['word']} {word}", start - len(earlier["word"]) - 1
     return Exclusion(word, match["operator"], start, match.end())
 
 
