@@ -9,7 +9,6 @@ from indexer.encoders.cross_encoder import CrossEncoderReranker
 from indexer.settings import IndexerSettings, RerankerSettings
 from retriever.search import SearchRequest, rank, search
 from retriever.settings import RetrieverSettings
-from tests.indexer.encoders.tiny_models import tiny_cross_encoder
 from tests.retriever.papers import indexed
 
 PAPERS = [
@@ -19,6 +18,8 @@ PAPERS = [
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
+    from tests.indexer.encoders.tiny_models import tiny_cross_encoder
+
     folder = tiny_cross_encoder(tmp_path_factory.mktemp("models") / "tiny")
     return RerankerSettings(provider="local", model=str(folder), device="cpu")
 

@@ -9,7 +9,6 @@ from indexer.ingest import encode_passages
 from indexer.settings import EncoderSettings, IndexerSettings
 from indexer.store.engines import open_store
 from retriever.queries import Range
-from tests.indexer.encoders.tiny_models import tiny_bert
 from tests.retriever.vector_contract import *  # noqa: F403
 from tests.retriever.vector_contract import PAPERS, build, found, ids, nearest, with_encoder, without_encoder
 
@@ -76,6 +75,8 @@ def test_filters_are_satisfied_whether_they_let_few_or_many_through(settings, tm
 
 
 def test_a_model_of_another_fingerprint_is_let_go_once(settings, tmp_path):
+    from tests.indexer.encoders.tiny_models import tiny_bert
+
     build(settings, PAPERS, tmp_path)
     model = tiny_bert(tmp_path / "tiny")
     encoder = EncoderSettings(provider="local", model=str(model), device="cpu")

