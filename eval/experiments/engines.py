@@ -58,11 +58,12 @@ def run_experiment(
     data: Path,
     collections: Sequence[Collection],
     settings: Sequence[str] = ("alone", "together"),
+    step: int = 1,
 ) -> list[Row]:
-    """Rank every collection's dev questions by every method on both engines, a row each."""
+    """Rank every `step`-th dev question of every collection by every method on both engines, a row each."""
     rows: list[Row] = []
     for collection in collections:
-        topics, judged = questions(data, collection, "dev")
+        topics, judged = questions(data, collection, "dev", step)
         for setting in settings:
             qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
             with (

