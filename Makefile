@@ -3,11 +3,11 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
-# Who runs what, and in which order: tests/conftest.py.
-BY_FILE := --dist=loadfile --no-loadscope-reorder --durations=10
-PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 $(BY_FILE)
-# These wait for servers more than they compute. One server is for all; those that tests break take 1 GB each.
-SERVICE_FLAGS ?= --numprocesses=4 $(BY_FILE)
+# More processes than a small machine has cores: those with servers mostly wait for them. Who runs what, and in
+# which order: tests/conftest.py.
+PYTEST_FLAGS ?= --numprocesses=5 --dist=loadfile --no-loadscope-reorder --durations=10
+# Folders whose conftest.py starts what all processes share must be named.
+TESTS := tests tests/service/elasticsearch tests/service/vllm
 LOCK_FLAGS ?=
 
 DEMO_NAME := sample
@@ -38,9 +38,8 @@ demo:
 	$(BIN)/shrag ask '$(DEMO_KOREAN)' --name $(DEMO_NAME)
 	$(BIN)/shrag ask '$(DEMO_ENGLISH)' --name $(DEMO_NAME)
 
-test: check  ## run the checks, then the tests, those with servers of their own last
-	$(BIN)/python -m pytest $(PYTEST_FLAGS) --ignore=tests/service
-	$(BIN)/python -m pytest $(SERVICE_FLAGS) tests/service/elasticsearch tests/service/vllm
+test: check  ## run the checks, then the tests
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) $(TESTS)
 
 check: install-dev  ## formatting, lint, types, import rule, the form of docker-compose.yml
 	$(BIN)/ruff format --check .

@@ -1,7 +1,7 @@
 """What every test can count on: an empty home of its own, and the shared evaluation data where it is."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +19,21 @@ settings.register_profile("shrag", deadline=None, derandomize="CI" in os.environ
 settings.load_profile("shrag")
 
 
-# A process of pytest-xdist is given a file at a time. With `--no-loadscope-reorder` these come first, which
-# take longest: nobody waits for one that was begun last. Those of vLLM are one process's: each would start
-# servers of its own.
-VLLM = "service/vllm"
+# A process of pytest-xdist is given a file at a time, with `--no-loadscope-reorder` in the order of
+# `in_order_of_running`. Of those that wait for servers and of those that compute these come first, which take
+# longest: nobody waits for one that was begun last. Those of vLLM are one process's: each would start servers
+# of its own.
+SERVICE, VLLM = "service/", "service/vllm"
 LONGEST = (
     VLLM,
-    "service/elasticsearch/test_faults_nodes.py",
     "service/elasticsearch/test_faults_indexing.py",
-    "service/elasticsearch/test_parity.py",
-    "service/elasticsearch/test_ingest.py",
-    "service/elasticsearch/test_faults_health.py",
+    "service/elasticsearch/test_faults_nodes.py",
     "service/elasticsearch/test_faults_servers.py",
+    "service/elasticsearch/test_faults_health.py",
+    "service/elasticsearch/test_ingest.py",
+    "service/elasticsearch/test_parity.py",
     "service/elasticsearch/test_faults_lease.py",
+    "generator/test_server_faults.py",
     "eval/test_golden_scores.py",
     "test_kill.py",
     "test_bad_input.py",
@@ -46,12 +48,29 @@ if missing := [name for name in LONGEST if not (Path(__file__).parent / name).ex
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what asks for the shared data, so that `-m "not shared"` leaves it out; sort by time."""
+    """Mark what asks for the shared data, so that `-m "not shared"` leaves it out; sort."""
     for item in items:
         if SHARED_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("shared")
-    place = {name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(_group(item.nodeid), len(place)))
+    place = in_order_of_running([_group(item.nodeid) for item in items])
+    items.sort(key=lambda item: place[_group(item.nodeid)])
+
+
+def in_order_of_running(groups: Iterable[str]) -> dict[str, tuple[float, str]]:
+    """Return what each group of tests is sorted by.
+
+    Those that wait for servers are spread evenly among those that compute, so that neither cores nor servers
+    are ever idle; of each kind the longest come first.
+    """
+    known = {name: number for number, name in enumerate(LONGEST)}
+    by_time = sorted(dict.fromkeys(groups), key=lambda group: known.get(group, len(known)))
+    waiting = [group for group in by_time if group.startswith(SERVICE)]
+    computing = [group for group in by_time if not group.startswith(SERVICE)]
+    return {
+        group: (number / len(kind), group)
+        for kind in (waiting, computing)
+        for number, group in enumerate(kind)
+    }
 
 
 class ByFile(LoadFileScheduling):  # type: ignore[misc]
