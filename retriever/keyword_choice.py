@@ -63,7 +63,9 @@ async def choose_keywords(
     abbreviations and loanwords are searched for by their other forms too.
     """
     index, given = context.index, context.request.keywords
-    found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
+    found: Sequence[Translation] = await index.threads.run(
+        translations, question.tokens, index.glossary, index.analyzer
+    )
     if spellings and context.options.word_forms:
         forms = await index.threads.run(
             form_translations, question.text, question.tokens, found, index.glossary, index.analyzer

@@ -66,8 +66,7 @@ def test_paper_asks_for_ten_papers_a_query_from_all_keywords_down_to_one(index):
     result = found(index, QUESTION, "paper", k=100)
 
     number = len(result.keywords)
-    assert [one.text for one in result.keywords[:3]] == ["비선형", "knowledge", "회귀"]
-    assert number == 7  # five of the question, knowledge and graph from the glossary
+    assert {"비선형", "회귀", "지식", "그래프", "knowledge", "graph"} <= {one.text for one in result.keywords}
     terms = tuple(one.term() for one in result.keywords)
     asked = planned(index, QUESTION, "paper").queries
     assert [named.query for named in asked] == [Or(terms[:count]) for count in range(number, 0, -1)]
