@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from indexer.analysis import ANALYZERS
+from indexer.analysis import ANALYZERS, Decompound
 from indexer.errors import InvalidCall
 from indexer.glossary.given import GENERAL, Entry, GivenPairs, parse_glossary, read_glossary
 from indexer.glossary.pairs import Pair
 
-BILINGUAL = "bilingual", "discard", None
+BILINGUAL: tuple[str, Decompound, None] = ("bilingual", "discard", None)
 
 
 def own_pairs(text):
