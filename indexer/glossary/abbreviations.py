@@ -16,9 +16,10 @@ from indexer.glossary.english_forms import FUNCTION_WORDS
 from indexer.glossary.pairs import BRACKET, LATIN
 
 # What a long form ends or begins at: anything but letters, digits and what joins them.
-LAST_WORDS = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9'’/ –-]*$")
+WORDS = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9'’/ –-]*$")
 LAST_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*$")
 PARTS = re.compile(r"\s*[,;:，；]\s*|\s+or\s+")
+ROMAN_NUMERAL = re.compile(r"[IVXLC]+")
 SHORT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,8}[A-Za-z0-9])")
 SEEN_BEFORE = 120
 FEWEST_CAPITALS = 2
@@ -71,7 +72,7 @@ def expanded_abbreviations(text: str) -> Iterator[Expanded]:
                 yield found
             continue
         inside = (_expanded(short, part, whole=True) for part in parts if part != short)
-        in_front = LAST_WORDS.search(before)
+        in_front = WORDS.search(before)
         found = next(filter(None, inside), None)
         if found is None and in_front and parts[0] == short:
             found = _expanded(short, in_front.group())
@@ -83,14 +84,17 @@ def is_short_form(word: str) -> bool:
     """Tell an abbreviation: a word of at most ten letters and digits, at least two of them capitals."""
     capitals = sum(letter.isupper() for letter in word)
     return (
-        capitals >= FEWEST_CAPITALS and len(word) <= LONGEST_SHORT_FORM and SHORT.fullmatch(word) is not None
+        capitals >= FEWEST_CAPITALS
+        and len(word) <= LONGEST_SHORT_FORM
+        and SHORT.fullmatch(word) is not None
+        and ROMAN_NUMERAL.fullmatch(word) is None
     )
 
 
 def _expanded(short: str, text: str, *, whole: bool = False) -> Expanded | None:
     """Find the long form of `short` at the end of `text`; with `whole` it must be all of it."""
     singular = short[:-1] if short[-1] == "s" and short[-2].isupper() else short
-    words = text.split()
+    words = text.split() if WORDS.match(text) else []
     most = min(len(singular) + 5, 2 * len(singular))
     long = _best_long_form(singular, " ".join(words if whole else words[-most:]))
     if long is None or (whole and (long != " ".join(words) or len(words) > most)):
@@ -135,9 +139,11 @@ def choose_long_forms(
     chosen = []
     for short, forms in by_short.items():
         own = _tokens(short, analyzer)
+        if "".join(own) != short.lower().replace("-", ""):
+            continue  # the analysis drops a part of it
         ranked = sorted(forms.items(), key=lambda form: (-form[1].total(), form[0]))
         least = LEAST_SHARE * ranked[0][1].total()
-        for tokens, written in ranked[:MOST_LONG_FORMS] if own else ():
+        for tokens, written in ranked[:MOST_LONG_FORMS]:
             if written.total() >= least and tokens != own:
                 long = min(written, key=lambda form: (-written[form], form))
                 chosen.append(

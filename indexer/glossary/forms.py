@@ -10,7 +10,7 @@ from indexer.glossary.sightings import Sightings
 from indexer.glossary.vocabulary import WordCounts
 from indexer.schema import StoredPassage
 
-MOST_EXPANDED = 500_000  # of which the rare and early are forgotten first
+MOST_EXPANDED = 300_000  # of which the rare and early are forgotten first
 
 
 @dataclass(frozen=True, slots=True)

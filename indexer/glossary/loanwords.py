@@ -34,14 +34,15 @@ SHORTEST = 2  # syllables
 LONGEST = 20
 # What a word must weigh at least to be taken for foreign: one of two syllables, a longer one.
 FOREIGN_SHORT, FOREIGN = 40, 10
-CLOSE_SHORT, CLOSE = 0.06, 0.085  # the distance that it may have at most
-LONG, CLOSE_LONG = 4, 0.14  # of so many syllables, where no other word is near
+CLOSE_SHORT, CLOSE = 0.06, 0.075  # the distance that it may have at most
+LONG, CLOSE_LONG = 4, 0.12  # of so many syllables, where no other word is near
+FAR = 0.2  # beyond which no distance matters
 MARGIN, WIDE_MARGIN = 0.015, 0.06  # by which another word has to be farther
 RARITY = 0.002  # what a word is farther for each halving of its passages
 SAME_FAMILY = 0.7  # of the shorter word, which two inflections of one have in common
 SHORTEST_WORD = 4
 MOST_WORDS = 200_000
-MOST_COMPARED = 100
+MOST_COMPARED = 50
 
 # Consonants that loanwords exchange are one class; of the others a key may have one more or one less.
 CLASSES = dict(zip("pbBfvdDtTsZzjcCgGkmnNr", "PPPPPTTTTTTTTTTKKKMNNR", strict=True))
@@ -89,7 +90,7 @@ def loanword(korean: str, read: Callable[[Sequence[str]], Sequence[SpeltWord]]) 
         scorer=Levenshtein.distance,
         limit=MOST_COMPARED,
     )
-    compared = [(sound_distance(sound, words[place].sound), words[place]) for _, _, place in nearest]
+    compared = [(sound_distance(sound, words[place].sound, FAR), words[place]) for _, _, place in nearest]
     ranked = sorted(
         (distance - RARITY * word.passages.bit_length(), distance, word) for distance, word in compared
     )

@@ -6,6 +6,7 @@ Capitals stand for what only one side writes: R an r that is not heard (sensor, 
 T th, E a mute e, Y 아이, and B, G, D the finals ㅂ, ㄱ, ㅅ. The vowels are a, e, i, o, u, x (ㅓ) and - (ㅡ).
 """
 
+import math
 import re
 import unicodedata
 from functools import lru_cache
@@ -74,7 +75,7 @@ COSTS = {
     "dt": 0.4, "dT": 0.4,
     "td": 0.4, "tT": 0.1,
     "sT": 0.25, "sz": 0.2, "sC": 0.4, "sZ": 0,
-    "jd": 0.4, "jt": 0.6, "jz": 0, "jC": 0.4, "jg": 0.4, "jZ": 0.4, "js": 0.3,
+    "jd": 0.4, "jT": 0.3, "jt": 0.6, "jz": 0, "jC": 0.4, "jg": 0.4, "jZ": 0.4, "js": 0.3,
     "ct": 0.3, "cC": 0, "cj": 0.4, "cs": 0.6, "cZ": 0.5, "cz": 0.5,
     "gk": 0.4, "gj": 0.5, "gC": 0.6,
     "kg": 0.4, "kC": 0.3, "kc": 0, "kh": 0.6,
@@ -128,11 +129,12 @@ def english_sound(word: str) -> str:
     return sound
 
 
-def sound_distance(korean: str, english: str) -> float:
+def sound_distance(korean: str, english: str, far: float = math.inf) -> float:
     """Return what it costs to turn one string of sounds into the other, by the mean of their lengths.
 
-    A weighted edit distance (Wagner & Fischer, JACM 21:1, 1974).
+    A weighted edit distance (Wagner & Fischer, JACM 21:1, 1974); infinite where it is beyond `far`.
     """
+    length = (len(korean) + len(english)) / 2
     row = [0.0]
     for index, other in enumerate(english):
         row.append(row[-1] + _dropped(other, english[index - 1 : index]))
@@ -148,7 +150,9 @@ def sound_distance(korean: str, english: str) -> float:
                     row[-1] + dropped,
                 )
             )
-    return 2 * row[-1] / (len(korean) + len(english))
+        if min(row) > far * length:
+            return math.inf
+    return row[-1] / length
 
 
 def _exchanged(sound: str, other: str) -> float:

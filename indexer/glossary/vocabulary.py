@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ]{2,40}")
-MOST_COUNTED = 500_000
+MOST_COUNTED = 400_000
 
 
 class WordCounts:

@@ -56,6 +56,8 @@ def test_a_bracket_beside_a_long_form(text, short, long):
         "It ends here. (KD)",
         "DNA (DNA)",
         "a knowledge (Kd) of",
+        "Italian imports (II) of",
+        "D</b>eoxyribo<b>n</b>ucleic acid (DNA)",
     ],
 )
 def test_a_bracket_without_a_long_form(text):
