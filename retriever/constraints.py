@@ -14,6 +14,8 @@ from retriever.korean_exclusions import korean_exclusions
 from retriever.queries import Range
 from retriever.years import YearRange, find_years
 
+MOST_WORDS = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
@@ -113,8 +115,13 @@ def chosen_constraints(
 
 
 def find_constraints(text: str, this_year: int) -> Constraints:
-    """Find the constraints of a question; "the last five years" count back from `this_year`."""
+    """Find the constraints of a question; "the last five years" count back from `this_year`.
+
+    A text of more than sixty words is one that was pasted in, and asks for nothing.
+    """
     text = unicodedata.normalize("NFC", text)
+    if len(text.split()) > MOST_WORDS:
+        return Constraints()
     exclusions: list[Exclusion] = []
     found = (*english_exclusions(text), *korean_exclusions(text))
     for exclusion in sorted(found, key=lambda each: (each.start, -each.end)):

@@ -177,3 +177,11 @@ def test_decomposed_hangul_is_read_as_composed():
     question = unicodedata.normalize("NFD", "딥러닝 빼고 영상 분할 방법은?")
 
     assert [exclusion.text for exclusion in find_constraints(question, 2026).exclusions] == ["딥러닝"]
+
+
+def test_a_pasted_passage_asks_to_leave_nothing_out():
+    question = "Which patients recover, excluding children?"
+    passage = "Patients recovered within weeks. " * 15 + "All were adults since 2015, excluding two children."
+
+    assert find_constraints(question, 2026)
+    assert not find_constraints(passage, 2026)
