@@ -9,7 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from retriever.features import Concept, Features
+from retriever.order.closeness import best_window, title_similarity
+from retriever.order.concepts import Concept
+from retriever.order.scored import Scored
+from retriever.question import AnalysedQuestion
+
+EVIDENCE = 5  # passages that an answer rests on
 
 # Below this the answer says that the passages hold none. Set on the training questions so that 1 % of those
 # that can be answered are turned away: these are short, and longer ones share less with what answers them.
@@ -35,13 +40,15 @@ class AnswerabilityFeatures:
     Shares are of the whole question: a word that the index does not hold counts as the rarest there is.
     """
 
-    base: float  # of the first: engine's score over the attainable
+    base: float  # of the first: BM25 by concepts
     coverage: float  # of the first
+    feedback: float  # of the first
+    neighbours: float  # of the first
     window: float  # of the first: the best window of its text
-    near: float  # of the first
-    title: float  # of the first
+    title: float  # of the first: its title's likeness
     lead: float  # of the first over the second, by base
-    rarest: float  # 1 where the first holds a token of the question's rarest word, or of its counterparts
+    rarest: float  # 1 where the first holds the question's rarest word, or a counterpart
+    names: float  # share of the question's names that the first holds, 1 without any
     best_window: float  # of the first five
 
     def values(self) -> dict[str, float]:
@@ -49,38 +56,42 @@ class AnswerabilityFeatures:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def answerability_features(
-    ordered: Sequence[tuple[Features, frozenset[str]]], concepts: Sequence[Concept], unseen: float
-) -> AnswerabilityFeatures:
-    """Read the features off the first passages, each with its features and its tokens.
+NOTHING = AnswerabilityFeatures(**dict.fromkeys((field.name for field in fields(AnswerabilityFeatures)), 0.0))
 
-    `unseen` is the idf of a word that stands nowhere. The rarest word is the concept of the highest weight a
-    token: its counterparts in the other language count as tokens but add no weight, so that a word with
-    counterparts passes for more common than it is. A word that stands nowhere, like its counterparts, weighs
-    `unseen`. WEIGHTS were fitted with this definition.
-    """
-    if not ordered:
-        return AnswerabilityFeatures(0, 0, 0, 0, 0, 0, 0, 0)
-    first, tokens = ordered[0]
-    second = ordered[1][0].base if len(ordered) > 1 else 0.0
-    known = sum(concept.weight for concept in concepts)
-    unknown = unseen * sum(not concept.weight for concept in concepts)
+
+def answerability_features(
+    first: Sequence[Scored], question: AnalysedQuestion, concepts: Sequence[Concept], unseen: float
+) -> AnswerabilityFeatures:
+    """Read the features off the first passages, best first; `unseen` is the idf of a word of no passage."""
+    if not first:
+        return NOTHING
+    top, candidate = first[0].features, first[0].candidate
+    second = first[1].features.base if len(first) > 1 else 0.0
+    known = sum(concept.importance for concept in concepts)
+    unknown = unseen * sum(len(concept.words) for concept in concepts if not concept.importance)
     share = known / (known + unknown) if known else 0.0
-    rarest = max(
-        concepts,
-        key=lambda concept: concept.weight / len(concept.tokens) if concept.weight else unseen,
-        default=None,
-    )
+    rarest = max(concepts, key=lambda concept: _rarity(concept, unseen), default=None)
+    windows = [best_window(concepts, one.candidate) for one in first[:EVIDENCE]]
+    held = [all(token in candidate.counts for token in name) for name in question.names]
     return AnswerabilityFeatures(
-        base=first.base * share,
-        coverage=first.coverage * share,
-        window=first.window * share,
-        near=first.near,
-        title=first.title * share,
-        lead=(first.base - second) / first.base if first.base else 0.0,
-        rarest=float(rarest is not None and not tokens.isdisjoint(rarest.tokens)),
-        best_window=max(features.window for features, _ in ordered[:5]) * share,
+        base=top.base * share,
+        coverage=top.coverage * share,
+        feedback=top.feedback,
+        neighbours=top.neighbours,
+        window=windows[0] * share,
+        title=title_similarity(concepts, candidate) * share,
+        lead=(top.base - second) / top.base if top.base else 0.0,
+        rarest=float(rarest is not None and not candidate.counts.keys().isdisjoint(rarest.tokens)),
+        names=sum(held) / len(held) if held else 1.0,
+        best_window=max(windows) * share,
     )
+
+
+def _rarity(concept: Concept, unseen: float) -> float:
+    """Return the weight of a concept's rarest word; one that stands nowhere weighs `unseen`."""
+    if not concept.importance:
+        return unseen
+    return max((word.importance for word in concept.words), default=0.0) or concept.importance
 
 
 def evidence_score(found: AnswerabilityFeatures) -> float:

@@ -61,8 +61,6 @@ class SearchContext:
     recorder: SearchRecorder
     passages: PassageCache = field(repr=False)
     shown: int  # hits to show; the request may ask for more, of which some are left out
-    # Whether features are computed that no weight orders by: what tells of an answer, and tuning, want them.
-    all_features: bool = False
 
     def with_keywords(self, keywords: tuple[Keyword, ...] | None) -> Self:
         """Return the context of the same search with keywords from elsewhere, a model's or a person's."""

@@ -7,7 +7,6 @@ from unicodedata import normalize
 
 from retriever.engines import Explanation
 from retriever.errors import UnknownPassage
-from retriever.feature_ranking import lexical_contributions, lexical_order, semantic_contributions
 from retriever.index import OpenIndex, SearchIndex
 from retriever.plan import question_query
 from retriever.queries import Query
@@ -87,7 +86,8 @@ async def _explain(
     ranking = stages.ranking or Ranking()
     query = main_query(stages, title_weight=settings.title_weight)
     explanation = await index.engine.explain(query, passage_id) if query else Explanation(passage_id, 0.0, ())
-    features = _contributions(ranking, passage_id)
+    scored = (ranking.scored or {}).get(passage_id)
+    features = dict(scored.parts) if scored else {}
     if lost := ranking.losses.get(passage_id):
         features["constraints"] = lost, -1.0
     return Account(
@@ -105,16 +105,3 @@ def main_query(stages: Stages, *, title_weight: float) -> Query | None:
     if stages.question is None or stages.question.is_empty:
         return None
     return question_query(stages.question, title_weight=title_weight)
-
-
-def _contributions(ranking: Ranking, passage_id: str) -> dict[str, tuple[float, float]]:
-    """Return the parts of a candidate's score by the weights that ordered it; empty for what is none."""
-    if not ranking.features or passage_id not in ranking.features:
-        return {}
-    candidates, rows = list(ranking.features), list(ranking.features.values())
-    index = candidates.index(passage_id)
-    if ranking.by_vectors:
-        cosines = [ranking.cosines.get(candidate) for candidate in candidates]
-        return semantic_contributions(rows, cosines, index)
-    places = [candidate for candidate, _ in lexical_order(rows)]
-    return lexical_contributions(rows[index], places.index(index) + 1)

@@ -1,6 +1,6 @@
 """Fusing rankings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import NamedTuple
 
@@ -24,3 +24,14 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[str]], *, k: int = 60) ->
     # fsum: rounded once, so that the order of the rankings cannot break a tie.
     fused = [Scored(item, fsum(parts)) for item, parts in shares.items()]
     return sorted(fused, key=lambda one: (-one.score, one.item))
+
+
+def cosine_order(ranking: Sequence[Scored], cosines: Mapping[str, float]) -> list[Scored]:
+    """Order by cosine; what has no vector stays behind, in the order given.
+
+    Scores are cosines, and less than -1 where there is none.
+    """
+    with_vector = [Scored(item, cosines[item]) for item, _ in ranking if item in cosines]
+    without = [item for item, _ in ranking if item not in cosines]
+    ordered = sorted(with_vector, key=lambda scored: (-scored.score, scored.item))
+    return ordered + [Scored(item, -1 - place) for place, item in enumerate(without, 1)]

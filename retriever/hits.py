@@ -69,12 +69,12 @@ class AppliedSearch:
     hits_per_query: int | None
     count_repeats: bool | None
     candidates: str | None
+    without: tuple[str, ...] | None  # parts of the order that were left out
     vectors: str  # the encoder by whose vectors the hits were ordered, too; "" where there was none
     vectors_unused: str  # why the vectors of the index had no part in the order
     reranker: str
     rerank_depth: int | None
     drop_incomplete: bool
-    word_forms: bool | None = None
     constraints: str | None = None  # question or given; None where none could have a part
     this_year: int | None = None  # that "the last five years" count back from
     failures: tuple[str, ...] = ()  # of models that the search went on without

@@ -2,12 +2,10 @@
 
 import asyncio
 import math
-from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from retriever.context import SearchContext
-from retriever.features import Concept
 from retriever.keywords import (
     MOST_TRANSLATED,
     Keyword,
@@ -19,6 +17,7 @@ from retriever.keywords import (
     weigh,
     words_of,
 )
+from retriever.order.concepts import Concept, make_concepts
 from retriever.question import AnalysedQuestion
 from retriever.question_words import ROLES, Role
 from retriever.spelling import near_spellings
@@ -63,10 +62,8 @@ async def choose_keywords(
     abbreviations and loanwords are searched for by their other forms too.
     """
     index, given = context.index, context.request.keywords
-    found: Sequence[Translation] = await index.threads.run(
-        translations, question.tokens, index.glossary, index.analyzer
-    )
-    if spellings and context.options.word_forms:
+    found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
+    if spellings and "word-forms" not in context.options.without:
         forms = await index.threads.run(
             form_translations, question.text, question.tokens, found, index.glossary, index.analyzer
         )
@@ -97,7 +94,13 @@ async def choose_keywords(
         weight_of = {token: weights[token] for keyword in chosen for token in keyword.tokens}
     beside = {token: SYNONYM_WEIGHT * rarity[token] for word in alike for token in word.tokens}
     weight_of = {**beside, **weight_of}
-    concepts = _concepts(_words(question, spelled, ROLES[:-1]), [*synonyms, *found], rarity)
+    concepts = make_concepts(
+        question,
+        [] if "counterparts" in context.options.without else [*synonyms, *found],
+        spelled,
+        statistics,
+        weighted="weights" not in context.options.without,
+    )
     return KeywordChoice(
         chosen,
         weight_of,
@@ -178,33 +181,6 @@ async def _spellings(
 def _respelled(word: Keyword, spellings: Mapping[str, tuple[str, ...]]) -> Keyword:
     tokens = [near for token in word.tokens for near in (spellings.get(token) or (token,))]
     return replace(word, tokens=tuple(dict.fromkeys(tokens)))
-
-
-def _concepts(
-    words: Sequence[Keyword], found: Sequence[Translation], weights: Mapping[str, float]
-) -> tuple[Concept, ...]:
-    """Join words with their translations."""
-    distinct = list(dict.fromkeys(found))
-    standing_for: dict[str, list[int]] = defaultdict(list)
-    for place, translation in enumerate(distinct):
-        for token in translation.source:
-            standing_for[token].append(place)
-    concepts = []
-    for word in words:
-        places = {place for token in word.tokens for place in standing_for.get(token, ())}
-        concepts.append(_concept(word, [distinct[place] for place in sorted(places)], weights))
-    return tuple(concepts)
-
-
-def _concept(word: Keyword, found: Sequence[Translation], weights: Mapping[str, float]) -> Concept:
-    """Join a word with its translations: all tokens of a translation together weigh what the word does."""
-    tokens = {token: weights[token] for token in word.tokens}
-    weight = sum(tokens.values())
-    for translation in found:
-        known = [token for other in translation.words for token in other.tokens if weights[token]]
-        weight = weight or sum(weights[token] for token in known)
-        tokens |= {token: weight / len(known) for token in known if token not in tokens}
-    return Concept(word.text, tokens, weight)
 
 
 def _weigh_unknown(weights: dict[str, float], synonyms: Sequence[Translation]) -> None:

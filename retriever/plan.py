@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from retriever.keyword_choice import KeywordChoice
 from retriever.keywords import Keyword
+from retriever.order.concepts import Concept
 from retriever.queries import Or, Phrase, Query, Term, or_query
 from retriever.query_names import NEAREST, progressive_name
 from retriever.question import AnalysedQuestion
-
-VARIANT_WEIGHT = 0.8  # of a near spelling beside the word itself
+from retriever.synonyms import SYNONYM
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +54,24 @@ def question_query(question: AnalysedQuestion, *, title_weight: float, count_rep
     return or_query([*terms, *_synonym_clauses(question)], title_weight=title_weight)
 
 
-def respelled_query(question: AnalysedQuestion, chosen: KeywordChoice, *, title_weight: float) -> Or:
-    """Join the question's tokens in one OR, near spellings in the place of unknown ones."""
-    clauses: dict[str, Term] = {}
-    for term in question.terms:
-        (token,) = term.tokens
-        for near in chosen.spellings.get(token, ()):
-            clauses.setdefault(near, Term(near, (near,), weight=VARIANT_WEIGHT))
-        if token not in chosen.spellings:
-            clauses[token] = term
-    return or_query([*clauses.values(), *_synonym_clauses(question)], title_weight=title_weight)
-
-
-def translated_query(question: AnalysedQuestion, chosen: KeywordChoice, *, title_weight: float) -> Or | None:
-    """Join the question's words in the other language: the glossary's, or the given keywords."""
-    own = {token[0] for token in question.tokens}
-    words = [word for translation in chosen.translations for word in translation.words]
-    words += chosen.keywords if chosen.given else ()
-    tokens = dict.fromkeys(token for word in words for token in word.tokens if token not in own)
-    terms = [Term(token, (token,)) for token in tokens]
-    return or_query(terms, title_weight=title_weight) if terms else None
+def concept_query(question: AnalysedQuestion, concepts: Sequence[Concept], *, title_weight: float) -> Or:
+    """Join the words of all concepts, their spellings and their counterparts, in one weighted OR."""
+    texts = {token: term.text for term in question.terms for token in term.tokens}
+    weights: dict[str, float] = {}
+    for concept in concepts:
+        found = [item for word in concept.words for item in word.spellings.items()]
+        found += [
+            (token, other.weight)
+            for other in concept.counterparts
+            if other.origin != SYNONYM
+            for token in other.tokens
+        ]
+        for token, weight in found:
+            weights[token] = max(weight, weights.get(token, 0.0))
+    terms = [
+        Term(texts.get(token, token), (token,), weight=round(weight, 4)) for token, weight in weights.items()
+    ]
+    return or_query([*terms, *_synonym_clauses(question)], title_weight=title_weight)
 
 
 def progressive_queries(

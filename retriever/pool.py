@@ -9,7 +9,7 @@ from indexer.errors import IndexerError
 from retriever.context import SearchContext
 from retriever.engines import EngineHit
 from retriever.hits import QueryTrace
-from retriever.plan import QueryPlan
+from retriever.plan import NamedQuery, QueryPlan
 from retriever.queries import describe
 from retriever.query_names import NEAREST
 
@@ -57,6 +57,13 @@ async def find_candidates(context: SearchContext, plan: QueryPlan) -> CandidateP
         searched[NEAREST] = tuple(nearest)
         traces.append(QueryTrace(NEAREST, NEAREST_DESCRIBED, len(nearest)))
     return CandidatePool(searched, incomplete, tuple(traces), vector, failure)
+
+
+async def find_more(context: SearchContext, pool: CandidatePool, query: NamedQuery) -> CandidatePool:
+    """Send one query more, and return the pool with its hits."""
+    found = await _search(context, QueryPlan((query,), read=1))
+    trace = QueryTrace(query.name, describe(query.query), len(found[query.name]))
+    return replace(pool.with_hits(query.name, found[query.name]), traces=(*pool.traces, trace))
 
 
 async def _search(context: SearchContext, plan: QueryPlan) -> dict[str, tuple[EngineHit, ...]]:

@@ -4,6 +4,7 @@ QUESTION = "question"  # the whole question
 TRANSLATION = "translation"  # the question's words in the other language
 NOTHING_TO_SEARCH = "nothing to search for: only stop words, punctuation or signs"
 EXPRESSION = "expression"  # of the expert language
+BRIDGES = "bridges"  # names that the best passages bring, and what these leave uncovered
 NEAREST = "nearest"  # the passages nearest to the question's vector; not a query of words
 
 

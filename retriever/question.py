@@ -8,8 +8,8 @@ from indexer.analysis import Token
 from retriever.constraint_analysis import analyse_constraints
 from retriever.constraints import Constraints
 from retriever.index import SearchIndex
+from retriever.names import names_in
 from retriever.queries import Query, Term
-from retriever.question_names import names_in
 from retriever.question_words import Role, question_weights, roles_of
 from retriever.synonyms import Expansion
 
@@ -71,7 +71,7 @@ def analyse_question(
         synonyms=found,
         roles=roles_of(tagged),
         weights=dict.fromkeys(texts, 1.0) if is_passage else question_weights(tagged),
-        names=() if is_passage else names_in(text, tagged),
+        names=() if is_passage else tuple(names_in(text, tagged)),
         is_passage=is_passage,
         constraints=asked,
     )

@@ -5,26 +5,31 @@ from dataclasses import dataclass, field, replace
 
 from retriever.engines import EngineHit
 from retriever.engines.ordering import first_of_each_paper
-from retriever.features import Features
+from retriever.order.scored import Scored
+from retriever.order.second_hop import Hop
+from retriever.pool import CandidatePool
 
 RankedHits = Sequence[tuple[EngineHit, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Hits with their scores, best first.
+    """Hits with their scores, best first, and how they came about.
 
-    `features` and `cosines` are those of the candidates that were ordered by them, in the order in which they
-    were found; `replaced` names the passages that a hit stands for, found by them and shown by another.
+    `scored` holds the candidates that were ordered by their features, the best first; `replaced` names the
+    passages that a hit stands for, found by them and shown by another.
     """
 
     hits: tuple[tuple[EngineHit, float], ...] = ()
-    features: Mapping[str, Features] | None = None  # None where the method computes none
+    scored: Mapping[str, Scored] | None = None  # None where the method computes no features
     cosines: Mapping[str, float] = field(default_factory=dict)
     by_vectors: bool = False  # whether cosines had a part in the order
     reranker: str = ""  # the cross-encoder that ordered the first hits
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     losses: Mapping[str, float] = field(default_factory=dict)  # score lost to constraints, by passage_id
+    feedback: Mapping[str, float] = field(default_factory=dict)  # terms of the best passages
+    hop: Hop | None = None  # what a second search went by
+    pool: CandidatePool | None = None  # with what the second search found
 
     def cut(self, k: int) -> "Ranking":
         """Return the ranking of the first k hits."""

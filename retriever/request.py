@@ -7,7 +7,7 @@ from retriever.constraints import Constraints, find_constraints
 from retriever.errors import BadFilter
 from retriever.keywords import Keyword
 from retriever.queries import Filters, Range
-from retriever.settings import Candidates, KeywordRanking
+from retriever.settings import Candidates, KeywordRanking, OrderPart
 
 ConstraintSource = Literal["question", "given"]
 
@@ -45,7 +45,7 @@ class SearchOptions:
     candidates: Candidates
     rerank_depth: int
     drop_incomplete: bool
-    word_forms: bool
+    without: frozenset[OrderPart]  # parts of the order that are left out
     constraints: ConstraintSource | None  # where they come from; None where none have a part
     this_year: int  # that "the last five years" count back from
 

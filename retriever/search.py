@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import Literal, Self, TypeVar
 
 from indexer.schema import StoredPassage
-from retriever.candidates import make_candidate, prefer_abstracts
+from retriever.abstracts import prefer_abstracts
 from retriever.confidence import AnswerabilityFeatures, answerability_features, evidence_score
 from retriever.context import PassageCache, SearchContext
 from retriever.duplicates import without_duplicates
@@ -132,7 +132,7 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
     if settings.drop_incomplete and filters.complete is None:
         filters = replace(filters, complete=True)
     context = open_ranking(index, replace(request, k=request.k + MARGIN, filters=filters), settings)
-    return replace(context, shown=request.k, all_features=True)
+    return replace(context, shown=request.k)
 
 
 def open_ranking(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
@@ -160,9 +160,9 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         candidates=settings.candidates,
         rerank_depth=settings.rerank_depth,
         drop_incomplete=request.filters.complete is True,
-        word_forms=settings.word_forms,
         constraints=_constraint_source(request, method, settings),
         this_year=settings.this_year or datetime.now().astimezone().year,
+        without=settings.without,
     )
     request = with_constraints(request, options)
     recorder = SearchRecorder(notes=list(index.notes))
@@ -251,7 +251,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         method=context.request.method,
         keywords=stages.keywords.keywords if stages.keywords else (),
         token_weights=weights,
-        queries=_computed(stages.pool).traces,
+        queries=_pool(stages).traces,
         hits=shown,
         filtered=filtered,
         milliseconds=dict(context.recorder.milliseconds),
@@ -290,7 +290,7 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
 async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
     """Fetch what is stored of the ranked passages and their papers."""
     ranking = _computed(stages.ranking).cut(context.request.k)
-    found_by = _computed(stages.pool).found_by()
+    found_by = _pool(stages).found_by()
     ranked, replaced = list(ranking.hits), dict(ranking.replaced)
     with context.recorder.timed("stored"):
         shown, newly_replaced = await prefer_abstracts(context, [hit for hit, _ in ranked])
@@ -302,7 +302,7 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
         papers = await context.passages.papers(
             passage.doc_id for passage in stored.values() if not passage.record
         )
-    names = list(_computed(stages.pool).found)
+    names = list(_pool(stages).found)
     hits = []
     for hit, score in ranked:
         finders = {
@@ -317,6 +317,11 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
     return hits
 
 
+def _pool(stages: Stages) -> CandidatePool:
+    """Return all that was found, by a second search too."""
+    return _computed(stages.ranking).pool or _computed(stages.pool)
+
+
 def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Sequence[Hit]) -> int:
     """Count incomplete papers that score at least as much as the last hit that is shown."""
     found = next(iter(_computed(stages.pool).found.values()), ())
@@ -327,7 +332,7 @@ def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Seque
 
 def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[Hit]) -> float | None:
     """Return the likelihood that the first hits answer; None where the method has no features."""
-    if _computed(stages.ranking).features is None:
+    if _computed(stages.ranking).scored is None:
         return None
     if not evidence or stages.keywords is None:
         return 0.0
@@ -338,15 +343,11 @@ def answerability(
     context: SearchContext, stages: Stages, first: Sequence[StoredPassage]
 ) -> AnswerabilityFeatures:
     """Compute the answerability features of the first passages; only candidates have features."""
-    rows = _computed(stages.ranking).features or {}
-    held = [
-        (rows[passage.passage_id], frozenset(make_candidate(context.index, passage, 0.0).words()))
-        for passage in first
-        if passage.passage_id in rows
-    ]
+    scored = _computed(stages.ranking).scored or {}
+    held = [scored[passage.passage_id] for passage in first if passage.passage_id in scored]
     concepts = stages.keywords.concepts if stages.keywords else ()
     unseen = inverse_document_frequency(0, context.index.engine.passage_count)
-    return answerability_features(held, concepts, unseen)
+    return answerability_features(held, _computed(stages.question), concepts, unseen)
 
 
 def _token_weights(question: AnalysedQuestion, keywords: KeywordChoice | None) -> dict[str, float]:
@@ -378,12 +379,12 @@ def _applied(context: SearchContext, stages: Stages) -> AppliedSearch:
         hits_per_query=options.hits_per_query if "hits_per_query" in method.uses else None,
         count_repeats=options.count_repeats if "count_repeats" in method.uses else None,
         candidates=options.candidates if "candidates" in method.uses else None,
+        without=tuple(sorted(options.without)) if "without" in method.uses else None,
         vectors=vectors.model if ranking.by_vectors else "",
         vectors_unused=unused,
         reranker=ranking.reranker,
         rerank_depth=options.rerank_depth if ranking.reranker else None,
         drop_incomplete=options.drop_incomplete,
-        word_forms=options.word_forms if "word_forms" in method.uses else None,
         constraints=options.constraints,
         this_year=options.this_year if options.constraints else None,
         failures=tuple(recorder.failures.values()),

@@ -9,6 +9,18 @@ from indexer.settings import OptionalPath
 
 Candidates = Literal["progressive", "lexical", "both"]
 KeywordRanking = Literal["tf-idf", "entropy"]
+# What the order of `shrag` is made of, beside BM25 of the question's words.
+OrderPart = Literal[
+    "weights",
+    "word-forms",
+    "counterparts",
+    "feedback",
+    "coverage",
+    "neighbours",
+    "same-title",
+    "other-language",
+    "second-hop",
+]
 
 
 class RetrieverSettings(BaseSettings):
@@ -32,6 +44,9 @@ class RetrieverSettings(BaseSettings):
         description="what `shrag` orders: the progressive queries' union, that and the whole question's "
         "hundred, or both and the hundred nearest passages",
     )
+    without: frozenset[OrderPart] = Field(
+        default=frozenset(), description="parts of the order of `shrag` that are left out"
+    )
     rerank_depth: int = Field(
         default=30, ge=1, le=1000, description="hits that a cross-encoder reads again (SHRAG_RERANKER__…)"
     )
@@ -41,10 +56,6 @@ class RetrieverSettings(BaseSettings):
         description="a model's keywords are ordered by importance, too, not as the model gave them",
     )
     synonyms: OptionalPath = Field(default=None, description="a file of synonyms for questions")
-    word_forms: bool = Field(
-        default=True,
-        description="in `shrag`, abbreviations and loanwords are also searched for by their other forms",
-    )
     constraints: bool = Field(
         default=True,
         description="what a question excludes, and the years it asks for, have a part in the order",

@@ -14,6 +14,7 @@ MOST_VARIANTS = 3
 SHORTEST_LATIN, SHORTEST_HANGUL = 4, 3
 LONG_LATIN = 8  # letters from which two errors are allowed
 LEAST_SIMILARITY = 0.8  # of the letters (Hangul: jamo)
+VARIANT_WEIGHT = 0.8  # of a near spelling beside the word itself
 HANGUL = range(0xAC00, 0xD7A4)
 
 

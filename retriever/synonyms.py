@@ -15,7 +15,7 @@ equivalents are searched for beside them, with a weight.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.user_dictionary import COMMENT, decoded_lines
@@ -26,6 +26,7 @@ from retriever.errors import BadQuestion
 from retriever.keywords import Keyword, Translation
 from retriever.queries import AnalysedField, And, Not, Or, Phrase, Query, Term
 
+SYNONYM: Final = "synonym"  # where a counterpart comes from
 SYNONYM_WEIGHT = 0.8  # beside the word itself, as a near spelling's
 MOST_RULES = 100_000
 MOST_TERMS = 50  # of one rule
@@ -76,7 +77,7 @@ class Expansion:
             Translation(
                 frozenset(self.source),
                 (Keyword(term.text, language_of(term.text), tuple(token for _, token in term.tokens)),),
-                "synonym",
+                SYNONYM,
             )
             for term in self.equivalents
         ]

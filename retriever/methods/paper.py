@@ -6,8 +6,7 @@ Nothing is added to it: no title clause, no near spellings, no synonyms.
 from functools import partial
 
 from retriever.context import SearchContext
-from retriever.feature_ranking import cosine_order
-from retriever.fusion import reciprocal_rank_fusion
+from retriever.fusion import cosine_order, reciprocal_rank_fusion
 from retriever.keyword_choice import KeywordChoice, choose_keywords
 from retriever.methods import Method
 from retriever.plan import QueryPlan, progressive_queries

@@ -1,34 +1,39 @@
-"""The tuned default: candidates of keywords, whole question and vector, by lexical features and cosine."""
+"""The tuned default: candidates of keywords, question and vector, by concepts, a second hop and cosine."""
 
-from retriever.candidates import NEAREST_POOL, OTHER_POOL, POOL, make_candidates
+from collections.abc import Mapping, Sequence
+
 from retriever.context import SearchContext
 from retriever.engines import EngineHit
-from retriever.feature_ranking import lexical_order, semantic_order
 from retriever.keyword_choice import KeywordChoice, choose_keywords
 from retriever.methods import Method
 from retriever.methods.dense import nearest_first
-from retriever.plan import NamedQuery, QueryPlan, progressive_queries, respelled_query, translated_query
-from retriever.pool import CandidatePool, find_cosines, nearest_passages, with_vector
-from retriever.query_names import NEAREST, QUESTION, TRANSLATION
+from retriever.names import names_in
+from retriever.order.reading import ReadCandidates, read_candidates, with_frequencies, with_more
+from retriever.order.scored import Scored, best_first, with_mean_of_title
+from retriever.order.second_hop import Hop, find_bridges, leading_on, with_gains
+from retriever.order.weights import LEXICAL_WEIGHTS, PASSAGE_WEIGHTS, lexical_parts, semantic_parts
+from retriever.plan import NamedQuery, QueryPlan, concept_query, progressive_queries
+from retriever.pool import CandidatePool, find_cosines, find_more, nearest_passages, with_vector
+from retriever.query_names import BRIDGES, NEAREST, QUESTION
 from retriever.question import AnalysedQuestion
 from retriever.ranking import Ranking, collapsed
 
-TITLE_WEIGHT = 0.4  # the weights of feature_ranking.py were found with it
+TITLE_WEIGHT = 0.4  # the weights of order/weights.py were found with it
+POOL = 100  # candidates that the whole question brings
+NEAREST_POOL = 100  # candidates that the question's vector brings
 
 
 def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice | None) -> QueryPlan:
-    """Ask for the whole question, its words in the other language, SQ10 … SQ1, and the nearest passages."""
+    """Ask for the whole question with its counterparts, SQ10 … SQ1, and the nearest passages."""
     options = context.options
     if question.is_empty or chosen is None:
         return QueryPlan(nearest=context.request.k)  # a question without tokens
-    title_weight = options.title_weight or 0.0
-    whole = respelled_query(question, chosen, title_weight=title_weight)
-    queries = [NamedQuery(QUESTION, whole, max(POOL, context.request.k))]
-    if other := translated_query(question, chosen, title_weight=title_weight):
-        queries.append(NamedQuery(TRANSLATION, other, OTHER_POOL))
-    read = len(queries)
-    queries += progressive_queries(question, chosen, hits_per_query=options.hits_per_query)
-    return QueryPlan(tuple(queries), NEAREST_POOL if options.candidates == "both" else 0, read)
+    whole = concept_query(question, chosen.concepts, title_weight=options.title_weight or 0.0)
+    queries = (
+        NamedQuery(QUESTION, whole, max(POOL, context.request.k)),
+        *progressive_queries(question, chosen, hits_per_query=options.hits_per_query),
+    )
+    return QueryPlan(queries, NEAREST_POOL if options.candidates == "both" else 0, read=1)
 
 
 async def rank(
@@ -39,41 +44,98 @@ async def rank(
     pool: CandidatePool,
 ) -> Ranking:
     """Order the candidates; the other hits of the whole question follow behind them."""
+    del planned
     pool = await with_vector(context, pool)
     if chosen is None or not any(pool.found.values()) or pool.found.keys() == {NEAREST}:
         return await _nearest_only(context, pool)
-    candidates = await make_candidates(context, question, chosen, planned, pool)
-    if not candidates.hits and pool.vector is not None:
+    read = await read_candidates(context, question, chosen, _candidates(context, pool))
+    if not read.candidates and pool.vector is not None:
         return await _nearest_only(context, pool)
-    cosines = await find_cosines(context, pool, [hit.passage_id for hit in candidates.hits])
-    of_candidates = [cosines.get(hit.passage_id) for hit in candidates.hits]
-    by_vectors = any(cosine is not None for cosine in of_candidates)
-    with context.recorder.timed("order"):
-        rows = candidates.features
-        places = semantic_order(rows, of_candidates) if by_vectors else lexical_order(rows)
-        ordered = [(candidates.hits[place], score) for place, score in places]
-        ranked = [*ordered, *_behind(ordered, pool.found.get(QUESTION, ()))]
-        by_passage = {hit.passage_id: row for hit, row in zip(candidates.hits, rows, strict=True)}
+    scored, cosines = await _scored(context, question, pool, read)
+    hop, read = await _next_hop(context, question, chosen, read, scored)
+    if hop:
+        pool = await find_more(context, pool, hop.query(context.options.title_weight or 0.0))
+        read = await with_more(context, question, chosen, read, pool.found[BRIDGES])
+        scored, cosines = await _scored(context, question, pool, read)
+        with context.recorder.timed("order"):
+            gains = (hop, question, scored, read.scale, read.statistics)
+            scored = best_first(await context.index.threads.run(with_gains, *gains))
+    ordered = [(one.candidate.hit, one.score) for one in scored]
+    ranked = [*ordered, *_behind(ordered, pool.found.get(QUESTION, ()))]
     return Ranking(
         collapsed(ranked) if context.request.collapse else tuple(ranked),
-        features=by_passage,
+        scored={one.candidate.passage_id: one for one in scored},
         cosines=cosines,
-        by_vectors=by_vectors,
-        replaced=candidates.replaced,
+        by_vectors=bool(cosines),
+        replaced=read.replaced,
+        feedback=read.feedback,
+        hop=hop,
+        pool=pool,
     )
+
+
+def _candidates(context: SearchContext, pool: CandidatePool) -> list[EngineHit]:
+    """Return the hits to order, each once: the whole question's first, then what else was found."""
+    found = {name: hits[:POOL] for name, hits in pool.found.items()}
+    if context.options.candidates == "progressive":
+        found.pop(QUESTION, None)
+    return list({hit.passage_id: hit for hits in found.values() for hit in hits}.values())
+
+
+async def _scored(
+    context: SearchContext, question: AnalysedQuestion, pool: CandidatePool, read: ReadCandidates
+) -> tuple[list[Scored], Mapping[str, float]]:
+    """Score candidates by features, and by cosine where there are vectors; return the best first."""
+    ids = [candidate.passage_id for candidate in read.candidates]
+    cosines = await find_cosines(context, pool, ids)
+    of_candidates = [cosines.get(passage_id) for passage_id in ids]
+    with context.recorder.timed("order"):
+        if any(cosine is not None for cosine in of_candidates):
+            parts = semantic_parts(read.features, of_candidates)
+        else:
+            cosines = {}
+            weights = PASSAGE_WEIGHTS if question.is_passage else LEXICAL_WEIGHTS
+            parts = [lexical_parts(row, weights) for row in read.features]
+        without = context.options.without
+        parts = [{name: part for name, part in of.items() if name not in without} for of in parts]
+        scored = list(map(Scored, read.candidates, read.features, parts))
+        return best_first(scored if "same-title" in without else with_mean_of_title(scored)), cosines
+
+
+async def _next_hop(
+    context: SearchContext,
+    question: AnalysedQuestion,
+    chosen: KeywordChoice,
+    read: ReadCandidates,
+    scored: Sequence[Scored],
+) -> tuple[Hop | None, ReadCandidates]:
+    """Return what a second search would go by, if the question asks for one."""
+    leading = leading_on(question, chosen.concepts, scored)
+    if not leading or "second-hop" in context.options.without:
+        return None, read
+    stored = await context.passages.of_hits([one.candidate.hit for one, _ in leading])
+    texts = [f"{passage.title}. {passage.text}" for passage in stored.values()]
+    with context.recorder.timed("order"):
+        analyzer = context.index.analyzer
+        named = await context.index.threads.run(
+            lambda: [names_in(text, analyzer.tagged_tokens(text)) for text in texts]
+        )
+    tokens = sorted({token for names in named for name in names for token in name})
+    read = await with_frequencies(context, read, tokens)
+    return find_bridges(question, scored, leading, named, read.statistics), read
 
 
 async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
     """Rank the nearest passages, if the question has a vector, where no query found anything."""
     if pool.vector is None:
-        return Ranking(features={})
+        return Ranking(scored={})
     if not pool.found.get(NEAREST):
         pool = pool.with_hits(NEAREST, await nearest_passages(context, pool.vector, context.request.k))
     return nearest_first(context, pool)
 
 
 def _behind(
-    ordered: list[tuple[EngineHit, float]], by_question: tuple[EngineHit, ...]
+    ordered: Sequence[tuple[EngineHit, float]], by_question: Sequence[EngineHit]
 ) -> list[tuple[EngineHit, float]]:
     """Return the hits of the whole question that are no candidates, scored below them in their order."""
     taken = {hit.passage_id for hit, _ in ordered}
@@ -87,9 +149,9 @@ METHOD = Method(
     keywords=choose_keywords,
     plan=plan,
     rank=rank,
-    order="weighted lexical features of the progressive queries' candidates",
-    order_by_vectors="weighted lexical features and cosine of the candidates of queries and vectors",
+    order="BM25 by concepts, feedback and a second hop over the candidates of the progressive queries",
+    order_by_vectors="cosine and BM25 by concepts of the candidates of queries and vectors",
     title_weight=lambda _: TITLE_WEIGHT,
-    uses=frozenset({"hits_per_query", "candidates", "word_forms", "constraints"}),
+    uses=frozenset({"hits_per_query", "candidates", "without", "constraints"}),
     reranks=True,
 )

@@ -1,4 +1,4 @@
-"""The names in a question: tokens that stand together and name somebody or something."""
+"""The names in a text: tokens that stand together and name somebody or something."""
 
 import re
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ SENTENCE_END = re.compile(r"[.?!…]\W*$")
 WITHIN_A_NAME = re.compile(r"[\s.'’·&-]*")  # what may stand between two words of a name
 
 
-def names_in(text: str, tagged: Sequence[TaggedToken]) -> tuple[tuple[str, ...], ...]:
-    """Return the names in `text`, the tokens of each in their order.
+def names_in(text: str, tagged: Sequence[TaggedToken]) -> dict[tuple[str, ...], str]:
+    """Return the names in `text`: the tokens of each in their order, and how it is written first.
 
     Korean ones are proper nouns to the tagger, among them words that it does not know; Latin ones have a
     capital letter. That counts neither where all words begin with one, nor at the start of an English
@@ -32,13 +32,12 @@ def names_in(text: str, tagged: Sequence[TaggedToken]) -> tuple[tuple[str, ...],
             names[-1].append(place)
         else:
             names.append([place])
-    return tuple(
-        dict.fromkeys(
-            tuple(tagged[place][0][0] for place in places)
-            for places in names
-            if len(places) > 1 or _is_name(text, tagged[places[0]], korean=korean)
-        )
-    )
+    found: dict[tuple[str, ...], str] = {}
+    for places in names:
+        if len(places) > 1 or _is_name(text, tagged[places[0]], korean=korean):
+            first, last = tagged[places[0]][0], tagged[places[-1]][0]
+            found.setdefault(tuple(tagged[place][0][0] for place in places), text[first[2] : last[3]])
+    return found
 
 
 def _capitals_tell(text: str) -> bool:

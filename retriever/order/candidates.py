@@ -1,0 +1,118 @@
+"""Candidates with the tokens that are stored with them, counted once."""
+
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import Self
+
+from indexer.packing import GAP, PassageTokens
+from indexer.schema import BM25_B, BM25_K1, StoredPassage
+from retriever.engines import EngineHit
+from retriever.index import SearchIndex
+
+APART = 100  # positions between a passage and its title in the other language, so that no window spans both
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage that was found, its tokens, and how often each stands in its text and in its title.
+
+    The paper's title in the other language counts as standing far behind the text.
+    """
+
+    hit: EngineHit
+    title: str
+    tokens: PassageTokens
+    counts: Mapping[str, int]
+    title_counts: Mapping[str, int]
+
+    @classmethod
+    def of(cls, hit: EngineHit, passage: StoredPassage, index: SearchIndex) -> Self:
+        """Count the tokens of a passage."""
+        tokens = index.tokens_of(passage)
+        return cls(hit, passage.title, tokens, _counted(words_of(tokens)), _counted(tokens.title.words()))
+
+    @property
+    def passage_id(self) -> str:
+        """The unit that is indexed and judged."""
+        return self.hit.passage_id
+
+    def occurrences(self, wanted: Container[str]) -> list[tuple[int, str]]:
+        """Return (position, term) of the wanted tokens in order."""
+        text, title2 = self.tokens.text, self.tokens.title2
+        if not (text.positions or title2.terms):
+            words = text.words()
+            return list(compress(enumerate(words), map(wanted.__contains__, words)))
+        tokens = [(position, term) for term, position in text.unpack()]
+        behind = (tokens[-1][0] if tokens else 0) + APART
+        tokens += [(behind + position, term) for term, position in title2.unpack()]
+        return [token for token in tokens if token[1] in wanted]
+
+    def places(self, wanted: Container[str]) -> dict[str, list[int]]:
+        """Return the positions of the wanted tokens."""
+        places: dict[str, list[int]] = {}
+        for position, term in self.occurrences(wanted):
+            places.setdefault(term, []).append(position)
+        return places
+
+
+def words_of(tokens: PassageTokens) -> list[str]:
+    """Return the terms of text and other title, some of them GAP."""
+    return tokens.text.words() + tokens.title2.words()
+
+
+def _counted(words: Sequence[str]) -> Mapping[str, int]:
+    counts = Counter(words)
+    del counts[GAP]
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """BM25 of candidates by tokens whose idf is known, with the average lengths of the first candidates.
+
+    A token of the title counts once more, times `title_weight`.
+    """
+
+    length: float
+    title_length: float
+    title_weight: float
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], title_weight: float) -> Self:
+        """Measure the candidates."""
+        lengths = [sum(candidate.counts.values()) for candidate in candidates]
+        titles = [sum(candidate.title_counts.values()) for candidate in candidates]
+        return cls(_mean(lengths), _mean(titles), title_weight)
+
+    def scores(
+        self, candidates: Sequence[Candidate], rarity: Mapping[str, float], *, titles: bool = True
+    ) -> dict[str, list[float]]:
+        """Return for each token of `rarity`, which holds their idf, the score of each candidate."""
+        texts = [candidate.counts for candidate in candidates]
+        norms = [_norm(sum(counts.values()), self.length) for counts in texts]
+        scores = {token: _bm25(idf, token, texts, norms) for token, idf in rarity.items()}
+        if titles and self.title_weight:
+            headed = [candidate.title_counts for candidate in candidates]
+            norms = [_norm(sum(counts.values()), self.title_length) for counts in headed]
+            for token, idf in rarity.items():
+                more = _bm25(idf * self.title_weight, token, headed, norms)
+                scores[token] = [one + other for one, other in zip(scores[token], more, strict=True)]
+        return scores
+
+
+def _bm25(idf: float, token: str, texts: Sequence[Mapping[str, int]], norms: Sequence[float]) -> list[float]:
+    most = idf * (BM25_K1 + 1)
+    return [
+        most * counts[token] / (counts[token] + norm) if token in counts else 0.0
+        for counts, norm in zip(texts, norms, strict=True)
+    ]
+
+
+def _norm(length: int, average: float) -> float:
+    return BM25_K1 * (1 - BM25_B + BM25_B * length / average)
+
+
+def _mean(lengths: Sequence[int]) -> float:
+    return sum(lengths) / len(lengths) if any(lengths) else 1.0

@@ -1,0 +1,121 @@
+"""The candidates of a question with their features, read once; a second search may bring more."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from retriever.abstracts import prefer_abstracts
+from retriever.context import SearchContext
+from retriever.engines import EngineHit
+from retriever.keyword_choice import KeywordChoice
+from retriever.order.candidates import Candidate, Scale
+from retriever.order.features import Features, base_scores, coverage_of, neighbours_of
+from retriever.order.feedback import PASSAGES, feedback_scores, feedback_terms
+from retriever.question import AnalysedQuestion
+from retriever.term_statistics import TermStatistics, term_statistics
+
+READ_AHEAD = 8  # passages by the engine's score whose terms are looked up while the others are read
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCandidates:
+    """Candidates with their features, the best by base first, and what these are measured by.
+
+    `replaced` names the passages that a candidate stands for: those of its paper that have no text.
+    """
+
+    candidates: tuple[Candidate, ...]
+    features: tuple[Features, ...]
+    scale: Scale
+    statistics: TermStatistics
+    feedback: Mapping[str, float]  # terms of the best passages
+    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+async def read_candidates(
+    context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice, hits: Sequence[EngineHit]
+) -> ReadCandidates:
+    """Read what is stored of hits, and compute their features."""
+    with context.recorder.timed("stored"):
+        ahead = _frequencies(context, await _candidates(context, hits[:READ_AHEAD]), chosen.statistics)
+        statistics, (shown, replaced) = await asyncio.gather(ahead, prefer_abstracts(context, hits))
+        unordered = await _candidates(context, shown)
+    with context.recorder.timed("order"):
+        run = context.index.threads.run
+        scale = Scale.of(unordered, context.options.title_weight or 0.0)
+        base = await run(base_scores, chosen.concepts, unordered, scale, statistics)
+        ranked = sorted(
+            zip(base, unordered, strict=True), key=lambda scored: (-scored[0], scored[1].passage_id)
+        )
+        candidates, base = tuple(candidate for _, candidate in ranked), [score for score, _ in ranked]
+        statistics = await _frequencies(context, candidates[:PASSAGES], statistics)
+        feedback = feedback_terms(candidates, base, statistics)
+        rows = await run(_features, question, chosen, candidates, scale, statistics, feedback, base)
+    return ReadCandidates(candidates, rows, scale, statistics, feedback, replaced)
+
+
+async def with_more(
+    context: SearchContext,
+    question: AnalysedQuestion,
+    chosen: KeywordChoice,
+    read: ReadCandidates,
+    hits: Sequence[EngineHit],
+) -> ReadCandidates:
+    """Add the hits of a second search, measured as the first."""
+    known = {candidate.passage_id for candidate in read.candidates}
+    with context.recorder.timed("stored"):
+        shown, replaced = await prefer_abstracts(
+            context, [hit for hit in hits if hit.passage_id not in known]
+        )
+        more = await _candidates(context, [hit for hit in shown if hit.passage_id not in known])
+    with context.recorder.timed("order"):
+        rows = await context.index.threads.run(
+            _features, question, chosen, more, read.scale, read.statistics, read.feedback
+        )
+    return replace(
+        read,
+        candidates=(*read.candidates, *more),
+        features=(*read.features, *rows),
+        replaced={**replaced, **read.replaced},
+    )
+
+
+async def with_frequencies(
+    context: SearchContext, read: ReadCandidates, tokens: Sequence[str]
+) -> ReadCandidates:
+    """Add the document frequencies of more tokens."""
+    return replace(read, statistics=await term_statistics(context.index.engine, tokens, read.statistics))
+
+
+async def _candidates(context: SearchContext, hits: Sequence[EngineHit]) -> list[Candidate]:
+    stored = await context.passages.of_hits(hits)
+    found = [(hit, stored[hit.passage_id]) for hit in hits if hit.passage_id in stored]
+    return await context.index.threads.run(
+        lambda: [Candidate.of(hit, passage, context.index) for hit, passage in found]
+    )
+
+
+async def _frequencies(
+    context: SearchContext, candidates: Sequence[Candidate], known: TermStatistics
+) -> TermStatistics:
+    tokens = {token for candidate in candidates for token in candidate.counts}
+    return await term_statistics(context.index.engine, tokens, known)
+
+
+def _features(
+    question: AnalysedQuestion,
+    chosen: KeywordChoice,
+    candidates: Sequence[Candidate],
+    scale: Scale,
+    statistics: TermStatistics,
+    feedback: Mapping[str, float],
+    base: Sequence[float] | None = None,
+) -> tuple[Features, ...]:
+    """Compute the features of candidates, whose base may be known."""
+    columns = (
+        base_scores(chosen.concepts, candidates, scale, statistics) if base is None else base,
+        coverage_of(chosen.concepts, candidates),
+        feedback_scores(feedback, candidates, scale, statistics),
+        neighbours_of(question, chosen.concepts, candidates),
+    )
+    return tuple(Features(*row) for row in zip(*columns, strict=True))

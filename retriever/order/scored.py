@@ -1,0 +1,50 @@
+"""Candidates with their scores, and what each score is made of."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from retriever.order.candidates import Candidate
+from retriever.order.features import Features
+
+SAME_TITLE = 0.15  # of the mean of the passages under one title, in the place of a passage's own score
+
+Part = tuple[float, float]  # a value and its weight
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate, its features, and the parts of its score by name."""
+
+    candidate: Candidate
+    features: Features
+    parts: Mapping[str, Part]
+
+    @property
+    def score(self) -> float:
+        """The sum of the parts, each times its weight."""
+        return sum(value * weight for value, weight in self.parts.values())
+
+    def with_part(self, name: str, value: float, weight: float) -> Self:
+        """Return the candidate with one part more."""
+        return replace(self, parts={**self.parts, name: (value, weight)})
+
+
+def best_first(scored: Sequence[Scored]) -> list[Scored]:
+    """Order by score, then passage_id."""
+    return sorted(scored, key=lambda one: (-one.score, one.candidate.passage_id))
+
+
+def with_mean_of_title(scored: Sequence[Scored]) -> list[Scored]:
+    """Let passages under one title share a part of their scores: they speak of one thing."""
+    titled: dict[str, list[float]] = defaultdict(list)
+    for one in scored:
+        titled[one.candidate.title].append(one.score)
+    means = {title: sum(scores) / len(scores) for title, scores in titled.items() if len(scores) > 1}
+    return [
+        one.with_part("same title", means[title] - one.score, SAME_TITLE)
+        if (title := one.candidate.title) in means
+        else one
+        for one in scored
+    ]
