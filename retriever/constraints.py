@@ -30,7 +30,7 @@ class Constraints:
 
     def __bool__(self) -> bool:
         """Tell whether anything is asked for."""
-        return bool(self.exclusions or self.years)
+        return bool(self.exclusions or self.years or self.strict_time)
 
     def covers(self, start: int, end: int) -> bool:
         """Tell whether a piece of the question belongs to a constraint, and is not searched for."""
@@ -61,12 +61,14 @@ class Constraints:
         return [*excluded, *((years.start, years.end) for years in self.years)]
 
     def describe(self) -> str:
-        """Say the constraints in words."""
+        """Say the constraints in words; nothing where there are none."""
         excluded = ", ".join(exclusion.text for exclusion in self.exclusions)
         parts = [f"excluded, and ranked lower: {excluded}"] if excluded else []
         if years := self.year_range():
             kind = "only, papers without a year left out" if self.strict_time else "preferred"
             parts.append(f"years {years.low or ''}–{years.high or ''} {kind}")
+        elif self.strict_time:
+            parts.append("no years are asked for")
         return "; ".join(parts)
 
     def excluded_by(self, words: AbstractSet[str]) -> bool:

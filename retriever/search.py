@@ -203,8 +203,8 @@ async def _analyse(context: SearchContext, method: Method, stages: Stages) -> St
             analyse_question, constraints=constraints, synonyms=method.synonyms
         )
         question = await context.index.threads.run(analyse, context.index, context.request.question)
-    if question.constraints:
-        context.recorder.note(question.constraints.describe())
+    if asked := question.constraints.describe():
+        context.recorder.note(asked)
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)
     if context.index.synonyms and not method.synonyms:

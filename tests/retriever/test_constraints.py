@@ -118,6 +118,12 @@ def test_strict_years_are_a_filter(index):
     assert "years 2021– only, papers without a year left out" in result.notes
 
 
+def test_strict_years_without_any_are_told(index):
+    strict = chosen_constraints("lithium", 2026, exclude=(), strict_time=True, found=True)
+
+    assert "no years are asked for" in found(index, "lithium", constraints=strict).notes
+
+
 def test_strict_years_narrow_the_filter_of_the_request(index):
     question = "Which solid electrolytes conduct lithium best since 2015?"
     strict = chosen_constraints(question, 2026, exclude=(), strict_time=True, found=True)
