@@ -64,9 +64,7 @@ async def choose_keywords(
     index, given = context.index, context.request.keywords
     found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
     if spellings and "word-forms" not in context.options.without:
-        forms = await index.threads.run(
-            form_translations, question.text, question.tokens, found, index.glossary, index.analyzer
-        )
+        forms = await index.threads.run(form_translations, question, found, index.glossary, index.analyzer)
         found = [*found, *forms]
         for form in forms:
             context.recorder.note(form.note)

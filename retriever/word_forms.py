@@ -8,27 +8,20 @@ from indexer.analysis import Analyzer, Token
 from indexer.glossary.loanwords import looks_foreign
 from indexer.glossary.storage import Glossary
 from retriever.keywords import Keyword, Translation, words_of
+from retriever.question import AnalysedQuestion
 
 HANGUL_RUN = re.compile("[가-힣]+")
-NOUN = "N"  # how the tags of nouns begin, Sejong's
 MOST_TOKENS = 4  # of a loanword: 스케줄, 링
 MOST_COMPARED = 8  # loanwords of a question, each of which is compared with many words
 
 
 def form_translations(
-    text: str,
-    tokens: Sequence[Token],
-    found: Sequence[Translation],
-    glossary: Glossary,
-    analyzer: Analyzer,
+    question: AnalysedQuestion, found: Sequence[Translation], glossary: Glossary, analyzer: Analyzer
 ) -> list[Translation]:
-    """Return other forms of the question's words; loanwords only where `found` has no translation of them.
-
-    `tokens` are the question's, `text` is what they are of.
-    """
+    """Return other forms of the question's words; loanwords only of nouns without one in `found`."""
+    text, tokens = question.text, question.tokens
     covered = {token for translation in found for token in translation.source}
-    other = [(start, end) for tag, start, end in analyzer.tagged_words(text) if not tag.startswith(NOUN)]
-    nouns = [token for token in tokens if not any(start <= token[2] < end for start, end in other)]
+    nouns = [token for token in tokens if question.roles[token[0]] == "noun"]
     return [*_abbreviations(text, tokens, glossary, analyzer), *_loanwords(text, nouns, covered, glossary)]
 
 
