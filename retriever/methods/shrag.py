@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from indexer.papers import language_of
 from retriever.context import SearchContext
 from retriever.engines import EngineHit
 from retriever.keyword_choice import KeywordChoice, choose_keywords
@@ -9,7 +10,7 @@ from retriever.methods import Method
 from retriever.methods.dense import nearest_first
 from retriever.names import names_in
 from retriever.order.reading import ReadCandidates, read_candidates, with_frequencies, with_more
-from retriever.order.scored import Scored, best_first, with_mean_of_title
+from retriever.order.scored import Scored, best_first, with_mean_of_title, with_other_language
 from retriever.order.second_hop import Hop, find_bridges, leading_on, with_gains
 from retriever.order.weights import LEXICAL_WEIGHTS, PASSAGE_WEIGHTS, lexical_parts, semantic_parts
 from retriever.plan import NamedQuery, QueryPlan, concept_query, progressive_queries
@@ -60,6 +61,8 @@ async def rank(
         with context.recorder.timed("order"):
             gains = (hop, question, scored, read.scale, read.statistics)
             scored = best_first(await context.index.threads.run(with_gains, *gains))
+    if "other-language" not in context.options.without:
+        scored = with_other_language(scored, language_of(question.text), chosen.concepts)
     ordered = [(one.candidate.hit, one.score) for one in scored]
     ranked = [*ordered, *_behind(ordered, pool.found.get(QUESTION, ()))]
     return Ranking(

@@ -23,6 +23,7 @@ class Candidate:
 
     hit: EngineHit
     title: str
+    lang: str
     tokens: PassageTokens
     counts: Mapping[str, int]
     title_counts: Mapping[str, int]
@@ -31,7 +32,14 @@ class Candidate:
     def of(cls, hit: EngineHit, passage: StoredPassage, index: SearchIndex) -> Self:
         """Count the tokens of a passage."""
         tokens = index.tokens_of(passage)
-        return cls(hit, passage.title, tokens, _counted(words_of(tokens)), _counted(tokens.title.words()))
+        return cls(
+            hit,
+            passage.title,
+            passage.lang,
+            tokens,
+            _counted(words_of(tokens)),
+            _counted(tokens.title.words()),
+        )
 
     @property
     def passage_id(self) -> str:

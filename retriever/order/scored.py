@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from retriever.order.candidates import Candidate
+from retriever.order.concepts import Concept
 from retriever.order.features import Features
 
+LOWEST_OF_OTHER = 4  # place of the best paper in the other language, where nothing tells its words
 SAME_TITLE = 0.15  # of the mean of the passages under one title, in the place of a passage's own score
 
 Part = tuple[float, float]  # a value and its weight
@@ -48,3 +50,25 @@ def with_mean_of_title(scored: Sequence[Scored]) -> list[Scored]:
         else one
         for one in scored
     ]
+
+
+def with_other_language(ranked: Sequence[Scored], language: str, concepts: Sequence[Concept]) -> list[Scored]:
+    """Lift the best candidate in the other language to the fourth place, where no word has a counterpart.
+
+    Such a question reaches the other language by what both write alike (names, abbreviations), of which BM25
+    sees little: only a candidate that holds such a word is lifted.
+    """
+    if len(ranked) < LOWEST_OF_OTHER or any(concept.counterparts for concept in concepts):
+        return list(ranked)
+    alike = {token for concept in concepts for token in concept.tokens if any(map(str.isalpha, token))}
+    others = [
+        place
+        for place, one in enumerate(ranked)
+        if {one.candidate.lang, language} == {"ko", "en"} and not alike.isdisjoint(one.candidate.counts)
+    ]
+    if not others or others[0] < LOWEST_OF_OTHER:
+        return list(ranked)
+    above, below = (ranked[place].score for place in (LOWEST_OF_OTHER - 2, LOWEST_OF_OTHER - 1))
+    best = ranked[others[0]]
+    lifted = best.with_part("other language", (above + below) / 2 - best.score, 1.0)
+    return best_first([*(one for one in ranked if one is not best), lifted])
