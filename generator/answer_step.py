@@ -5,6 +5,7 @@ from functools import partial
 
 from generator.answers import Answer
 from generator.extractive import extractive_answer
+from generator.judging import judged
 from generator.model_answer import answer_from_model
 from generator.model_step import model_step
 from generator.request import Resources
@@ -34,7 +35,7 @@ async def answer_step(parent: Step, result: SearchResult, resources: Resources) 
             evidence=passage_ids,
         )
         if written:
-            return written
+            return await judged(parent, written, [hit.passage for hit in result.hits], resources)
     with parent.step("quotation", evidence=passage_ids) as quotation:
         quoted = await asyncio.to_thread(extractive_answer, result, index, THRESHOLD)
         quotation.output = quoted.as_record()

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from generator.citations import Check
+from generator.citations import Check, Reason
 from generator.quoting import DOUBTS, cited, quoted
 from indexer.papers import Language
 
 Section = Literal["introduction", "body", "conclusion"]
 SECTIONS: tuple[Section, ...] = ("introduction", "body", "conclusion")
 EXTRACTIVE = "extractive"
+RULES = "rules"
 
 HEADINGS: dict[str, dict[str, str]] = {
     "ko": {"introduction": "서론", "body": "본론", "conclusion": "결론"},
@@ -30,6 +31,18 @@ class Sentence:
     section: Section
     citations: tuple[str, ...]
     check: Check
+    reasons: tuple[Reason, ...] = ()  # what speaks against it
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the sentence as the contract's JSON; `reasons` where something speaks against it."""
+        record: dict[str, Any] = {
+            "text": self.text,
+            "section": self.section,
+            "citations": list(self.citations),
+            "check": self.check,
+        }
+        reasons = [{"sign": reason.sign, "words": reason.words} for reason in self.reasons]
+        return record | {"reasons": reasons} if reasons else record
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +55,7 @@ class Answer:
     written_by: str  # the model's name, or "extractive"
     abstained: bool
     statement: str = ""  # what an abstaining answer says
+    checked_by: str = RULES  # the model and its revision, or "rules"
 
     def section(self, name: Section) -> str:
         """Return the text of a section."""
@@ -51,23 +65,16 @@ class Answer:
         return text
 
     def as_record(self) -> dict[str, Any]:
-        """Return the answer as the contract's JSON."""
-        return {
+        """Return the answer as the contract's JSON; `checked_by` where a model judged."""
+        record: dict[str, Any] = {
             "title": self.title,
             **{name: self.section(name) for name in SECTIONS},
             "language": self.language,
             "written_by": self.written_by,
             "abstained": self.abstained,
-            "sentences": [
-                {
-                    "text": sentence.text,
-                    "section": sentence.section,
-                    "citations": list(sentence.citations),
-                    "check": sentence.check,
-                }
-                for sentence in self.sentences
-            ],
+            "sentences": [sentence.as_record() for sentence in self.sentences],
         }
+        return record if self.checked_by == RULES else record | {"checked_by": self.checked_by}
 
     def as_text(self) -> str:
         """Write the answer: headings in its language, citations in square brackets, doubts in round ones."""

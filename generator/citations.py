@@ -1,32 +1,46 @@
 """Does a cited passage say what a sentence says? Checked by what can be compared without a model.
 
-Within a language: numbers, Latin names and abbreviations, and the share of the sentence's words that the
-passages hold. Across languages: numbers, Latin names and abbreviations, and the glossary's pairs.
+Numbers with their units, names, words of opposite meaning and negations, the sides of a comparison, and the
+share of the sentence's words that the passages hold; across languages by the glossary's pairs.
 """
 
-import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
-from indexer.analysis import Token
+from generator.checking.belonging import of_another
+from generator.checking.clauses import Bridge, Text
+from generator.checking.denials import denials
+from generator.checking.names import abbreviations, missing_names
+from generator.checking.opposites import contradictions
+from generator.checking.quantities import Quantity
+from generator.checking.reading import Reading
+from generator.checking.reading import read as read_once
+from generator.checking.turned import turned_changes
+from indexer.glossary.transliteration import sounds_like
 from indexer.papers import Language, language_of
 from indexer.schema import StoredPassage
 from retriever.index import SearchIndex
 
 Check = Literal["supported", "unsupported", "not checkable", "excluded"]
+Sign = Literal[
+    "citation", "number", "unit", "name", "other number", "turned", "opposite", "denied", "words", "judge"
+]
 
 # Share of a sentence's words that the cited passages must hold, within a language.
 LEAST_OVERLAP = 0.5
 # Share of a sentence's glossary terms that the cited passages must hold, across languages.
 LEAST_PAIRS = 0.5
 
-NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d*\.\d+|\d+")
-# Names and abbreviations: capitals after the first letter, or a capital and a digit, or a capitalised word
-# inside a Korean sentence.
-ABBREVIATION = re.compile(r"(?<![A-Za-z])[A-Za-z]*[A-Z][A-Za-z]*[A-Z0-9][A-Za-z0-9]*")
-LATIN_WORD = re.compile(r"(?<![A-Za-z])[A-Z][a-z]{2,}(?![A-Za-z0-9])")
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A sign that speaks against a sentence, and the words that it is about."""
+
+    sign: Sign
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,84 +48,125 @@ class Finding:
     """The check of one sentence and what it went by."""
 
     check: Check
-    missing: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     overlap: float | None = None
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What of the sentence the passages do not hold."""
+        return tuple(reason.words for reason in self.reasons)
 
-def check_sentence(text: str, passages: Sequence[StoredPassage], index: SearchIndex) -> Finding:
-    """Check one sentence against the passages it cites; without any it is unsupported."""
+
+def check_sentence(
+    text: str,
+    passages: Sequence[StoredPassage],
+    index: SearchIndex,
+    read: Callable[[str], Reading] | None = None,
+) -> Finding:
+    """Check one sentence against the passages it cites; without any it is unsupported.
+
+    `read` remembers what was read of passages, where several sentences cite the same (`reader`).
+    """
     if not passages:
-        return Finding("unsupported", ("no citation",))
+        return Finding("unsupported", (Reason("citation", "no citation"),))
+    read = read or reader(index)
     language = language_of(text)
-    source = unicodedata.normalize("NFC", " ".join(f"{passage.title} {passage.text}" for passage in passages))
-    sentence = unicodedata.normalize("NFC", text)
-    missing = [*_missing_numbers(sentence, source), *_missing_names(sentence, source, language)]
-    tokens = index.analyzer.analyze(sentence)
-    held = {word for passage in passages for word in index.tokens_of(passage).text.words()}
-    if any(_same_language(language, passage.lang) for passage in passages):
-        return _within(tokens, held, missing)
-    return _across(sentence, tokens, held, missing, index)
+    across = not any(_same_language(language, passage.lang) for passage in passages)
+    own = read(unicodedata.normalize("NFC", text))
+    sources = [
+        read(unicodedata.normalize("NFC", f"{each.title}\n\n{each.text}".strip())) for each in passages
+    ]
+    sentence = own.text
+    held = {token[0] for source in sources for token in source.text.tokens}
+    bridge = Bridge(sentence.tokens, index.glossary)
+    reasons = tuple(_reasons(own, sources, bridge, across=across))
+    reasons += tuple(
+        _names(sentence, [source.text for source in sources], language, index, held, across=across)
+    )
+    if across:
+        anchors = len(sentence.quantities) + len(abbreviations(sentence.text))
+        return _across(bridge, held, reasons, anchors=anchors)
+    return _within(sentence, held, reasons)
 
 
-def _within(tokens: Sequence[Token], held: set[str], missing: Sequence[str]) -> Finding:
-    distinct = {token[0] for token in tokens}
+def reader(index: SearchIndex) -> Callable[[str], Reading]:
+    """Return a function that reads a text once, to be let go with the answer that is checked."""
+    return lru_cache(lambda text: read_once(text, index.analyzer))
+
+
+def _reasons(own: Reading, sources: Sequence[Reading], bridge: Bridge, *, across: bool) -> Iterator[Reason]:
+    counted = own.text.quantities
+    yield from _numbers(counted, [source.text for source in sources])
+    for word, other in of_another(
+        own.places, [source.places for source in sources], counted, bridge, across=across
+    ):
+        yield Reason("other number", f"{word} / {other}")
+    for words in turned_changes(own.changes, [change for source in sources for change in source.changes]):
+        yield Reason("turned", words)
+    said = [(source.text, source.directions) for source in sources]
+    for word, other in contradictions(own.text, own.directions, said, bridge):
+        yield Reason("opposite", f"{word} / {other}")
+    places = [statement for source in sources for statement in source.statements]
+    for word, _ in denials(own.statements, places, bridge):
+        yield Reason("denied", word)
+
+
+def _within(sentence: Text, held: set[str], reasons: tuple[Reason, ...]) -> Finding:
+    distinct = {token[0] for token in sentence.tokens}
     if not distinct:
         return Finding("not checkable")
     overlap = len(distinct & held) / len(distinct)
-    check: Check = "unsupported" if missing or overlap < LEAST_OVERLAP else "supported"
-    return Finding(check, tuple(missing), round(overlap, 3))
+    if overlap < LEAST_OVERLAP:
+        reasons += (Reason("words", "too few of its words"),)
+    return Finding("unsupported" if reasons else "supported", reasons, round(overlap, 3))
 
 
-def _across(
-    sentence: str, tokens: Sequence[Token], held: set[str], missing: Sequence[str], index: SearchIndex
-) -> Finding:
-    pairs = [
-        not held.isdisjoint(match.pair.english_tokens if match.target == "en" else match.pair.korean_tokens)
-        for match in index.glossary.translations([token[0] for token in tokens])
-    ]
-    if missing:
-        return Finding("unsupported", tuple(missing))
-    overlap = sum(pairs) / len(pairs) if pairs else None
-    anchors = len(numbers(sentence)) + len(names(sentence, language_of(sentence)))
+def _across(bridge: Bridge, held: set[str], reasons: tuple[Reason, ...], *, anchors: int) -> Finding:
+    pairs = [any(held.issuperset(other) for other in others) for others in bridge.spans().values()]
+    overlap = round(sum(pairs) / len(pairs), 3) if pairs else None
     if overlap is not None and overlap < LEAST_PAIRS and not anchors:
-        return Finding("unsupported", (), round(overlap, 3))
-    if not pairs and not anchors:
-        return Finding("not checkable")
-    return Finding("supported", (), None if overlap is None else round(overlap, 3))
+        reasons += (Reason("words", "too few of its words"),)
+    if reasons:
+        return Finding("unsupported", reasons, overlap)
+    return Finding("supported" if pairs or anchors else "not checkable", (), overlap)
 
 
-def numbers(text: str) -> set[str]:
-    """Return the numbers of a text, written alike: 1,046 as 1046, 5.20 as 5.2."""
-    return {_plain(match) for match in NUMBER.findall(text)}
+def _numbers(counted: Sequence[Quantity], sources: Sequence[Text]) -> Iterator[Reason]:
+    said = [quantity for source in sources for quantity in source.quantities]
+    for quantity in counted:
+        if not quantity.demanded or any(quantity.same_as(other) for other in said):
+            continue
+        same = any(quantity.value == other.value for other in said)
+        yield Reason("unit" if same else "number", quantity.text)
 
 
-def _plain(number: str) -> str:
-    whole, _, decimals = number.replace(",", "").partition(".")
-    decimals = decimals.rstrip("0")
-    return (whole.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
+def _names(
+    sentence: Text,
+    sources: Sequence[Text],
+    language: Language,
+    index: SearchIndex,
+    held: set[str],
+    *,
+    across: bool,
+) -> Iterator[Reason]:
+    def knows(word: str) -> bool | None:
+        tokens = [token[0] for token in index.analyzer.analyze(word)]
+        matches = [
+            match for match in index.glossary.translations(tokens) if match.end - match.start == len(tokens)
+        ]
+        if not matches:
+            return None
+        here = any(
+            held.issuperset(match.pair.english_tokens if match.target == "en" else match.pair.korean_tokens)
+            for match in matches
+        )
+        # Of a name that is only written in other letters there is no other word.
+        return here or not all(sounds_like(match.pair.korean, match.pair.english) for match in matches)
 
-
-def names(text: str, language: Language) -> set[str]:
-    """Return abbreviations, and in a Korean text also capitalised Latin words."""
-    found = set(ABBREVIATION.findall(text))
-    if language == "ko":
-        found |= set(LATIN_WORD.findall(text))
-    return found
-
-
-def _missing_numbers(sentence: str, source: str) -> list[str]:
-    return sorted(numbers(sentence) - numbers(source))
-
-
-def _missing_names(sentence: str, source: str, language: Language) -> list[str]:
-    plain = source.casefold()
-    return sorted(name for name in names(sentence, language) if not _stands_in(name, plain))
-
-
-def _stands_in(name: str, plain: str) -> bool:
-    """Tell whether a name stands in a case-folded text as a word of its own, singular or plural."""
-    singular = name[:-1] if name.endswith("s") and name[:-1].isupper() else name
-    return bool(re.search(rf"(?<![a-z0-9]){re.escape(singular.casefold())}s?(?![a-z0-9])", plain))
+    tagged = index.analyzer.tagged_words(sentence.text) if language == "ko" else []
+    source = " ".join(source.text for source in sources)
+    for name in missing_names(sentence.text, source, language, tagged, knows, across=across):
+        yield Reason("name", name)
 
 
 def _same_language(first: Language, second: Language) -> bool:

@@ -76,6 +76,9 @@ def show_answer(asked: AskResult) -> None:
             papers = ", ".join(str(numbers.get(passage_id, passage_id)) for passage_id in sentence.citations)
             check = styled(MARKS[sentence.check], fg=STYLES[sentence.check])
             echo(cited(sentence.text, papers), " ", check)
+            if sentence.reasons:
+                signs = "; ".join(f"{reason.sign}: {quoted(reason.words)}" for reason in sentence.reasons)
+                echo(styled(f"{INDENT}{signs}", dim=True))
     echo()
     score = asked.result.evidence_score
     likelihood = "" if score is None else f"; likelihood that the evidence answers {score:.2f}"

@@ -1,14 +1,15 @@
 """An answer written by a language model from the evidence, each sentence checked against what it cites."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from generator.answers import SECTIONS, Answer, Section, Sentence, no_answer
-from generator.citations import check_sentence, cited
+from generator.checking.reading import Reading
+from generator.citations import check_sentence, cited, reader
 from generator.context import FittedPrompt, RefusedPrompt, fit
 from generator.errors import ContextExceeded
 from generator.excluding import exclusion_prompt, mark_excluded
@@ -119,8 +120,9 @@ def checked_answer(
         ("body", written.body),
         ("conclusion", written.conclusion),
     ]
+    read = reader(index)
     sentences = tuple(
-        _checked(sentence, section, evidence, index) for section, listed in parts for sentence in listed
+        _checked(sentence, section, evidence, index, read) for section, listed in parts for sentence in listed
     )
     if not written.answered or not sentences:
         return no_answer(language, written_by, [sentence for sentence in sentences if sentence.citations])
@@ -128,9 +130,13 @@ def checked_answer(
 
 
 def _checked(
-    sentence: WrittenSentence, section: Section, evidence: Sequence[StoredPassage], index: SearchIndex
+    sentence: WrittenSentence,
+    section: Section,
+    evidence: Sequence[StoredPassage],
+    index: SearchIndex,
+    read: Callable[[str], Reading],
 ) -> Sentence:
     numbers = dict.fromkeys(number for number in sentence.citations if 1 <= number <= len(evidence))
     citations = tuple(evidence[number - 1].passage_id for number in numbers)
-    finding = check_sentence(sentence.text, cited(citations, evidence), index)
-    return Sentence(sentence.text, section, citations, finding.check)
+    finding = check_sentence(sentence.text, cited(citations, evidence), index, read)
+    return Sentence(sentence.text, section, citations, finding.check, finding.reasons)

@@ -273,15 +273,11 @@ class EncoderSettings(BaseModel):
         return self
 
 
-class RerankerSettings(BaseModel):
-    """What reads a question and a text together to put hits into a better order."""
+class CrossEncoderSettings(BaseModel):
+    """A model in this process that reads two texts together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    provider: Literal["none", "local"] = Field(default="none", description="none; a model in this process")
-    model: str = Field(
-        default="BAAI/bge-reranker-v2-m3", min_length=1, description="name on the model hub, or folder"
-    )
     revision: str = Field(default="", description="commit of the model on the hub; pin it")
     cache: OptionalPath = Field(default=None, description="folder of downloaded models; none = the hub's own")
     download: bool = Field(default=False, description="fetch a model that is not here from the hub")
@@ -291,9 +287,44 @@ class RerankerSettings(BaseModel):
         default=None, ge=8, le=131_072, description="of question and text together; none = the model's"
     )
     batch_tokens: int = Field(default=16_384, ge=128, description="tokens of a batch, padding included")
+
+
+class RerankerSettings(CrossEncoderSettings):
+    """What reads a question and a text together to put hits into a better order."""
+
+    provider: Literal["none", "local"] = Field(default="none", description="none; a model in this process")
+    model: str = Field(
+        default="BAAI/bge-reranker-v2-m3", min_length=1, description="name on the model hub, or folder"
+    )
     scores: Literal["sigmoid", "raw"] = Field(
         default="sigmoid", description="between 0 and 1, or as the model gives them"
     )
+
+
+class CheckSettings(CrossEncoderSettings):
+    """What judges whether passages say what a sentence of an answer says, beside the rules."""
+
+    judge: Literal["rules", "local", "model"] = Field(
+        default="rules", description="rules; an entailment model in this process; the language model"
+    )
+    model: str = Field(
+        default="", description="entailment model: name on the model hub, or folder; sets local"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_model_judges(cls, values: object) -> object:
+        if isinstance(values, dict) and values.get("model") and not values.get("judge"):
+            return values | {"judge": "local"}
+        return values
+
+    @model_validator(mode="after")
+    def _a_judge_has_a_model(self) -> Self:
+        if self.judge == "local" and not self.model:
+            raise ValueError(
+                "judge is local and model is not set: set SHRAG_CHECK__MODEL to an entailment model"
+            )
+        return self
 
 
 def named_paths(*settings: BaseModel) -> Iterator[Path]:
@@ -321,6 +352,7 @@ class IndexerSettings(BaseSettings):
     elasticsearch: ElasticsearchSettings = Field(default_factory=ElasticsearchSettings)
     encoder: EncoderSettings = Field(default_factory=EncoderSettings)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings)
+    check: CheckSettings = Field(default_factory=CheckSettings)
     workers: int = Field(default=0, ge=0, le=64, description="processes for analysis; 0 = one a core")
     general_glossary: bool = Field(
         default=True, description="give an index the general Korean-English glossary beside the pairs mined"

@@ -19,6 +19,7 @@ from indexer.store.engines import open_store
 from retriever.cross_encoder import CrossEncoder
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
+from retriever.entailment import Entailment
 from retriever.following import FollowingIndex
 from retriever.question_vectors import QuestionVectors
 from retriever.synonyms import Synonyms, read_synonyms
@@ -28,13 +29,14 @@ T = TypeVar("T")
 
 
 class QuestionModels:
-    """The encoder and the cross-encoder of the settings, which all versions of an open index share."""
+    """The models of the settings, which all versions of an open index share."""
 
     def __init__(self, settings: IndexerSettings) -> None:
         """Name them; nothing is opened yet."""
         self._encoder = settings.encoder
         self._vectors: dict[VectorFingerprint | None, QuestionVectors] = {}
         self.cross_encoder = CrossEncoder(settings.reranker)
+        self.entailment = Entailment(settings.check)
 
     def vectors(self, fingerprint: VectorFingerprint | None) -> QuestionVectors:
         """Return what gives questions vectors; the same for all versions that were encoded alike."""
@@ -46,6 +48,7 @@ class QuestionModels:
         """Wait for what is under way, and let go of the models."""
         with ExitStack() as ending:
             ending.callback(self.cross_encoder.close)
+            ending.callback(self.entailment.close)
             for vectors in self._vectors.values():
                 ending.callback(vectors.close)
 
@@ -73,6 +76,7 @@ class SearchIndex:
         self.synonyms = synonyms or Synonyms()
         self.vectors = models.vectors(manifest.vector_fingerprint)
         self.cross_encoder = models.cross_encoder
+        self.entailment = models.entailment
         self.notes: tuple[str, ...] = ()  # for the reader of every result
         self._threads = WorkerThreads("search")
         self._resources, self._shared = resources, ExitStack()

@@ -1,11 +1,16 @@
 """The check of a sentence against what it cites: only what must come out one way."""
 
+import json
 import unicodedata
 
 import pytest
 
-from generator.citations import check_sentence, cited, numbers
+from generator.checking.quantities import quantities
+from generator.citations import Reason, check_sentence, cited
+from indexer.chunking import split_sentences
+from tests.generator.claims import ACROSS, WITHIN
 from tests.generator.sample_index import passage
+from tests.indexer.corpora import ROOT
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -104,11 +109,87 @@ def test_cited_takes_the_passages_in_the_order_of_the_evidence():
 
 @pytest.mark.parametrize("written", ["총1,046건", "총 1,046건", "1046 cases", "1,046.0"])
 def test_a_number_is_read_alike_however_it_is_written(written):
-    assert numbers(written) == {"1046"}
+    (quantity,) = quantities(written)
+    assert quantity.value == 1046
 
 
-def test_a_number_without_a_leading_zero_is_the_same_number():
-    assert numbers("p < .05") == numbers("p < 0.05") == {"0.05"}
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("p < .05", "p < 0.05"),
+        ("9만 4천 쌍", "94,000 pairs"),
+        ("3천억 원", "300 billion won"),
+        ("thirty-six residents", "36명"),
+        ("열두 분야", "twelve fields"),
+        ("12월", "December"),
+        ("3분의 2", "two thirds"),
+        ("절반", "50%"),
+        ("두 배", "twice"),
+        ("1 year", "12개월"),
+        ("0.005 g", "5 mg"),
+        ("90분", "1.5 hours"),
+        ("98.1퍼센트", "98.1 percent"),
+        ("4.6 cm³", "4.6 cm3"),
+        ("3.1 μg/m³", "3.1 µg/m³"),  # the Greek letter and the sign
+        ("about 52 people", "51명"),
+    ],
+)
+def test_quantities_that_are_the_same(one, other):
+    (first,), (second,) = quantities(one), quantities(other)
+    assert first.same_as(second)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("5 mg", "5 g"),
+        ("12 months", "12 days"),
+        ("3천 원", "3만 원"),
+        ("2.8 °C", "2.8%"),
+        ("4.6 cm", "4.6 cm³"),
+        ("여섯 달", "6 weeks"),
+        ("52 people", "51명"),
+    ],
+)
+def test_quantities_that_differ(one, other):
+    (first,), (second,) = quantities(one), quantities(other)
+    assert not first.same_as(second)
+
+
+def finding(sample, sentence, claims):
+    return check_sentence(sentence, [passage(claims.passage, claims.passage, lang=claims.lang)], sample)
+
+
+@pytest.mark.parametrize("claims", [*WITHIN, *ACROSS], ids=lambda claims: claims.wrong)
+def test_what_the_passage_does_not_say_is_unsupported_with_its_sign(sample, claims):
+    found = finding(sample, claims.wrong, claims)
+    assert found.check == "unsupported"
+    assert claims.sign in {reason.sign for reason in found.reasons}
+
+
+@pytest.mark.parametrize("claims", [*WITHIN, *ACROSS], ids=lambda claims: claims.right)
+def test_what_the_passage_says_in_other_words_is_supported(sample, claims):
+    assert finding(sample, claims.right, claims).check == "supported"
+
+
+def test_the_reason_names_the_words_that_differ(sample):
+    text = "Trout were fed 5 mg of spirulina in Oslo."
+    found = check_sentence("Trout were fed 5 g of spirulina in Bergen.", [passage("trout", text)], sample)
+    assert found.reasons == (Reason("unit", "5 g"), Reason("name", "Bergen"))
+
+
+def test_every_sentence_of_the_sample_is_supported_by_its_own_abstract(sample):
+    """Nothing that the signs read of a text may speak against that text itself."""
+    wrong = []
+    for line in (ROOT / "sample" / "papers.jsonl").read_text(encoding="utf-8").splitlines():
+        paper = json.loads(line)
+        abstract = paper.get("abstract", "")
+        held = [passage(paper["id"], abstract, lang=paper["lang"], title=paper["title"])]
+        for start, end in split_sentences(abstract):
+            found = check_sentence(abstract[start:end], held, sample)
+            if found.check == "unsupported":
+                wrong.append((abstract[start:end], found.reasons))
+    assert wrong == []
 
 
 def test_a_name_inside_another_word_does_not_count(sample):

@@ -21,9 +21,10 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
     assert "version:" not in loaded.text
     places = {
         "answer": ["$passages", "$question"],
+        "check": ["$passages", "$sentences"],
+        "exclusions": ["$exclusions"],
         "keywords": ["$question"],
         "repair": ["$complaint"],
-        "exclusions": ["$exclusions"],
     }[stem]
     assert loaded.text.split()[-len(places) :] == places
     assert loaded.places == {place[1:] for place in places}

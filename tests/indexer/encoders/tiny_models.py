@@ -1,5 +1,6 @@
 """Tiny models of the real classes with random weights, saved as sentence-transformers saves them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -50,6 +51,18 @@ def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
     torch.manual_seed(0)
     config = _bert_config()
     config.num_labels = labels
+    bare = _saved(BertForSequenceClassification(config), _word_pieces(), folder / "bare")
+    CrossEncoder(str(bare), device="cpu", local_files_only=True).save(str(folder / "model"))
+    return folder / "model"
+
+
+def tiny_entailment_model(folder: Path, labels: Sequence[str]) -> Path:
+    """Make a model of natural language inference of BERT's kind, with these labels."""
+    torch.manual_seed(0)
+    config = _bert_config()
+    config.num_labels = len(labels)
+    config.id2label = dict(enumerate(labels))
+    config.label2id = {label: number for number, label in enumerate(labels)}
     bare = _saved(BertForSequenceClassification(config), _word_pieces(), folder / "bare")
     CrossEncoder(str(bare), device="cpu", local_files_only=True).save(str(folder / "model"))
     return folder / "model"

@@ -1,0 +1,156 @@
+"""Whether a number stands beside the words that it belongs to, or beside those of another number.
+
+"a hazard ratio of 0.60" for "hazard ratio 0.71, 95% CI 0.60–0.84"; "2.8 at -30 ℃" for "2.8 at -50 ℃, 0.9 at
+-30 ℃". Each number of a source is taken with the words between the commas, brackets and connectives
+around it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from generator.checking.clauses import Bridge, Text
+from generator.checking.quantities import LISTED, Quantity
+from indexer.analysis.tokens import Token
+
+EDGE = re.compile(
+    r"[,;()]\s?|\b(?:and|against|versus|compared (?:with|to)|than)\b|보다(?![가-힣])|(?<=[가-힣])(?:과|와) ",
+    re.IGNORECASE,
+)
+LINK = re.compile(r"[^\d,;.]{0,12}(?:에서|에서는|\bto\b)[^\d,;.]{0,12}")
+RESPECTIVELY = re.compile(r"\brespectively\b|각각|순으로|차례로", re.IGNORECASE)
+LEAST_OF_ANOTHER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A quantity with the words and the other quantities of its place."""
+
+    quantity: Quantity
+    sentence: int
+    tokens: tuple[Token, ...]
+    words: frozenset[str]
+    beside: tuple[Quantity, ...]
+    partners: frozenset[Quantity]  # of a range, a list or a change
+
+
+def placed(text: Text) -> list[Placed]:
+    """Return the quantities of a text each with its place; none where they are listed by "respectively"."""
+    if RESPECTIVELY.search(text.text):
+        return []
+    found = []
+    counted = text.quantities
+    pairs = {
+        pair
+        for first, second in pairwise(counted)
+        if _linked(text.text[first.end : second.start])
+        for pair in ((first, second), (second, first))
+    }
+    edges = sorted({0, len(text.text)} | {match.start() for match in EDGE.finditer(text.text)})
+    for clause in text.clauses:
+        inner = [clause.start, *(edge for edge in edges if clause.start < edge < clause.end), clause.end]
+        for start, end in pairwise(inner):
+            here = [quantity for quantity in counted if start <= quantity.start < end]
+            if here:
+                tokens = tuple(
+                    token for token in clause.tokens if start <= token[2] < end and not _in_one(token, here)
+                )
+                for quantity in here:
+                    partners = frozenset(second for first, second in pairs if first == quantity)
+                    beside = tuple(other for other in here if other is not quantity)
+                    words = frozenset(token[0] for token in tokens)
+                    found.append(Placed(quantity, clause.sentence, tokens, words, beside, partners))
+    return found
+
+
+def _linked(between: str) -> bool:
+    """Tell whether what stands between two numbers makes them one range, list or change."""
+    return bool(LISTED.fullmatch(between) or LINK.fullmatch(between))
+
+
+def _in_one(token: Token, counted: Sequence[Quantity]) -> bool:
+    return any(quantity.start <= token[2] < quantity.end for quantity in counted)
+
+
+def of_another(
+    own: Sequence[Placed],
+    sources: Sequence[Sequence[Placed]],
+    counted: Sequence[Quantity],
+    bridge: Bridge,
+    *,
+    across: bool = False,
+) -> Iterator[tuple[str, str]]:
+    """Yield numbers of a sentence that the sources give to something else, with the number that stands there.
+
+    Args:
+        own, sources: the places of the quantities of the sentence, and of each source.
+        counted: the quantities of the sentence.
+        bridge: of the sentence.
+        across: the glossary gives too few words of a place, so that only conditions are compared.
+    """
+    of_sources = [
+        (place, [other for other in places if other.sentence == place.sentence])
+        for places in sources
+        for place in places
+    ]
+    for mine in own:
+        same = [(place, around) for place, around in of_sources if mine.quantity.same_as(place.quantity)]
+        if not same or not mine.quantity.demanded:
+            continue
+        rivals = [_rival(mine, place, around, counted, None if across else bridge) for place, around in same]
+        if all(rivals) and rivals[0]:
+            yield mine.quantity.text, rivals[0].text
+
+
+def _rival(
+    own: Placed, place: Placed, around: Sequence[Placed], counted: Sequence[Quantity], bridge: Bridge | None
+) -> Quantity | None:
+    """Return the number of a source that stands where a sentence has put another one."""
+    for other in around:
+        if other.quantity in place.partners:
+            continue
+        if not _alike(other.quantity, place.quantity) or any(
+            mine.same_as(other.quantity) for mine in counted
+        ):
+            continue
+        if bridge and _words_of_another(own, place, other, bridge):
+            return other.quantity
+        if _of_another_condition(place, other, counted):
+            return other.quantity
+    return None
+
+
+def _words_of_another(own: Placed, place: Placed, other: Placed, bridge: Bridge) -> bool:
+    """Tell whether the words of the sentence's number stand with the other number alone."""
+    only_here, only_there = set(place.words - other.words), set(other.words - place.words)
+    if not only_here or bridge.shared(own.tokens, only_here):
+        return False
+    taken = bridge.shared(own.tokens, only_there)
+    return len(taken) >= LEAST_OF_ANOTHER and bool(bridge.shared(_nearest(own), only_there))
+
+
+def _nearest(own: Placed) -> tuple[Token, ...]:
+    """Return the two words before a number and the one behind it."""
+    before = [token for token in own.tokens if token[3] <= own.quantity.start]
+    behind = [token for token in own.tokens if token[2] >= own.quantity.end]
+    return (*before[-2:], *behind[:1])
+
+
+def _of_another_condition(place: Placed, other: Placed, counted: Sequence[Quantity]) -> bool:
+    """Tell whether the sentence names the condition of the other number and not that of its own."""
+    for mine in place.beside:
+        for theirs in other.beside:
+            if _alike(mine, theirs) and mine.unit:
+                named = [any(quantity.same_as(each) for quantity in counted) for each in (mine, theirs)]
+                if named == [False, True]:
+                    return True
+    return False
+
+
+def _alike(first: Quantity, second: Quantity) -> bool:
+    if first.same_as(second):
+        return False
+    if first.unit and second.unit:
+        return first.unit.dimension == second.unit.dimension
+    return first.unit == second.unit

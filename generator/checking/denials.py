@@ -1,0 +1,77 @@
+"""What only one of two denies: "did not reach" for "reached", with for without, 있었다 for 없었다."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from generator.checking.clauses import Bridge, Clause, Text
+from generator.checking.opposites import HARDLY, NOT, SIGNS
+from indexer.analysis.tokens import Token
+
+BEHIND = 2  # words that an English "not" denies: "not significantly improve"
+LEAST_SHARED = 2
+LEAST_SHARE = 0.5
+NEARLY_AS_GOOD = 0.75
+
+
+def denied_words(text: Text, clause: Clause) -> tuple[Token, ...]:
+    """Return the words of a clause that it denies: behind an English "not", before a Korean 않."""
+    found: list[Token] = []
+    for match in NOT.finditer(text.text, clause.start, clause.end):
+        if match[0].isascii():
+            found += [token for token in clause.tokens if token[2] >= match.end()][:BEHIND]
+        else:
+            found += [token for token in clause.tokens if token[3] <= match.start()][-1:]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A clause and the words that it denies; `hardly` says that it may be read either way."""
+
+    clause: Clause
+    written: str
+    denied: tuple[Token, ...]
+    hardly: bool
+
+
+def statements(text: Text) -> Iterator[Statement]:
+    """Yield the clauses of a text with what they deny."""
+    for clause in text.clauses:
+        written = text.words_of(clause)
+        yield Statement(clause, written, denied_words(text, clause), bool(HARDLY.search(written)))
+
+
+def denials(own: Sequence[Statement], said: Sequence[Statement], bridge: Bridge) -> Iterator[tuple[str, str]]:
+    """Yield words that a sentence denies or the most similar place of its sources does, with that place.
+
+    Words of a direction are left to `opposites`. A place that shares nearly as much and agrees excuses.
+    """
+    for mine in own:
+        if mine.hardly:
+            continue
+        least = max(LEAST_SHARED, LEAST_SHARE * len({token[0] for token in mine.clause.tokens}))
+        ranked = [
+            (len(bridge.shared(mine.clause.tokens, {token[0] for token in place.clause.tokens})), place)
+            for place in said
+        ]
+        best = max((shared for shared, _ in ranked), default=0)
+        if best < least:
+            continue
+        good = [place for shared, place in ranked if shared >= max(least, NEARLY_AS_GOOD * best)]
+        opposed = [None if place.hardly else _opposed(mine, place, bridge) for place in good]
+        if all(opposed) and opposed[0]:
+            yield opposed[0], good[0].written.strip()
+
+
+def _opposed(own: Statement, place: Statement, bridge: Bridge) -> str | None:
+    """Return the word that one of two clauses denies and the other says."""
+    their_words = {token[0] for token in place.denied} - SIGNS.keys()
+    said = {token[0] for token in place.clause.tokens} - their_words - SIGNS.keys()
+    for token in own.denied:
+        if not place.denied and bridge.shared((token,), said):
+            return token[0]
+    if not own.denied:
+        for token in own.clause.tokens:
+            if token[0] not in SIGNS and bridge.shared((token,), their_words):
+                return token[0]
+    return None

@@ -1,0 +1,259 @@
+"""What a text says of a direction: words of opposite meaning, what is denied, and where nothing was found."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from generator.checking.clauses import Bridge, Clause, Text
+from generator.checking.names import SENTENCE_START
+from indexer.analysis.english import english_term
+from indexer.analysis.tokens import Token
+
+# Axis to the words of its two ends, Korean ones as their dictionary stems.
+# Words of one syllable that are other words too, and what must follow them.
+ONLY_BEFORE = {"북": "쪽부", "남": "쪽부", "동": "쪽부", "서": "쪽부", "길": "어었게고며"}
+
+
+def _table() -> dict[str, tuple[str, int]]:
+    table: dict[str, tuple[str, int]] = {}
+    lines = (resources.files("generator.checking") / "opposites.tsv").read_text(encoding="utf-8").splitlines()
+    for line in lines[1:]:
+        axis, *ends = line.split("\t")
+        for sign, words in zip((1, -1), ends, strict=True):
+            for word in words.split():
+                table[english_term(word) or word if word.isascii() else word] = axis, sign
+    return table
+
+
+SIGNS = _table()
+NOT = re.compile(
+    r"\b(?:not(?! only\b)|no(?! (?:less|fewer|more) than\b)|never|without|cannot|neither|nor|none|unable)\b"
+    r"|\bfail(?:s|ed)? to\b|n't\b"
+    r"|(?<!못지)않|(?<!다름)(?<!틀림)(?<!끊임)(?<!관계)(?<!상관)없|못하|(?<![가-힣])(?:못|안) "
+    r"|아니(?!라|하)|(?<!뿐 )(?<!뿐만 )아니라",
+    re.IGNORECASE,
+)
+# Hardly, seldom, little: whoever says so may be read either way.
+HARDLY = re.compile(
+    r"\b(?:hardly|barely|seldom|rarely|scarcely|little|few|only|just)\b|거의|그쳤|불과|만(?=[ ,.])",
+    re.IGNORECASE,
+)
+NOTHING_FOUND = re.compile(
+    r"\b(?:no|not|n't|without|neither)\b[^,;.]{0,40}"
+    r"\b(?:change|differ\w*|effect\w*|relation\w*|associat\w*|significan\w*|benefit|improve\w*)"
+    r"|\b(?:unchanged|remained (?:the same|constant|stable))\b"
+    r"|(?:차이|변화|효과|관련|관계|영향|연관)[가-힣]{0,3}\s?(?:[가-힣]+\s)?"
+    r"(?:없|(?:나타나|보이|드러나|확인되)지 않)"
+    r"|(?:변하|달라지|바뀌|줄|늘|오르|떨어지|감소하|증가하|유의하)지(?:는|도)? (?:않|못)"
+    r"|유의한 [가-힣]+[가-힣]? (?:없|않)|그대로",
+    re.IGNORECASE,
+)
+COMPARED = re.compile(
+    r"\bthan\b|\bcompared (?:with|to)\b|\bagainst\b|\bversus\b|보다(?![가-힣])|에 비해|에 견주어|대비",
+    re.IGNORECASE,
+)
+COMPARATIVES = frozenset(
+    "more less fewer higher lower greater larger smaller better worse stronger weaker longer shorter".split()
+)
+BE = re.compile(
+    r"\b(?:is|are|was|were|be|been|being|became|become|remained|stayed) (?:\w+ly )?$", re.IGNORECASE
+)
+ENDS_A_PHRASE = re.compile(
+    r"\W*$|[,;.)]| (?:than|in|at|for|with|by|on|after|among|and|when|if|of|to)\b", re.IGNORECASE
+)
+FUNCTION_WORDS = frozenset(
+    "from than when where which who their its they we our he she has had have did do does was were been "
+    "also both each onli after befor between among while so less more most such these those per "
+    "것 때 수 등 뒤 지".split()
+)
+WINDOW = 4  # tokens before a word of an axis, and in English behind it
+BEHIND = 1  # in Korean: 늘어난 매출
+NEARLY_AS_GOOD = 0.75
+LEAST_SHARED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A word of an axis where it stands: which end, whether denied, and what stands around it."""
+
+    axis: str
+    sign: int  # 0: nothing was found to change or to differ
+    written: str
+    near: tuple[Token, ...]
+    clause: Clause
+    denied: bool
+    hardly: bool
+    standard: frozenset[str] | None = None  # what it is compared with
+    phrase: tuple[str, str] | None = None  # with the word behind it
+    beside: tuple[Token, ...] = ()  # the two words before it and the one behind it
+
+
+def directions(text: Text) -> list[Direction]:
+    """Return what a text says of directions, in its order."""
+    found = []
+    for clause in text.clauses:
+        words = text.words_of(clause)
+        hardly, standard = bool(HARDLY.search(words)), _standard(text, clause)
+        if NOTHING_FOUND.search(words):
+            near = tuple(token for token in clause.tokens if token[0] not in SIGNS)
+            found.append(
+                Direction(
+                    "amount", 0, words.strip(), near, clause, denied=False, hardly=hardly, standard=standard
+                )
+            )
+        for place, token in enumerate(clause.tokens):
+            sign = SIGNS.get(token[0]) or SIGNS.get(text.text[token[2] : token[3]])
+            if sign is None or not _is_direction(token, text.text):
+                continue
+            behind = WINDOW if token[0].isascii() else BEHIND
+            before = [] if _is_attribute(token, text.text) else _content(clause.tokens[:place])[-WINDOW:]
+            after = _content(clause.tokens[place + 1 :])[:behind]
+            near, beside = (*before, *after), (*before[-2:], *after[:1])
+            written = text.text[token[2] : token[3]]
+            denied = _is_denied(token, clause, text.text)
+            following = next((other[0] for other in clause.tokens[place + 1 :] if other[0] != "쪽"), None)
+            phrase = (token[0], following) if following else None
+            found.append(Direction(*sign, written, near, clause, denied, hardly, standard, phrase, beside))
+    return found
+
+
+def _content(tokens: Sequence[Token]) -> list[Token]:
+    return [
+        token
+        for token in tokens
+        if token[0] not in SIGNS and token[0] not in FUNCTION_WORDS and not token[0].isdigit()
+    ]
+
+
+def _is_attribute(token: Token, text: str) -> bool:
+    """Tell whether an English comparative stands before its noun: "fewer events", not "was higher in"."""
+    if text[token[2] : token[3]].lower() not in COMPARATIVES:
+        return False
+    return not BE.search(text[: token[2]]) and not ENDS_A_PHRASE.match(text, token[3])
+
+
+def _is_denied(token: Token, clause: Clause, text: str) -> bool:
+    if token[0].isascii():
+        before = text[clause.start : token[2]].split()[-4:]
+        return bool(NOT.search(" ".join(before)))
+    return bool(NOT.search(text[token[3] : min(token[3] + 7, clause.end)]))
+
+
+def _standard(text: Text, clause: Clause) -> frozenset[str] | None:
+    """Return the terms of what a clause compares with: those behind "than", those before 보다."""
+    match = COMPARED.search(text.text, clause.start, clause.end)
+    if not match:
+        return None
+    if match[0].isascii():
+        return frozenset(token[0] for token in clause.tokens if token[2] >= match.end())
+    before = [token for token in clause.tokens if token[3] <= match.start()]
+    words = text.text[clause.start : match.start()].split()[-2:]
+    begin = match.start() - len(" ".join(words))
+    return frozenset(token[0] for token in before if token[2] >= begin)
+
+
+def _is_direction(token: Token, text: str) -> bool:
+    """Tell whether a word says a direction: not the first part of a name such as East Sea."""
+    written = text[token[2] : token[3]]
+    if written[0].isupper() and not SENTENCE_START.search(text[: token[2]]):
+        return False
+    following = ONLY_BEFORE.get(written)
+    return following is None or text[token[3] : token[3] + 1] in following
+
+
+def contradictions(
+    sentence: Text,
+    own: Sequence[Direction],
+    sources: Sequence[tuple[Text, Sequence[Direction]]],
+    bridge: Bridge,
+) -> Iterator[tuple[str, str]]:
+    """Yield words of a sentence and those of the sources that turn them round.
+
+    A word of an axis contradicts where the place of the sources that shares most with it has the other
+    end of the axis, or denies it, and no place that shares nearly as much agrees. A comparison is read
+    with its sides: "A higher than B" is "B lower than A".
+    """
+    own = [direction for direction in own if not direction.hardly]
+    said = [(direction, source) for source, directions_of in sources for direction in directions_of]
+    phrases = {direction.phrase for direction, _ in said if direction.phrase}
+    named = phrases & {direction.phrase for direction in own}
+    mixed = {id(direction) for direction in own if _both_ends(direction, own)}
+    for direction in own:
+        if id(direction) in mixed:
+            # 서쪽 가장자리 is a name where both have it; the other end is what is said of it.
+            rest = [
+                other for other in own if other.clause is direction.clause and other.phrase not in phrases
+            ]
+            if direction.phrase in phrases or _both_ends(direction, rest):
+                continue
+        ranked = []
+        for other, source in said:
+            if other.axis != direction.axis or (id(direction) in mixed and other.phrase in named):
+                continue
+            near = bridge.shared(direction.near, {token[0] for token in other.near})
+            if not near:
+                continue
+            clause = bridge.shared(
+                direction.clause.tokens, {token[0] for token in other.clause.tokens} - SIGNS.keys()
+            )
+            around = {
+                token[0]
+                for each in source.clauses
+                if each.sentence == other.clause.sentence
+                for token in each.tokens
+            }
+            beside = bridge.shared(direction.clause.tokens, around - SIGNS.keys())
+            whole = bridge.shared(sentence.tokens, around - SIGNS.keys())
+            score = len(near) + 0.5 * len(clause) + 0.25 * len(beside)
+            ranked.append((score, len(clause), len(whole), other))
+        if not ranked:
+            continue
+        best = max(score for score, *_ in ranked)
+        good = [entry for entry in ranked if entry[0] >= NEARLY_AS_GOOD * best]
+        if any(_agrees(direction, other, bridge) is not False for *_, other in good):
+            continue
+        _, clause_shared, shared, other = max(good, key=lambda entry: entry[0])
+        near_shared = len(bridge.shared(direction.near, {token[0] for token in other.near}))
+        of_it = near_shared >= LEAST_SHARED or _next_to(direction, other, bridge)
+        sure = clause_shared >= LEAST_SHARED or shared > LEAST_SHARED
+        if of_it and sure and shared >= LEAST_SHARED:
+            yield direction.written, other.written
+
+
+def _next_to(own: Direction, other: Direction, bridge: Bridge) -> bool:
+    """Tell whether a word beside the one of the axis is the same in both."""
+    return bool(bridge.shared(own.beside, {token[0] for token in other.beside}))
+
+
+def _both_ends(direction: Direction, said: Sequence[Direction]) -> bool:
+    return any(
+        other.clause is direction.clause
+        and other.axis == direction.axis
+        and other is not direction
+        and other.sign != direction.sign
+        for other in said
+    )
+
+
+def _agrees(own: Direction, other: Direction, bridge: Bridge) -> bool | None:
+    """Tell whether two places say the same; None where that cannot be told."""
+    if other.hardly:
+        return None
+    if own.sign == 0:
+        return True if other.sign == 0 else None
+    if other.sign == 0:
+        return own.denied
+    same = (own.sign == other.sign) == (own.denied == other.denied)
+    if own.standard is None and other.standard is None:
+        return same
+    if own.standard is None or other.standard is None:
+        return None if not same else True
+    standard = tuple(token for token in own.clause.tokens if token[0] in own.standard)
+    rest = tuple(token for token in own.clause.tokens if token[0] not in own.standard)
+    others = {token[0] for token in other.clause.tokens} - other.standard
+    kept = bool(bridge.shared(standard, set(other.standard) - others))
+    moved = bool(bridge.shared(standard, others) and bridge.shared(rest, set(other.standard)))
+    if kept == moved:
+        return None
+    return same == kept

@@ -1,0 +1,87 @@
+"""The numbers of a text with their units, in digits and in words, in Korean and in English.
+
+"9만 4천" and "94,000" are one number, as are "thirty-six" and 36, "절반" and 50 %, "12 months" and a year.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from generator.checking.numerals import numerals
+from generator.checking.units import UNIT, Unit, unit_of
+
+# Behind such a word a number may be a little off.
+ABOUT = re.compile(
+    r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some)|약|거의|대략)\s*$", re.IGNORECASE
+)
+BEHIND_ABOUT = re.compile(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|여\s)")
+NEARLY = Decimal("0.05")
+A_YEAR, FIRST_YEAR = 12, 1000  # in months; of the calendar
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number, its unit, and where it stands in its text.
+
+    `demanded` is False for what only a source needs to be read for: ordinals, halves, small number words.
+    """
+
+    value: Decimal
+    unit: Unit | None
+    text: str
+    start: int
+    end: int
+    demanded: bool = True
+    about: bool = False
+
+    def same_as(self, other: "Quantity") -> bool:
+        """Tell whether the two say the same; a number without a unit may have any."""
+        if self.unit and other.unit:
+            if self.unit.dimension != other.unit.dimension:
+                return False
+            return self._close(self.value * self.unit.factor, other.value * other.unit.factor)
+        return self._close(self.value, other.value)
+
+    def _close(self, own: Decimal, other: Decimal) -> bool:
+        return own == other or (self.about and abs(own - other) <= NEARLY * abs(other))
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Return the quantities of a text in their order; a number of a list has the unit of the next one."""
+    text = unicodedata.normalize("NFC", text).replace("μ", "µ")
+    taken = [False] * (len(text) + 1)
+    found: list[Quantity] = []
+    for value, start, end, said, own_unit in numerals(text):
+        if any(taken[start:end]):
+            continue
+        taken[start:end] = [True] * (end - start)
+        behind = UNIT.match(text, end)
+        unit = own_unit or (unit_of(behind[1]) if behind else None)
+        if unit and unit.dimension == "month" and unit.factor == A_YEAR and value >= FIRST_YEAR:
+            unit = None  # a year of the calendar
+        about = bool(ABOUT.search(text[:start]) or BEHIND_ABOUT.match(text[end:]))
+        demanded = said and value != 1  # 1 g당 is "per gram", "1" and "a" are the same
+        shown = text[start : behind.end(1) if behind and unit else end]
+        found.append(Quantity(value, unit, shown.strip(), start, end, demanded, about))
+    found.sort(key=lambda quantity: quantity.start)
+    return _with_units_of_lists(found, text)
+
+
+# Between the numbers of a list, a range or a change: "-60, -50 and -30 ℃", "14 to 33 minutes", "14에서 33분".
+LISTED = re.compile(r"\s*(?:,|~|–|-|−|to|and|or|와|과|에서|,?\s?및)\s*[-−+]?\s*", re.IGNORECASE)
+
+
+def _with_units_of_lists(found: Sequence[Quantity], text: str) -> list[Quantity]:
+    listed = list(found)
+    for place in range(len(listed) - 2, -1, -1):
+        here, following = listed[place], listed[place + 1]
+        between = text[here.end : following.start]
+        # "ratio 0.71, 95% CI" is no list of shares.
+        listed_share = following.unit and following.unit.dimension == "share" and "," in between
+        if not here.unit and following.unit and not listed_share and LISTED.fullmatch(between):
+            listed[place] = Quantity(
+                here.value, following.unit, here.text, here.start, here.end, here.demanded, here.about
+            )
+    return listed

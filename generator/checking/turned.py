@@ -1,0 +1,40 @@
+"""Whether a change is told the wrong way round: "from 620 to 540" for "from 540 to 620"."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from generator.checking.clauses import Text
+from generator.checking.quantities import Quantity
+
+LONGEST_BETWEEN = 30  # characters from what was to what became
+TO = re.compile(r" (?:[a-z]+ ){0,3}to (?:[a-z]+ ){0,2}", re.IGNORECASE)
+KOREAN_FROM = re.compile(r"[^\d.]{0,6}?에서(?:는)?,? [^\d.]{0,16}")
+KOREAN_TO = re.compile(r"[^\s\d]{0,6}?(?:으로|로|까지)")
+
+
+def changes(source: Text) -> Iterator[tuple[Quantity, Quantity]]:
+    """Yield what a text says a quantity was and what it became."""
+    text, counted = source.text, source.quantities
+    for first, second in pairwise(counted):
+        between = text[first.end : second.start]
+        english = TO.search(between) and re.search(
+            r"\bfrom\b[^,;.\d]{0,30}$", text[: first.start], re.IGNORECASE
+        )
+        korean = KOREAN_FROM.fullmatch(between) and KOREAN_TO.match(text, second.end)
+        if (english and len(between) <= LONGEST_BETWEEN) or korean:
+            yield first, second
+
+
+Change = tuple[Quantity, Quantity]
+
+
+def turned_changes(own: Sequence[Change], said: Sequence[Change]) -> Iterator[str]:
+    """Yield the changes of a sentence that its sources tell the other way round, and none this way."""
+    for before, after in own:
+        ways = {
+            (before.same_as(first) and after.same_as(second), before.same_as(second) and after.same_as(first))
+            for first, second in said
+        }
+        if (False, True) in ways and not any(straight for straight, _ in ways):
+            yield f"{before.text} → {after.text}"

@@ -1,0 +1,81 @@
+"""Units of measure in Korean and in English, and which of them can be converted into each other."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What a number counts: equal dimensions compare after multiplying with the factors."""
+
+    dimension: str
+    factor: Decimal = Decimal(1)
+
+
+# Words, as dimension and factor to names. Hours and months are not converted into each other.
+WORDS: dict[tuple[str, str], str] = {
+    (
+        "share",
+        "0.01",
+    ): "%p %포인트 % ％ percentage~points percentage~point percent per~cent 퍼센트포인트 퍼센트",
+    ("second", "1"): "seconds second sec 초",
+    ("second", "60"): "minutes minute mins min 분",
+    ("second", "3600"): "hours hour hrs hr h 시간",
+    ("second", "86400"): "days day 일간 일",
+    ("second", "604800"): "weeks week 주간 주일 주",
+    ("month", "1"): "months month 개월 달",
+    ("month", "12"): "years-old year-old years year yr 년간 년 세 살",
+    ("month of the year", "1"): "월",
+    ("won", "1"): "won 원",
+    ("dollar", "1"): "dollars dollar 달러",
+    ("euro", "1"): "euros euro 유로",
+    ("yen", "1"): "yen 엔",
+    ("point", "1"): "points point 점",
+    ("times", "1"): "times -fold fold 배",
+    ("degree", "1"): "°C ℃ degrees 도",
+    ("g", "1000000"): "tonnes tonne tons ton t 톤",
+    ("g", "1000"): "킬로그램",
+    ("g", "1"): "그램",
+    ("m", "1000"): "킬로미터",
+    ("m", "0.01"): "센티미터",
+    ("m", "0.001"): "밀리미터",
+    ("m", "1"): "metres meters metre meter 미터",
+    ("hectare", "1"): "hectares hectare ha 헥타르",
+    ("ppm", "1"): "ppm",
+    ("ppb", "1"): "ppb",
+}
+PREFIXES = {
+    "n": "1e-9",
+    "µ": "1e-6",
+    "m": "1e-3",
+    "c": "1e-2",
+    "k": "1e3",
+    "M": "1e6",
+    "G": "1e9",
+    "T": "1e12",
+}
+BASES = "g m S Pa Hz V A W Wh Ah J L mol eV".split()
+OF_WORDS = {
+    name.replace("~", " "): Unit(dimension, Decimal(factor))
+    for (dimension, factor), names in WORDS.items()
+    for name in names.split()
+}
+OF_SYMBOLS = {base: Unit(base) for base in BASES} | {
+    prefix + base: Unit(base, Decimal(factor)) for prefix, factor in PREFIXES.items() for base in BASES
+}
+UNITS = OF_SYMBOLS | OF_WORDS
+_HANGUL = sorted((name for name in UNITS if re.search("[가-힣]", name)), key=len, reverse=True)
+_OTHERS = sorted((name for name in UNITS if name not in _HANGUL), key=len, reverse=True)
+# 조건, 분의, 대비 and the like are no units: a Hangul one ends its word or is followed by a particle.
+PARTICLE = r"(?![가-힣])|(?=[가-힣]{1,6}(?![가-힣]))"
+UNIT = re.compile(
+    rf"[\s-]?((?:{'|'.join(map(re.escape, _OTHERS))})[²³23]?(?![A-Za-z0-9])"
+    rf"|(?:{'|'.join(_HANGUL)})(?!의\s?\d)(?:{PARTICLE}))"
+)
+
+
+def unit_of(name: str) -> Unit | None:
+    """Return the unit of that name; cm² is another one than cm, and mg/L is read as mg."""
+    name = name.replace("μ", "µ").replace("²", "2").replace("³", "3")
+    return UNITS.get(name) or (Unit(name) if name[-1:] in {"2", "3"} else None)
