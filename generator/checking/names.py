@@ -15,7 +15,7 @@ CAPITALISED = re.compile(r"(?<![A-Za-z])[A-ZÀ-Þ][a-zß-ÿ]{2,}(?![A-Za-z0-9])"
 GLOSS = re.compile(r"[가-힣]\s?\([^()]*$")  # 한반도(Korean Peninsula): the Hangul before it is read
 Knows = Callable[[str], bool | None]
 LATIN_WORD = re.compile(r"[A-Za-zÀ-ÿ]{3,}")
-SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|[\"“(『「]\s*)$")
+SENTENCE_START = re.compile(r"(?:[.!?:;]\s+|[\"“(『「]\s*)$")
 # Panax ginseng, Leuconostoc citreum: in Latin in every language.
 BINOMIAL = re.compile(r"(?<![A-Za-z])([A-Z][a-z]{3,}) ([a-z]{3,}(?:us|um|is|ans|ae|ii|ens|a|i|um))(?![a-z])")
 HANGUL_WORD = re.compile("[가-힣]+")
@@ -57,6 +57,11 @@ PARTICLES = re.compile(
 def abbreviations(text: str) -> set[str]:
     """Return what is written in capitals: PCR, LiDAR, NMC811, pH."""
     return set(ABBREVIATION.findall(text))
+
+
+def opens_sentence(text: str, start: int) -> bool:
+    """Tell whether the word that begins there is the first of a sentence, whose capital tells nothing."""
+    return start <= 1 or bool(SENTENCE_START.search(text[max(0, start - 5) : start]))
 
 
 def missing_names(
@@ -104,9 +109,9 @@ def _missing_capitalised(
     hangul = set(HANGUL_WORD.findall(source))
     species = {word for match in BINOMIAL.finditer(sentence) for word in match.groups()}
     for match in CAPITALISED.finditer(sentence):
-        name, before = match[0].casefold(), sentence[: match.start()]
-        opens = SENTENCE_START if language != "ko" else GLOSS
-        if name in EVERYWHERE or match[0] in species or opens.search(before):
+        name, start = match[0].casefold(), match.start()
+        excused = GLOSS.search(sentence[:start]) if language == "ko" else opens_sentence(sentence, start)
+        if excused or name in EVERYWHERE or match[0] in species:
             continue
         if any(_one_name(name, word) for word in words) or _form_in(name, words, source.casefold()):
             continue
@@ -141,7 +146,7 @@ def _missing_hangul(
     other_names = [
         match
         for match in CAPITALISED.finditer(source)
-        if not SENTENCE_START.search(source[: match.start()])
+        if not opens_sentence(source, match.start())
         and match[0].casefold() not in EVERYWHERE
         and match[0] not in sentence
         and not any(sounds_like(word, match[0].casefold()) for word in HANGUL_WORD.findall(sentence))

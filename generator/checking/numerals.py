@@ -15,7 +15,7 @@ KOREAN_LARGE = re.compile(
 )
 KOREAN_PART = re.compile(rf"({DIGITS})(천|백)?(만|억|조)?")
 KOREAN_MULTIPLIER = {"백": 100, "천": 1_000, "만": 10**4, "억": 10**8, "조": 10**12}
-ENGLISH_LARGE = re.compile(rf"({DIGITS})[\s-]?(hundred|thousand|million|billion|trillion)\b", re.IGNORECASE)
+ENGLISH_LARGE = re.compile(rf"({DIGITS})[\s-]?(hundred|thousand|million|billion|trillion)\b")
 ENGLISH_MULTIPLIER = {
     "hundred": 100,
     "thousand": 1_000,
@@ -34,7 +34,6 @@ WORD_VALUES = {word: value for value, word in enumerate(ONES, 1)} | {
 ENGLISH_WORDS = re.compile(
     rf"\b(?:({'|'.join(TENS)})(?:[\s-]({'|'.join(ONES[:9])}))?|({'|'.join(reversed(ONES))}))"
     rf"(?:[\s-](hundred|thousand|million|billion))?\b",
-    re.IGNORECASE,
 )
 ORDINALS = {
     word: value
@@ -42,7 +41,7 @@ ORDINALS = {
         "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
     )
 } | {word: value for value, word in enumerate("첫째 둘째 셋째 넷째 다섯째 여섯째 일곱째 여덟째".split(), 1)}
-ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})", re.IGNORECASE)
+ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})")
 MONTHS = "January February March April May June July August September October November December".split()
 MONTH = re.compile(
     rf"\b(?:{'|'.join(month for month in MONTHS if month not in {'May', 'March'})})\b"
@@ -68,7 +67,7 @@ KOREAN_WORDS = re.compile(
     rf"|(?<![가-힣])({'|'.join(NATIVE_TENS)})?({ABOVE_FOUR}|(?<=[가-힣])[두한세네])?(?= [가-힣])"
 )
 DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "열흘": 10, "보름": 15}
-DECADE = re.compile(r"\b(?:decade|century)\b", re.IGNORECASE)
+DECADE = re.compile(r"\b(?:decade|century)\b")
 DAY_WORDS = re.compile("|".join(DAYS))
 # 3분의 2; two thirds, three-quarters.
 KOREAN_FRACTION = re.compile(rf"({DIGITS})\s?분의\s?({DIGITS})")
@@ -76,10 +75,9 @@ PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6
 ENGLISH_FRACTION = re.compile(
     rf"\b({'|'.join(ONES[:9])})[\s-](third|quarter|fifth|sixth|tenth)s?\b", re.IGNORECASE
 )
-HALF = re.compile(r"\b(?:half|halv(?:e|es|ed|ing))\b|절반|반으로", re.IGNORECASE)
+HALF = re.compile(r"\b(?:half|halv(?:e|es|ed|ing))\b|절반|반으로")
 DOUBLE = re.compile(
     r"\b(?:twice|doubl(?:e|es|ed|ing)|twofold)\b|\b(?:thrice|tripl(?:e|es|ed|ing)|threefold)\b|갑절|곱절",
-    re.IGNORECASE,
 )
 # Small numbers in words are rhetoric as often as counts.
 LEAST_IN_WORDS = 4
@@ -103,8 +101,11 @@ def plain(number: str) -> Decimal:
 
 def numerals(text: str) -> Iterator[Numeral]:
     """Yield the numbers of a text, the longer ways of writing first: a part of one may be yielded again."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # as of İ
+        lowered = text
     for pattern, numeral in WAYS:
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text if pattern is MONTH else lowered):
             if found := numeral(match):
                 yield found
 
@@ -115,12 +116,12 @@ def _korean_fraction(match: re.Match[str]) -> Numeral | None:
 
 
 def _english_fraction(match: re.Match[str]) -> Numeral:
-    value = Decimal(WORD_VALUES[match[1].lower()]) / PARTS[match[2].lower()]
+    value = Decimal(WORD_VALUES[match[1]]) / PARTS[match[2]]
     return Numeral(value * 100, *match.span(), demanded=False, unit=SHARE)
 
 
 def _english_words(match: re.Match[str]) -> Numeral:
-    tens, ones, small, large = (part and part.lower() for part in match.groups())
+    tens, ones, small, large = match.groups()
     value = WORD_VALUES.get(tens or "", 0) + WORD_VALUES.get(ones or small or "", 0)
     value *= ENGLISH_MULTIPLIER.get(large or "", 1)
     return Numeral(Decimal(value), *match.span(), demanded=value >= LEAST_IN_WORDS)
@@ -132,7 +133,7 @@ def _korean_words(match: re.Match[str]) -> Numeral | None:
 
 
 def _double(match: re.Match[str]) -> Numeral:
-    three = match[0].lower().startswith(("thr", "tri"))
+    three = match[0].startswith(("thr", "tri"))
     return Numeral(Decimal(3 if three else 2), *match.span(), demanded=False, unit=TIMES)
 
 
@@ -149,7 +150,7 @@ WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], .
     (KOREAN_FRACTION, _korean_fraction),
     (ENGLISH_FRACTION, _english_fraction),
     (KOREAN_LARGE, lambda m: Numeral(_korean_large(m[0]), m.start(), m.start() + len(m[0].rstrip()))),
-    (ENGLISH_LARGE, lambda m: Numeral(plain(m[1]) * ENGLISH_MULTIPLIER[m[2].lower()], *m.span())),
+    (ENGLISH_LARGE, lambda m: Numeral(plain(m[1]) * ENGLISH_MULTIPLIER[m[2]], *m.span())),
     (NUMBER, lambda m: Numeral(plain(m[0]), *m.span())),
     (ENGLISH_WORDS, _english_words),
     (KOREAN_WORDS, _korean_words),
@@ -158,10 +159,10 @@ WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], .
     (
         DECADE,
         lambda m: Numeral(
-            Decimal(10 if m[0][0] in "dD" else 100), *m.span(), demanded=False, unit=unit_of("years")
+            Decimal(10 if m[0] == "decade" else 100), *m.span(), demanded=False, unit=unit_of("years")
         ),
     ),
-    (ORDINAL, lambda m: Numeral(Decimal(ORDINALS[m[0].lower()]), *m.span(), demanded=False)),
+    (ORDINAL, lambda m: Numeral(Decimal(ORDINALS[m[0]]), *m.span(), demanded=False)),
     (HALF, lambda m: Numeral(Decimal(50), *m.span(), demanded=False, unit=SHARE)),
     (DOUBLE, _double),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from generator.checking.clauses import Bridge, Clause, Text
-from generator.checking.names import SENTENCE_START
+from generator.checking.names import opens_sentence
 from indexer.analysis.english import english_term
 from indexer.analysis.tokens import Token
 
@@ -67,6 +67,7 @@ FUNCTION_WORDS = frozenset(
     "also both each onli after befor between among while so less more most such these those per "
     "것 때 수 등 뒤 지".split()
 )
+SHORTLY_BEFORE = 30  # characters
 WINDOW = 4  # tokens before a word of an axis, and in English behind it
 BEHIND = 1  # in Korean: 늘어난 매출
 NEARLY_AS_GOOD = 0.75
@@ -130,7 +131,9 @@ def _is_attribute(token: Token, text: str) -> bool:
     """Tell whether an English comparative stands before its noun: "fewer events", not "was higher in"."""
     if text[token[2] : token[3]].lower() not in COMPARATIVES:
         return False
-    return not BE.search(text[: token[2]]) and not ENDS_A_PHRASE.match(text, token[3])
+    return not BE.search(text[max(0, token[2] - SHORTLY_BEFORE) : token[2]]) and not ENDS_A_PHRASE.match(
+        text, token[3]
+    )
 
 
 def _is_denied(token: Token, clause: Clause, text: str) -> bool:
@@ -156,7 +159,7 @@ def _standard(text: Text, clause: Clause) -> frozenset[str] | None:
 def _is_direction(token: Token, text: str) -> bool:
     """Tell whether a word says a direction: not the first part of a name such as East Sea."""
     written = text[token[2] : token[3]]
-    if written[0].isupper() and not SENTENCE_START.search(text[: token[2]]):
+    if written[0].isupper() and not opens_sentence(text, token[2]):
         return False
     following = ONLY_BEFORE.get(written)
     return following is None or text[token[3] : token[3] + 1] in following

@@ -17,6 +17,7 @@ ABOUT = re.compile(
     r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some)|약|거의|대략)\s*$", re.IGNORECASE
 )
 BEHIND_ABOUT = re.compile(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|여\s)")
+SHORTLY_BEFORE = 20  # characters
 NEARLY = Decimal("0.05")
 A_YEAR, FIRST_YEAR = 12, 1000  # in months; of the calendar
 
@@ -61,7 +62,9 @@ def quantities(text: str) -> list[Quantity]:
         unit = own_unit or (unit_of(behind[1]) if behind else None)
         if unit and unit.dimension == "month" and unit.factor == A_YEAR and value >= FIRST_YEAR:
             unit = None  # a year of the calendar
-        about = bool(ABOUT.search(text[:start]) or BEHIND_ABOUT.match(text[end:]))
+        about = bool(
+            ABOUT.search(text[max(0, start - SHORTLY_BEFORE) : start]) or BEHIND_ABOUT.match(text[end:])
+        )
         demanded = said and value != 1  # 1 g당 is "per gram", "1" and "a" are the same
         shown = text[start : behind.end(1) if behind and unit else end]
         found.append(Quantity(value, unit, shown.strip(), start, end, demanded, about))
