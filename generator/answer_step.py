@@ -4,6 +4,7 @@ import asyncio
 from functools import partial
 
 from generator.answers import Answer
+from generator.excluding import mark_excluded
 from generator.extractive import extractive_answer
 from generator.judging import judged
 from generator.model_answer import answer_from_model
@@ -35,7 +36,10 @@ async def answer_step(parent: Step, result: SearchResult, resources: Resources) 
             evidence=passage_ids,
         )
         if written:
-            return await judged(parent, written, [hit.passage for hit in result.hits], resources)
+            passages = [hit.passage for hit in result.hits]
+            answer = await judged(parent, written, passages, resources)
+            # What a judge has found supported may be about what was to be left out.
+            return await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
     with parent.step("quotation", evidence=passage_ids) as quotation:
         quoted = await asyncio.to_thread(extractive_answer, result, index, THRESHOLD)
         quotation.output = quoted.as_record()

@@ -49,10 +49,14 @@ async def judged(
 ) -> Answer:
     """Return the answer with the checks of the judge that the settings name; by default those that it has.
 
-    A sentence that cites nothing stays unsupported whatever a model thinks of it.
+    A sentence that cites nothing stays unsupported, and one about what was excluded stays marked so.
     """
     judge = resources.index.entailment.settings.judge
-    places = [place for place, sentence in enumerate(answer.sentences) if sentence.citations]
+    places = [
+        place
+        for place, sentence in enumerate(answer.sentences)
+        if sentence.citations and sentence.check != "excluded"
+    ]
     if judge == "rules" or not places:
         return answer
     if judge == "local":
