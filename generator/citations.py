@@ -122,7 +122,7 @@ def _within(sentence: Text, held: set[str], reasons: tuple[Reason, ...]) -> Find
 
 
 def _across(bridge: Bridge, held: set[str], reasons: tuple[Reason, ...], *, anchors: int) -> Finding:
-    pairs = [any(held.issuperset(other) for other in others) for others in bridge.spans().values()]
+    pairs = bridge.found(held)
     overlap = round(sum(pairs) / len(pairs), 3) if pairs else None
     if overlap is not None and overlap < LEAST_PAIRS and not anchors:
         reasons += (Reason("words", "too few of its words"),)

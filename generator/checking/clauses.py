@@ -1,7 +1,7 @@
 """Sentences and clauses of a text as terms, so that what is said in one is compared with the right other."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -78,14 +78,19 @@ class Bridge:
         """Look up all tokens of a sentence at once."""
         words = [token[0] for token in tokens]
         self._others: dict[tuple[int, int], set[tuple[str, ...]]] = {}
+        self._own: dict[tuple[int, int], tuple[str, ...]] = {}
         for match in glossary.translations(words):
             other = match.pair.english_tokens if match.target == "en" else match.pair.korean_tokens
             span = tokens[match.start][2], tokens[match.end - 1][3]
             self._others.setdefault(span, set()).add(other)
+            self._own[span] = tuple(words[match.start : match.end])
 
-    def spans(self) -> Mapping[tuple[int, int], set[tuple[str, ...]]]:
-        """Return what the glossary knows, by place: the ways to say it in the other language."""
-        return self._others
+    def found(self, held: set[str]) -> list[bool]:
+        """Tell for each term that the glossary knows whether it stands among `held`, in either language."""
+        return [
+            held.issuperset(self._own[span]) or any(held.issuperset(other) for other in others)
+            for span, others in self._others.items()
+        ]
 
     def shared(self, tokens: Sequence[Token], held: set[str]) -> set[str]:
         """Return the terms of these tokens that stand among `held`, in either language."""
