@@ -19,7 +19,7 @@ from retriever.query_names import BRIDGES, NEAREST, QUESTION
 from retriever.question import AnalysedQuestion
 from retriever.ranking import Ranking, collapsed
 
-TITLE_WEIGHT = 0.4  # the weights of order/weights.py were found with it
+TITLE_WEIGHT = 0.6  # the weights of order/weights.py were found with it
 POOL = 100  # candidates that the whole question brings
 NEAREST_POOL = 100  # candidates that the question's vector brings
 

@@ -7,10 +7,11 @@ from itertools import compress
 from typing import Self
 
 from indexer.packing import GAP, PassageTokens
-from indexer.schema import BM25_B, BM25_K1, StoredPassage
+from indexer.schema import BM25_B, StoredPassage
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 
+K1 = 0.9  # of BM25 here: a word that stands again adds less than where the engine looks for candidates (1.2)
 APART = 100  # positions between a passage and its title in the other language, so that no window spans both
 
 
@@ -111,7 +112,7 @@ class Scale:
 
 
 def _bm25(idf: float, token: str, texts: Sequence[Mapping[str, int]], norms: Sequence[float]) -> list[float]:
-    most = idf * (BM25_K1 + 1)
+    most = idf * (K1 + 1)
     return [
         most * counts[token] / (counts[token] + norm) if token in counts else 0.0
         for counts, norm in zip(texts, norms, strict=True)
@@ -119,7 +120,7 @@ def _bm25(idf: float, token: str, texts: Sequence[Mapping[str, int]], norms: Seq
 
 
 def _norm(length: int, average: float) -> float:
-    return BM25_K1 * (1 - BM25_B + BM25_B * length / average)
+    return K1 * (1 - BM25_B + BM25_B * length / average)
 
 
 def _mean(lengths: Sequence[int]) -> float:

@@ -7,15 +7,15 @@ more, so that a passage in the other language is not behind for naming a thing i
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from indexer.schema import BM25_K1
 from retriever.keywords import Translation
+from retriever.order.candidates import K1
 from retriever.question import AnalysedQuestion
 from retriever.spelling import VARIANT_WEIGHT
 from retriever.synonyms import SYNONYM, SYNONYM_WEIGHT
 from retriever.term_statistics import TermStatistics
 
 WHOLE = frozenset({SYNONYM, "abbreviation"})
-MOST_OF_IDF = BM25_K1 + 1  # what BM25 can make of an idf
+MOST_OF_IDF = K1 + 1  # what BM25 can make of an idf
 
 
 @dataclass(frozen=True, slots=True)
