@@ -81,7 +81,7 @@ async def ask_twice(
 
 async def _answerability(index: SearchIndex, request: SearchRequest) -> AnswerabilityFeatures:
     """Return what speaks for an answer among the first passages for a question."""
-    context = replace(open_ranking(index, request, RetrieverSettings()), all_features=True)
+    context = open_ranking(index, request, RetrieverSettings())
     stages = await run_stages(context)
     hits = stages.ranking.hits if stages.ranking else ()
     first = await context.passages.of_hits([hit for hit, _ in hits[:EVIDENCE]])

@@ -23,9 +23,9 @@ from eval.experiments.ranking import (
     collection_option,
     prefixed,
     questions,
+    scores_of,
 )
 from eval.experiments.rows import Row, table_of
-from eval.measures import evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
 from eval.qrels import Qrels
@@ -57,14 +57,14 @@ def run_experiment(
     engines: Mapping[EngineName, Bench],
     data: Path,
     collections: Sequence[Collection],
-    settings: Sequence[str] = ("alone", "together"),
+    settings: Sequence[str] = (),
     step: int = 1,
 ) -> list[Row]:
     """Rank every `step`-th dev question of every collection by every method on both engines, a row each."""
     rows: list[Row] = []
     for collection in collections:
         topics, judged = questions(data, collection, "dev", step)
-        for setting in settings:
+        for setting in settings or collection.settings:
             qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
             with (
                 engines["tantivy"].open(collection, setting) as embedded,
@@ -74,11 +74,17 @@ def run_experiment(
                     ours = engines["tantivy"].rank(embedded, topics, method)
                     theirs = engines["elasticsearch"].rank(cluster, topics, method)
                     subject = {"collection": collection.name, "setting": setting, "method": method}
-                    rows += side_by_side(subject, qrels, ours, theirs)
+                    rows += side_by_side(subject, qrels, ours, theirs, (*MEASURES, *collection.measures))
     return rows
 
 
-def side_by_side(subject: Mapping[str, str], qrels: Qrels, embedded: Run, elasticsearch: Run) -> list[Row]:
+def side_by_side(
+    subject: Mapping[str, str],
+    qrels: Qrels,
+    embedded: Run,
+    elasticsearch: Run,
+    measures: Sequence[str] = MEASURES,
+) -> list[Row]:
     """Measure two runs of the same questions, a row an engine; the cluster's says how alike they are."""
     alike = {
         f"overlap@{FIRST}": mean_overlap(embedded, elasticsearch, FIRST),
@@ -87,7 +93,7 @@ def side_by_side(subject: Mapping[str, str], qrels: Qrels, embedded: Run, elasti
     return [
         Row(
             {**subject, "engine": engine},
-            {"questions": len(run), **evaluate(qrels, run, MEASURES).means, **more},
+            {"questions": len(run), **scores_of(qrels, run, measures).means, **more},
         )
         for engine, run, more in (("tantivy", embedded, {}), ("elasticsearch", elasticsearch, alike))
     ]

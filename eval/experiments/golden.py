@@ -2,12 +2,13 @@
 
     python -m eval.experiments.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
 
-Four tables are recorded, a row a line. The texts of a row say what was measured, its numbers what came out:
+Five tables are recorded, a row a line. The texts of a row say what was measured, its numbers what came out:
 
-ranking  each method on each collection's own index, by engine
-answers  abstention and quoted answers on tydi dev, all questions and every so many
-sample   answers and checked claims of the sample corpus
-held-out what is found for the held-out questions, by kind
+ranking    each method on each collection's own index, by engine
+components `shrag` without each part of its order, all questions and every so many
+answers    abstention and quoted answers on tydi dev, all questions and every so many
+sample     answers and checked claims of the sample corpus
+held-out   what is found for the held-out questions, by kind
 
 Exits with 1 where a figure lies further than .0005 from the recorded one. `--renew` records what was measured
 instead, and keeps the rows of collections that are not present.
@@ -24,10 +25,11 @@ from typing import get_args
 import click
 
 from eval.experiments.answers import ask_all, report
+from eval.experiments.components import PARTS, settings_without
 from eval.experiments.engines import MEASURES, benches
 from eval.experiments.held_out import held_out_rows
 from eval.experiments.options import DATA, home_option
-from eval.experiments.ranking import COLLECTIONS, METHODS, Bench, Collection, questions
+from eval.experiments.ranking import COLLECTIONS, METHODS, TUNED, Bench, Collection, questions, scores_of
 from eval.experiments.rows import Row
 from eval.experiments.sample import (
     SAMPLE,
@@ -37,7 +39,6 @@ from eval.experiments.sample import (
     question_figures,
     read_lines,
 )
-from eval.measures import evaluate
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.columns import table
@@ -51,11 +52,12 @@ RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
 TOLERANCE = 0.0005
 SAMPLE_COLLECTION = Collection(
     name="sample",
-    prefix="sample",
+    prefix="",
     corpus=str(SAMPLE / "papers.jsonl"),
     splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
 )
 EVERY = 4  # the step of the subset whose answers the tests ask for
+EVERY_COMPONENT = 20  # the same of the questions that the tests ask without each part
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,9 @@ def ranking_rows(bench: Bench, data: Path, engine: EngineName, collection: Colle
     with bench.open(collection, "alone") as index:
         runs = {method: bench.rank(index, topics, method) for method in METHODS}
     return [
-        ranking_row(collection.name, engine, method, evaluate(qrels, run, MEASURES).means)
+        ranking_row(
+            collection.name, engine, method, scores_of(qrels, run, (*MEASURES, *collection.measures)).means
+        )
         for method, run in runs.items()
     ]
 
@@ -149,6 +153,24 @@ def ranking_rows(bench: Bench, data: Path, engine: EngineName, collection: Colle
 def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, float]) -> Row:
     """Make the row of a method's mean scores."""
     return Row({"table": "ranking", "collection": collection, "engine": engine, "method": method}, means)
+
+
+def component_rows(bench: Bench, data: Path, collection: Collection, *, every: int = 1) -> list[Row]:
+    """Rank every so many dev questions without each part; where all are asked, add the rows of the subset."""
+    topics, judged = questions(data, collection, "dev", every)
+    steps = (1, EVERY_COMPONENT) if every == 1 else (every,)
+    rows = []
+    with bench.open(collection, "alone") as index:
+        for part in PARTS:
+            run = bench.rank(index, topics, TUNED, settings_without(part))
+            for step in steps:
+                asked = list(topics)[:: step // every]
+                qrels = {query_id: judged[query_id] for query_id in asked if query_id in judged}
+                figures = scores_of(qrels, run, (*MEASURES, *collection.measures)).means
+                subject = {"table": "components", "collection": collection.name, "method": TUNED}
+                name = "all" if step == 1 else f"every {step}"
+                rows.append(Row(subject | {"without": part, "questions": name}, figures))
+    return rows
 
 
 def answer_rows(
@@ -190,6 +212,8 @@ def measure(
         yield from held_out_rows(bench)
         yield from sample_rows(bench)
         for collection in collections:
+            if collection is not SAMPLE_COLLECTION:
+                yield from component_rows(bench, data, collection)
             if "train" in collection.splits:  # those with answer strings
                 yield from answer_rows(bench, data, collection, progress)
 

@@ -27,7 +27,7 @@ from indexer.terminal import echo_json, echo_lines
 FOLDER = SAMPLE / "held-out"
 HELD_OUT = Collection(
     name="held-out",
-    prefix="held",
+    prefix="",
     corpus=str(FOLDER / "papers.jsonl"),
     splits={"dev": (str(FOLDER / "topics.jsonl"), str(FOLDER / "qrels.txt"))},
 )
@@ -52,28 +52,36 @@ def held_out_rows(bench: Bench) -> list[Row]:
 def figures_by_kind(
     topics: Sequence[Mapping[str, Any]], qrels: Qrels, run: Run
 ) -> dict[str, dict[str, float]]:
-    """Return for each kind of question the shares of questions whose papers were found, or wrongly came.
+    """Return for each kind of question the shares of questions whose papers were found, or wrongly came."""
+    return {
+        kind: {figure: sum(values.values()) / len(values) for figure, values in figures.items()}
+        for kind, figures in values_by_kind(topics, qrels, run).items()
+    }
+
+
+def values_by_kind(
+    topics: Sequence[Mapping[str, Any]], qrels: Qrels, run: Run
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Return {kind: {figure: {query_id: 0 or 1}}}: whether a question's papers were found, or wrongly came.
 
     Args:
         topics: with `query_id`, `kind` and, where something is ruled out, `excluded`.
         qrels: grades above 0 are relevant.
         run: papers by question, best first.
     """
-    seen: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    seen: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for topic in topics:
-        order = [doc_id for doc_id, _ in run[topic["query_id"]]]
-        relevant = {doc_id for doc_id, grade in qrels[topic["query_id"]].items() if grade > 0}
+        query_id = topic["query_id"]
+        order = [doc_id for doc_id, _ in run[query_id]]
+        relevant = {doc_id for doc_id, grade in qrels[query_id].items() if grade > 0}
         of_kind = seen[topic["kind"]]
         if topic["kind"] == TWO_STEP:
-            of_kind[f"both@{BOTH}"].append(relevant <= set(order[:BOTH]))
+            of_kind[f"both@{BOTH}"][query_id] = float(relevant <= set(order[:BOTH]))
         else:
-            of_kind[f"Success@{FIRST}"].append(not relevant.isdisjoint(order[:FIRST]))
+            of_kind[f"Success@{FIRST}"][query_id] = float(not relevant.isdisjoint(order[:FIRST]))
         if excluded := topic.get("excluded"):
-            of_kind[f"excluded@{FIRST}"].append(not set(excluded).isdisjoint(order[:FIRST]))
-    return {
-        kind: {figure: sum(found) / len(found) for figure, found in figures.items()}
-        for kind, figures in seen.items()
-    }
+            of_kind[f"excluded@{FIRST}"][query_id] = float(not set(excluded).isdisjoint(order[:FIRST]))
+    return seen
 
 
 @click.command()

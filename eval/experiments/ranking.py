@@ -2,9 +2,9 @@
 
     python -m eval.experiments.ranking --home DIR [--topics dev|train] [--json]
 
-Each collection is indexed alone and with the others in one index, its ids prefixed there; every method ranks
-its questions in both. The `or` runs are also laid beside those of a real Elasticsearch, where it recorded the
-same: alone without the title clause, together with one of weight .3.
+Each collection is indexed alone and, but for hotpotqa-100, with the others in one index, its ids prefixed
+there; every method ranks its questions in both. The `or` runs are also laid beside those of a real
+Elasticsearch, where it recorded the same: alone without the title clause, together with one of weight .3.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import gzip
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ import click
 
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of
-from eval.measures import evaluate
+from eval.measures import Scores, evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
@@ -44,6 +44,7 @@ COMBINED = "combined"
 METHODS = ("or", "paper", "shrag")
 BASELINE, TUNED = "or", "shrag"
 MEASURES = ("nDCG@10", "Success@5", "Success@15", "R@100")
+RECALL, BOTH = "R@10", "both@10"  # both: of all questions those with all their papers among the first ten
 DEPTH = 100
 FIRST = 10
 # The title weight of the recorded runs.
@@ -52,13 +53,23 @@ RECORDED_TITLE_WEIGHT = {"alone": 0.0, "together": 0.3}
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A corpus with its questions: files below the data folder, topics and qrels by split."""
+    """A corpus with its questions: files below the data folder, topics and qrels by split.
+
+    Its ids bear `prefix` in the index of all; without one it is not there. Its questions are measured by
+    `measures` beside the usual ones. A file of questions may hold the judgements, too, as "supporting".
+    """
 
     name: str
     prefix: str
     corpus: str
     splits: Mapping[str, tuple[str, str]]
     recorded: Mapping[str, str] = field(default_factory=dict)
+    measures: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The indexes that its questions are asked in: its own and that of all."""
+        return ("alone", "together") if self.prefix else ("alone",)
 
 
 def _tydi(language: str) -> Collection:
@@ -94,6 +105,13 @@ COLLECTIONS = (
         corpus="scifact/corpus.jsonl.gz",
         splits={"dev": ("scifact/topics.test.tsv", "scifact/qrels.test.txt")},
         recorded=_recorded("scifact-test"),
+    ),
+    Collection(
+        name="hotpotqa-100",
+        prefix="",
+        corpus="hotpotqa-100/corpus.jsonl.gz",
+        splits={"dev": ("hotpotqa-100/questions.jsonl", "hotpotqa-100/questions.jsonl")},
+        measures=(RECALL, BOTH),
     ),
 )
 
@@ -145,19 +163,20 @@ class Bench:
             return open_index(self._settings, name)
         except (UnknownIndex, IndexMismatch):
             if name == COMBINED:
-                write_combined(paths[0], self._data, COLLECTIONS)
+                write_combined(paths[0], self._data, [known for known in COLLECTIONS if known.prefix])
             request = IngestRequest(name=name, paths=[str(path) for path in paths], rebuild=True)
             build_index(request, self._settings, self._progress)
             return open_index(self._settings, name)
 
     def rank(
-        self, index: SearchIndex, topics: Mapping[str, str], method: str, title_weight: float | None = None
+        self,
+        index: SearchIndex,
+        topics: Mapping[str, str],
+        method: str,
+        settings: RetrieverSettings | None = None,
     ) -> Run:
         """Rank the questions in the index's judged unit."""
-        settings = RetrieverSettings()
-        if title_weight is not None:
-            # The recorded runs are of a match query, which counts a word as often as the question has it.
-            settings = settings.model_copy(update={"title_weight": title_weight, "count_repeats": True})
+        settings = settings or RetrieverSettings()
         request = SearchRequest(question="", method=method, k=DEPTH, collapse=index.manifest.unit == "paper")
         return asyncio.run(rank_topics(index, topics, request, settings, progress=self._progress)).run
 
@@ -203,12 +222,34 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 
 def questions(data: Path, collection: Collection, split: str, step: int = 1) -> tuple[dict[str, str], Qrels]:
     """Read every `step`-th topic and the judgements; of the training questions those that are not in dev."""
-    topics_path, qrels_path = collection.splits[split]
-    topics, qrels = read_topics(data / topics_path), read_qrels(data / qrels_path)
+    topics_path, qrels_path = (data / path for path in collection.splits[split])
+    topics = read_topics(topics_path)
+    qrels = supporting(qrels_path) if qrels_path == topics_path else read_qrels(qrels_path)
     if split != "dev":
         topics = unseen(topics, read_topics(data / collection.splits["dev"][0]))
         qrels = {query_id: grades for query_id, grades in qrels.items() if query_id in topics}
     return dict(list(topics.items())[::step]), qrels
+
+
+def supporting(path: Path) -> Qrels:
+    """Read {"query_id", "supporting"} lines: each paper that supports the answer is relevant."""
+    with path.open(encoding="utf-8") as lines:
+        return {
+            record["query_id"]: dict.fromkeys(record["supporting"], 1) for record in map(json.loads, lines)
+        }
+
+
+def scores_of(qrels: Qrels, run: Run, measures: Sequence[str]) -> Scores:
+    """Score a run as `evaluate` does, and by `both@10`, if that is asked for."""
+    found = evaluate(qrels, run, [measure for measure in measures if measure != BOTH])
+    if BOTH not in measures:
+        return found
+    both = {query_id: float(recall == 1) for query_id, recall in found.per_query[RECALL].items()}
+    return replace(
+        found,
+        means=found.means | {BOTH: sum(both.values()) / len(both)},
+        per_query=found.per_query | {BOTH: both},
+    )
 
 
 def run_experiment(
@@ -218,18 +259,25 @@ def run_experiment(
     tables = Tables([], [], [])
     for collection in collections:
         topics, judged = questions(data, collection, split)
-        for setting, weight in RECORDED_TITLE_WEIGHT.items():
+        for setting in collection.settings:
             subject = {"collection": collection.name, "setting": setting}
             qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
-            recorded_path = golden / collection.recorded[setting]
             with bench.open(collection, setting) as index:
                 scores = {
-                    method: evaluate(qrels, bench.rank(index, topics, method), MEASURES) for method in METHODS
+                    method: scores_of(
+                        qrels, bench.rank(index, topics, method), (*MEASURES, *collection.measures)
+                    )
+                    for method in METHODS
                 }
-                if split == "dev" and recorded_path.exists():
-                    ours, recorded = bench.rank(index, topics, BASELINE, weight), read_run(recorded_path)
-                    figures = {"title_weight": weight, **beside_recorded(qrels, ours, recorded)}
-                    tables.beside.append(Row(subject, figures))
+                recorded = golden / collection.recorded.get(setting, "nothing")
+                if split == "dev" and recorded.exists():
+                    # A match query, which counts a word as often as the question has it.
+                    like = {"title_weight": RECORDED_TITLE_WEIGHT[setting], "count_repeats": True}
+                    ours = bench.rank(index, topics, BASELINE, RetrieverSettings().model_copy(update=like))
+                    figures = beside_recorded(qrels, ours, read_run(recorded))
+                    tables.beside.append(
+                        Row(subject, {"title_weight": RECORDED_TITLE_WEIGHT[setting], **figures})
+                    )
             tables.ranked.extend(
                 Row(subject | {"method": method}, {"questions": len(topics), **scored.means})
                 for method, scored in scores.items()

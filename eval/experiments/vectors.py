@@ -8,7 +8,6 @@ question's hundred, and both that and the hundred nearest passages. Beside them 
 way and the vectors alone. What was encoded for one engine is not encoded again for the other.
 """
 
-import asyncio
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +17,10 @@ import click
 
 from eval.experiments.engines import ENGINES, settings_of
 from eval.experiments.options import data_option, home_option
-from eval.experiments.ranking import COLLECTIONS, DEPTH, Bench, Collection, collection_option, questions
+from eval.experiments.ranking import COLLECTIONS, Bench, Collection, collection_option, questions
 from eval.experiments.rows import Row, table_of
 from eval.measures import evaluate
 from eval.progress import question_bar
-from eval.ranking import rank_topics
-from eval.runs import Run
 from indexer.errors import IndexerError
 from indexer.ingest import Progress
 from indexer.options import json_option
@@ -31,8 +28,6 @@ from indexer.settings import EngineName, IndexerSettings
 from indexer.store.build_folder import VECTORS
 from indexer.store.engines import open_store
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.index import SearchIndex
-from retriever.search import SearchRequest
 from retriever.settings import Candidates, RetrieverSettings
 
 MEASURES = ("nDCG@10", "Success@5", "R@100")
@@ -55,14 +50,6 @@ def share_vectors(embedded: IndexerSettings, cluster: IndexerSettings, name: str
             shutil.copytree(source.local.version_path(version) / VECTORS, target.local.encoded)
 
 
-def rank(index: SearchIndex, topics: Mapping[str, str], way: str, progress: Progress) -> Run:
-    """Rank the questions by a way of the table."""
-    method, candidates = ROWS[way]
-    settings = RetrieverSettings().model_copy(update={"candidates": candidates})
-    request = SearchRequest("", method=method, k=DEPTH, collapse=index.manifest.unit == "paper")
-    return asyncio.run(rank_topics(index, topics, request, settings, progress=progress)).run
-
-
 def run_experiment(
     home: Path,
     data: Path,
@@ -77,9 +64,12 @@ def run_experiment(
         for engine in engines:
             if engine != ENGINES[0]:
                 share_vectors(places[ENGINES[0]], places[engine], collection.name)
-            with Bench(home, data, progress, places[engine]).open(collection, "alone") as index:
-                for way in ROWS:
-                    means = evaluate(qrels, rank(index, topics, way, progress), MEASURES).means
+            bench = Bench(home, data, progress, places[engine])
+            with bench.open(collection, "alone") as index:
+                for way, (method, candidates) in ROWS.items():
+                    settings = RetrieverSettings().model_copy(update={"candidates": candidates})
+                    run = bench.rank(index, topics, method, settings)
+                    means = evaluate(qrels, run, MEASURES).means
                     subject = {"collection": collection.name, "engine": engine, "candidates": way}
                     yield Row(subject, {"questions": len(topics), **means})
 

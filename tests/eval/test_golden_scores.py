@@ -10,9 +10,11 @@ from click.testing import CliRunner
 
 from eval.experiments.golden import (
     EVERY,
+    EVERY_COMPONENT,
     RECORDED,
     SAMPLE_COLLECTION,
     answer_rows,
+    component_rows,
     drift_table,
     find_drift,
     main,
@@ -73,6 +75,11 @@ def test_held_out_questions_are_counted_by_what_their_kind_asks_for():
 @pytest.mark.parametrize("name", BY_NAME)
 def test_methods_rank_a_shared_collection_as_recorded(bench, shared_data, name):
     assert_as_recorded(ranking_rows(bench, shared_data, "tantivy", BY_NAME[name]))
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_without_each_part_of_the_order_a_shared_collection_is_ranked_as_recorded(bench, shared_data, name):
+    assert_as_recorded(component_rows(bench, shared_data, BY_NAME[name], every=EVERY_COMPONENT))
 
 
 @pytest.mark.parametrize("name", ["tydi-ko", "tydi-en"])

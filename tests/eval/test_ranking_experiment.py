@@ -3,7 +3,15 @@ import json
 
 from click.testing import CliRunner
 
-from eval.experiments.ranking import Collection, main, prefixed, unseen, write_combined
+from eval.experiments.ranking import (
+    Collection,
+    main,
+    prefixed,
+    scores_of,
+    supporting,
+    unseen,
+    write_combined,
+)
 
 
 def packed_lines(path, records):
@@ -43,3 +51,17 @@ def test_a_missing_data_folder_is_told(tmp_path):
 
     assert result.exit_code == 2
     assert "no collections in" in result.stderr
+
+
+def test_supporting_papers_are_relevant_and_both_must_be_among_the_first_ten(tmp_path):
+    path = tmp_path / "questions.jsonl"
+    records = [{"query_id": query_id, "question": "?", "supporting": ["5", "9"]} for query_id in ("q1", "q2")]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    qrels = supporting(path)
+    run = {"q1": [("5", 3.0), ("1", 2.0), ("9", 1.0)], "q2": [("9", 1.0), ("2", 0.5)]}
+
+    scores = scores_of(qrels, run, ("R@10", "both@10"))
+
+    assert qrels == {"q1": {"5": 1, "9": 1}, "q2": {"5": 1, "9": 1}}
+    assert scores.means == {"R@10": 0.75, "both@10": 0.5}
+    assert scores.per_query["both@10"] == {"q1": 1.0, "q2": 0.0}

@@ -11,7 +11,7 @@ import pytest
 from eval.experiments.engines import MEASURES, benches, run_experiment
 from eval.experiments.golden import RECORDED as SCORES
 from eval.experiments.golden import SAMPLE_COLLECTION, drift_table, find_drift, ranking_row, read_rows
-from eval.experiments.ranking import COLLECTIONS
+from eval.experiments.ranking import BOTH, COLLECTIONS, RECALL
 from indexer.requests import no_progress
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 
@@ -56,7 +56,7 @@ def assert_scored_as_recorded(of_cluster):
             row.subject["collection"],
             "elasticsearch",
             row.subject["method"],
-            {measure: row.figures[measure] for measure in MEASURES},
+            {name: value for name, value in row.figures.items() if name in {*MEASURES, RECALL, BOTH}},
         )
         for row in of_cluster
     ]

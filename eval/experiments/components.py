@@ -1,0 +1,137 @@
+"""What each part of the default order adds: `shrag` without it, beside the whole.
+
+    python -m eval.experiments.components --home DIR [--collection NAME] [--part NAME] [--step N] [--json]
+
+Parts are those of SHRAG_WITHOUT, and the constraints of questions (SHRAG_CONSTRAINTS). Asked are the dev
+questions of tydi in its own index and in that of all, of scifact and hotpotqa-100 in their own, and the
+held-out questions by kind. Each figure without a part stands beside the whole's, with the paired difference
+and its interval.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import click
+
+from eval.experiments.held_out import FOLDER, HELD_OUT, values_by_kind
+from eval.experiments.options import data_option, home_option
+from eval.experiments.ranking import COLLECTIONS, TUNED, Bench, Collection, prefixed, questions, scores_of
+from eval.experiments.sample import read_lines
+from eval.progress import question_bar
+from eval.significance import Comparison, compare
+from indexer.columns import table
+from indexer.options import json_option
+from indexer.terminal import echo_json, echo_lines
+from retriever.settings import OrderPart, RetrieverSettings
+
+PARTS: tuple[str, ...] = (*get_args(OrderPart), "constraints")
+MEASURE = "nDCG@10"
+TOGETHER = ("tydi-ko", "tydi-en")
+ASKED: Mapping[str, Collection] = {known.name: known for known in (*COLLECTIONS, HELD_OUT)}
+
+Values = Mapping[tuple[str, str], Mapping[str, float]]  # by (kind of question, figure) those of each question
+
+
+class Loss(NamedTuple):
+    """What is lost, or gained, without a part: of b − a, b is without it."""
+
+    subject: Mapping[str, str]  # collection, setting, kind, measure, without
+    found: Comparison
+
+
+def settings_without(part: str) -> RetrieverSettings:
+    """Return the settings of the order without a part; of the whole for ""."""
+    settings = RetrieverSettings()
+    if part == "constraints":
+        return settings.model_copy(update={"constraints": False})
+    return settings.model_copy(update={"without": settings.without | {part} if part else settings.without})
+
+
+def measured(
+    bench: Bench, data: Path, collection: Collection, setting: str, parts: Sequence[str], step: int
+) -> Iterator[tuple[str, Values]]:
+    """Yield each part with the values of all questions without it, the whole first."""
+    topics, judged = questions(data, collection, "dev", step)
+    qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
+    qrels = {query_id: qrels[query_id] for query_id in topics if query_id in qrels}
+    kinds = [topic for topic in _held_out_topics(collection) if topic["query_id"] in topics]
+    with bench.open(collection, setting) as index:
+        for part in ("", *parts):
+            run = bench.rank(index, topics, TUNED, settings_without(part))
+            if kinds:
+                found = values_by_kind(kinds, qrels, run)
+                yield part, {(kind, name): of for kind in found for name, of in found[kind].items()}
+            else:
+                scores = scores_of(qrels, run, (MEASURE, *collection.measures)).per_query
+                yield part, {("", name): of for name, of in scores.items()}
+
+
+def _held_out_topics(collection: Collection) -> Sequence[Mapping[str, str]]:
+    return read_lines(FOLDER / "topics.jsonl") if collection is HELD_OUT else ()
+
+
+def losses(
+    bench: Bench, data: Path, collection: Collection, setting: str, parts: Sequence[str], step: int = 1
+) -> Iterator[Loss]:
+    """Yield the rows of a collection in an index."""
+    (_, whole), *without = measured(bench, data, collection, setting, parts, step)
+    for (kind, measure), values in whole.items():
+        for part, others in without:
+            subject = {
+                "collection": collection.name,
+                "setting": setting,
+                "kind": kind,
+                "measure": measure,
+                "without": part,
+            }
+            yield Loss(
+                subject,
+                compare(list(values.values()), [others[kind, measure][query_id] for query_id in values]),
+            )
+
+
+def _show(rows: Sequence[Loss]) -> None:
+    header = ("collection", "index", "kind", "measure", "without", "whole", "now", "difference")
+    cells = [
+        (*row.subject.values(), f"{row.found.mean_a:.4f}", f"{row.found.mean_b:.4f}", *row.found.as_cells())
+        for row in rows
+    ]
+    echo_lines(table([(*header, "95 % interval", "p", "higher / same / lower"), *cells], words=5))
+
+
+@click.command()
+@home_option
+@data_option
+@click.option(
+    "--collection",
+    "names",
+    multiple=True,
+    type=click.Choice(list(ASKED)),
+    help="Only this; may be given again.",
+)
+@click.option(
+    "--part", "parts", multiple=True, type=click.Choice(PARTS), help="Only this; may be given again."
+)
+@click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
+@json_option
+def main(
+    home: Path, data: Path, names: tuple[str, ...], parts: tuple[str, ...], step: int, as_json: bool
+) -> None:
+    """Leave out one part of the order after the other, and lay the scores beside the whole."""
+    with question_bar() as progress:
+        bench = Bench(home, data, progress)
+        rows = [
+            row
+            for name in names or ASKED
+            for setting in (("alone", "together") if name in TOGETHER else ("alone",))
+            for row in losses(bench, data, ASKED[name], setting, parts or PARTS, step)
+        ]
+    if as_json:
+        echo_json([{**row.subject, **row.found.as_record()} for row in rows])
+    else:
+        _show(rows)
+
+
+if __name__ == "__main__":
+    main()
