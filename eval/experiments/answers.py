@@ -18,8 +18,9 @@ from typing import Any
 import click
 import numpy as np
 
+from eval.experiments.bench import Bench
+from eval.experiments.collections import COLLECTIONS, Collection, questions
 from eval.experiments.options import data_option, home_option
-from eval.experiments.ranking import COLLECTIONS, Bench, Collection, questions
 from eval.experiments.rows import Row, table_of
 from eval.progress import question_bar
 from generator.extractive import MOST_SENTENCES, extractive_answer

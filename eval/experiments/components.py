@@ -14,9 +14,13 @@ from typing import NamedTuple, get_args
 
 import click
 
+from eval.experiments.bench import TUNED, Bench
+from eval.experiments.collections import COLLECTIONS, Collection, prefixed, questions
+from eval.experiments.engines import MEASURES
 from eval.experiments.held_out import FOLDER, HELD_OUT, values_by_kind
+from eval.experiments.measures import scores_of
 from eval.experiments.options import data_option, home_option
-from eval.experiments.ranking import COLLECTIONS, TUNED, Bench, Collection, prefixed, questions, scores_of
+from eval.experiments.rows import Row
 from eval.experiments.sample import read_lines
 from eval.progress import question_bar
 from eval.significance import Comparison, compare
@@ -28,6 +32,7 @@ from retriever.settings import OrderPart, RetrieverSettings
 PARTS: tuple[str, ...] = (*get_args(OrderPart), "constraints")
 MEASURE = "nDCG@10"
 TOGETHER = ("tydi-ko", "tydi-en")
+EVERY = 20  # the step of the subset that the tests ask
 ASKED: Mapping[str, Collection] = {known.name: known for known in (*COLLECTIONS, HELD_OUT)}
 
 Values = Mapping[tuple[str, str], Mapping[str, float]]  # by (kind of question, figure) those of each question
@@ -89,6 +94,24 @@ def losses(
                 subject,
                 compare(list(values.values()), [others[kind, measure][query_id] for query_id in values]),
             )
+
+
+def component_rows(bench: Bench, data: Path, collection: Collection, *, every: int = 1) -> list[Row]:
+    """Rank every so many dev questions without each part; where all are asked, add the rows of the subset."""
+    topics, judged = questions(data, collection, "dev", every)
+    steps = (1, EVERY) if every == 1 else (every,)
+    rows = []
+    with bench.open(collection, "alone") as index:
+        for part in PARTS:
+            run = bench.rank(index, topics, TUNED, settings_without(part))
+            for step in steps:
+                asked = list(topics)[:: step // every]
+                qrels = {query_id: judged[query_id] for query_id in asked if query_id in judged}
+                figures = scores_of(qrels, run, (*MEASURES, *collection.measures)).means
+                subject = {"table": "components", "collection": collection.name, "method": TUNED}
+                name = "all" if step == 1 else f"every {step}"
+                rows.append(Row(subject | {"without": part, "questions": name}, figures))
+    return rows
 
 
 def _show(rows: Sequence[Loss]) -> None:

@@ -13,18 +13,11 @@ from typing import get_args
 
 import click
 
+from eval.experiments.bench import METHODS, Bench
+from eval.experiments.collections import COLLECTIONS, Collection, collection_option, prefixed, questions
+from eval.experiments.measures import scores_of
 from eval.experiments.options import data_option, home_option
-from eval.experiments.ranking import (
-    COLLECTIONS,
-    FIRST,
-    METHODS,
-    Bench,
-    Collection,
-    collection_option,
-    prefixed,
-    questions,
-    scores_of,
-)
+from eval.experiments.ranking import FIRST
 from eval.experiments.rows import Row, table_of
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar

@@ -25,11 +25,13 @@ from typing import get_args
 import click
 
 from eval.experiments.answers import ask_all, report
-from eval.experiments.components import PARTS, settings_without
+from eval.experiments.bench import METHODS, Bench
+from eval.experiments.collections import COLLECTIONS, Collection, questions
+from eval.experiments.components import component_rows
 from eval.experiments.engines import MEASURES, benches
 from eval.experiments.held_out import held_out_rows
+from eval.experiments.measures import scores_of
 from eval.experiments.options import DATA, home_option
-from eval.experiments.ranking import COLLECTIONS, METHODS, TUNED, Bench, Collection, questions, scores_of
 from eval.experiments.rows import Row
 from eval.experiments.sample import (
     SAMPLE,
@@ -57,7 +59,6 @@ SAMPLE_COLLECTION = Collection(
     splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
 )
 EVERY = 4  # the step of the subset whose answers the tests ask for
-EVERY_COMPONENT = 20  # the same of the questions that the tests ask without each part
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,24 +154,6 @@ def ranking_rows(bench: Bench, data: Path, engine: EngineName, collection: Colle
 def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, float]) -> Row:
     """Make the row of a method's mean scores."""
     return Row({"table": "ranking", "collection": collection, "engine": engine, "method": method}, means)
-
-
-def component_rows(bench: Bench, data: Path, collection: Collection, *, every: int = 1) -> list[Row]:
-    """Rank every so many dev questions without each part; where all are asked, add the rows of the subset."""
-    topics, judged = questions(data, collection, "dev", every)
-    steps = (1, EVERY_COMPONENT) if every == 1 else (every,)
-    rows = []
-    with bench.open(collection, "alone") as index:
-        for part in PARTS:
-            run = bench.rank(index, topics, TUNED, settings_without(part))
-            for step in steps:
-                asked = list(topics)[:: step // every]
-                qrels = {query_id: judged[query_id] for query_id in asked if query_id in judged}
-                figures = scores_of(qrels, run, (*MEASURES, *collection.measures)).means
-                subject = {"table": "components", "collection": collection.name, "method": TUNED}
-                name = "all" if step == 1 else f"every {step}"
-                rows.append(Row(subject | {"without": part, "questions": name}, figures))
-    return rows
 
 
 def answer_rows(

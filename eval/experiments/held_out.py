@@ -14,8 +14,9 @@ from typing import Any
 
 import click
 
+from eval.experiments.bench import METHODS, Bench
+from eval.experiments.collections import Collection
 from eval.experiments.options import home_option
-from eval.experiments.ranking import METHODS, Bench, Collection
 from eval.experiments.rows import Row, table_of
 from eval.experiments.sample import SAMPLE, read_lines
 from eval.progress import question_bar

@@ -18,9 +18,10 @@ from typing import get_args
 import click
 import numpy as np
 
+from eval.experiments.bench import Bench
+from eval.experiments.collections import COLLECTIONS, questions
 from eval.experiments.engines import settings_of
 from eval.experiments.options import data_option, home_option
-from eval.experiments.ranking import COLLECTIONS, Bench, questions
 from eval.experiments.weight_grid import (
     COSINE,
     SAME_TITLE,

@@ -15,8 +15,9 @@ from pathlib import Path
 import click
 import numpy as np
 
+from eval.experiments.bench import Bench
+from eval.experiments.collections import COLLECTIONS, prefixed, questions
 from eval.experiments.options import data_option, home_option
-from eval.experiments.ranking import COLLECTIONS, Bench, prefixed, questions
 from eval.experiments.rows import Row, table_of
 from eval.experiments.weight_grid import (
     SAME_TITLE,

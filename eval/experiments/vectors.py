@@ -15,9 +15,10 @@ from pathlib import Path
 
 import click
 
+from eval.experiments.bench import Bench
+from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
 from eval.experiments.engines import ENGINES, settings_of
 from eval.experiments.options import data_option, home_option
-from eval.experiments.ranking import COLLECTIONS, Bench, Collection, collection_option, questions
 from eval.experiments.rows import Row, table_of
 from eval.measures import evaluate
 from eval.progress import question_bar

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from eval.experiments.bench import Bench
+from eval.experiments.collections import COLLECTIONS
+from eval.experiments.components import EVERY as EVERY_COMPONENT
+from eval.experiments.components import component_rows
 from eval.experiments.golden import (
     EVERY,
-    EVERY_COMPONENT,
     RECORDED,
     SAMPLE_COLLECTION,
     answer_rows,
-    component_rows,
     drift_table,
     find_drift,
     main,
@@ -23,7 +25,6 @@ from eval.experiments.golden import (
     sample_rows,
 )
 from eval.experiments.held_out import figures_by_kind, held_out_rows
-from eval.experiments.ranking import COLLECTIONS, Bench
 from eval.experiments.rows import Row
 from indexer.requests import no_progress
 from tests.conftest import SHARED

@@ -3,15 +3,9 @@ import json
 
 from click.testing import CliRunner
 
-from eval.experiments.ranking import (
-    Collection,
-    main,
-    prefixed,
-    scores_of,
-    supporting,
-    unseen,
-    write_combined,
-)
+from eval.experiments.collections import Collection, prefixed, supporting, unseen, write_combined
+from eval.experiments.measures import scores_of
+from eval.experiments.ranking import main
 
 
 def packed_lines(path, records):

@@ -17,6 +17,7 @@ WITH_VECTORS = AppliedSearch(
     hits_per_query=10,
     count_repeats=None,
     candidates="both",
+    without=(),
     vectors="mini",
     vectors_unused="",
     reranker="",

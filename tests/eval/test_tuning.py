@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from eval.experiments import semantic_tuning, tuning
+from eval.experiments.bench import Bench
+from eval.experiments.collections import questions
 from eval.experiments.golden import SAMPLE_COLLECTION
-from eval.experiments.ranking import Bench, questions
 from eval.experiments.weight_grid import COSINE, Candidates, collect, grid, ndcg, scaled
 from eval.measures import evaluate
 from eval.ranking import rank_topics

@@ -8,10 +8,11 @@ import os
 
 import pytest
 
+from eval.experiments.collections import COLLECTIONS
 from eval.experiments.engines import MEASURES, benches, run_experiment
 from eval.experiments.golden import RECORDED as SCORES
 from eval.experiments.golden import SAMPLE_COLLECTION, drift_table, find_drift, ranking_row, read_rows
-from eval.experiments.ranking import BOTH, COLLECTIONS, RECALL
+from eval.experiments.measures import BOTH, RECALL
 from indexer.requests import no_progress
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 

@@ -1,0 +1,62 @@
+"""The indexes of the collections, and runs of their questions by any method."""
+
+import asyncio
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from eval.experiments.collections import COLLECTIONS, Collection, write_combined
+from eval.ranking import rank_topics
+from eval.runs import Run
+from indexer.errors import IndexMismatch, UnknownIndex
+from indexer.ingest import IngestRequest, Progress, build_index
+from indexer.settings import IndexerSettings
+from retriever.index import SearchIndex, open_index
+from retriever.search import SearchRequest
+from retriever.settings import RetrieverSettings
+
+COMBINED = "combined"
+METHODS = ("or", "paper", "shrag")
+BASELINE, TUNED = "or", "shrag"
+DEPTH = 100
+
+
+class Bench:
+    """The collections' indexes of one home, built where they are missing or outdated."""
+
+    def __init__(
+        self, home: Path, data: Path, progress: Progress, settings: IndexerSettings | None = None
+    ) -> None:
+        """Name the folders, or the engine as well; nothing is built yet."""
+        self._settings = settings or IndexerSettings(home=home)
+        self._data = data
+        self._progress = progress
+
+    def open(self, collection: Collection, setting: str) -> SearchIndex:
+        """Open the collection's own index, or the one of all."""
+        if setting == "alone":
+            return self._opened(collection.name, [self._data / collection.corpus])
+        with tempfile.TemporaryDirectory() as folder:
+            return self._opened(COMBINED, [Path(folder) / "combined.jsonl"])
+
+    def _opened(self, name: str, paths: Sequence[Path]) -> SearchIndex:
+        try:
+            return open_index(self._settings, name)
+        except (UnknownIndex, IndexMismatch):
+            if name == COMBINED:
+                write_combined(paths[0], self._data, [known for known in COLLECTIONS if known.prefix])
+            request = IngestRequest(name=name, paths=[str(path) for path in paths], rebuild=True)
+            build_index(request, self._settings, self._progress)
+            return open_index(self._settings, name)
+
+    def rank(
+        self,
+        index: SearchIndex,
+        topics: Mapping[str, str],
+        method: str,
+        settings: RetrieverSettings | None = None,
+    ) -> Run:
+        """Rank the questions in the index's judged unit."""
+        settings = settings or RetrieverSettings()
+        request = SearchRequest(question="", method=method, k=DEPTH, collapse=index.manifest.unit == "paper")
+        return asyncio.run(rank_topics(index, topics, request, settings, progress=self._progress)).run

@@ -1,0 +1,146 @@
+"""The collections that experiments rank: their corpora, questions and judgements below the data folder."""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eval.experiments.measures import BOTH, RECALL
+from eval.qrels import Qrels, read_qrels
+from eval.topics import read_topics
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A corpus with its questions: files below the data folder, topics and qrels by split.
+
+    Its ids bear `prefix` in the index of all; without one it is not there. Its questions are measured by
+    `measures` beside the usual ones. A file of questions may hold the judgements, too, as "supporting".
+    """
+
+    name: str
+    prefix: str
+    corpus: str
+    splits: Mapping[str, tuple[str, str]]
+    recorded: Mapping[str, str] = field(default_factory=dict)
+    measures: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The indexes that its questions are asked in: its own and that of all."""
+        return ("alone", "together") if self.prefix else ("alone",)
+
+
+def _tydi(language: str) -> Collection:
+    folder = f"tydi-goldp/miracl-v1.0-{language}"
+    return Collection(
+        name=f"tydi-{language}",
+        prefix=language,
+        corpus=f"tydi-goldp/miracl-corpus-v1.0-{language}",
+        splits={
+            split: (
+                f"{folder}/topics/topics.miracl-v1.0-{language}-{split}.tsv",
+                f"{folder}/qrels/qrels.miracl-v1.0-{language}-{split}.tsv",
+            )
+            for split in ("dev", "train")
+        },
+        recorded=_recorded(f"tydi-{language}-dev"),
+    )
+
+
+def _recorded(name: str) -> dict[str, str]:
+    return {
+        "alone": f"runs/{name}.bilingual-discard.trec.gz",
+        "together": f"runs/combined.{name}.bilingual-discard-title0.3.trec.gz",
+    }
+
+
+COLLECTIONS = (
+    _tydi("ko"),
+    _tydi("en"),
+    Collection(
+        name="scifact",
+        prefix="sf",
+        corpus="scifact/corpus.jsonl.gz",
+        splits={"dev": ("scifact/topics.test.tsv", "scifact/qrels.test.txt")},
+        recorded=_recorded("scifact-test"),
+    ),
+    Collection(
+        name="hotpotqa-100",
+        prefix="",
+        corpus="hotpotqa-100/corpus.jsonl.gz",
+        splits={"dev": ("hotpotqa-100/questions.jsonl", "hotpotqa-100/questions.jsonl")},
+        measures=(RECALL, BOTH),
+    ),
+)
+
+
+collection_option = click.option(
+    "--collection",
+    "names",
+    multiple=True,
+    type=click.Choice([collection.name for collection in COLLECTIONS]),
+    help="Only this; may be given again.",
+)
+
+
+def write_combined(path: Path, data: Path, collections: Iterable[Collection]) -> None:
+    """Write all corpora into one file of MIRACL's layout, ids prefixed."""
+    with path.open("w", encoding="utf-8") as file:
+        for collection in collections:
+            for record in records(data / collection.corpus):
+                passage = {
+                    "docid": collection.prefix + str(record.get("docid", record.get("id"))),
+                    "title": record.get("title", ""),
+                    "text": record.get("text", record.get("abstract", "")),
+                }
+                file.write(json.dumps(passage, ensure_ascii=False) + "\n")
+
+
+def prefixed(qrels: Qrels, prefix: str) -> Qrels:
+    """Return judgements of ids as they stand in the index of all corpora."""
+    return {
+        query_id: {prefix + judged: grade for judged, grade in grades.items()}
+        for query_id, grades in qrels.items()
+    }
+
+
+def unseen(topics: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    """Return the topics whose question, apart from case and spaces, is not among the others."""
+    known = {_folded(question) for question in others.values()}
+    return {query_id: question for query_id, question in topics.items() if _folded(question) not in known}
+
+
+def _folded(question: str) -> str:
+    return " ".join(question.casefold().split())
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a corpus: a packed file, or all of a folder."""
+    files = sorted(path.glob("*.jsonl.gz")) if path.is_dir() else [path]
+    for file in files:
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+
+def questions(data: Path, collection: Collection, split: str, step: int = 1) -> tuple[dict[str, str], Qrels]:
+    """Read every `step`-th topic and the judgements; of the training questions those that are not in dev."""
+    topics_path, qrels_path = (data / path for path in collection.splits[split])
+    topics = read_topics(topics_path)
+    qrels = supporting(qrels_path) if qrels_path == topics_path else read_qrels(qrels_path)
+    if split != "dev":
+        topics = unseen(topics, read_topics(data / collection.splits["dev"][0]))
+        qrels = {query_id: grades for query_id, grades in qrels.items() if query_id in topics}
+    return dict(list(topics.items())[::step]), qrels
+
+
+def supporting(path: Path) -> Qrels:
+    """Read {"query_id", "supporting"} lines: each paper that supports the answer is relevant."""
+    with path.open(encoding="utf-8") as lines:
+        return {
+            record["query_id"]: dict.fromkeys(record["supporting"], 1) for record in map(json.loads, lines)
+        }
