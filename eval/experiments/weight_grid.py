@@ -19,6 +19,7 @@ from retriever.settings import RetrieverSettings
 
 FIRST = 10
 COSINE, SAME_TITLE = "cosine", "same title"
+COLUMNS = (*FEATURES, COSINE)
 
 Weights = Mapping[str, float]
 
@@ -27,7 +28,7 @@ Weights = Mapping[str, float]
 class Candidates:
     """The candidates of all questions that have something relevant, padded to the longest list."""
 
-    values: np.ndarray  # questions, candidates, features and cosine; the cosine NaN where there is none
+    values: np.ndarray  # questions, candidates, COLUMNS; the cosine NaN where there is none
     grades: np.ndarray  # questions, candidates; minus infinity for padding
     titles: np.ndarray  # questions, candidates: a number for each title of each question
     ideal: np.ndarray  # questions: the highest DCG@10 there could be
@@ -59,7 +60,7 @@ def collect(
 
 def _packed(rankings: Sequence[Ranking], qrels: Sequence[Mapping[str, int]]) -> Candidates:
     longest = max((len(ranking.scored or ()) for ranking in rankings), default=0)
-    values = np.zeros((len(rankings), longest, len(FEATURES) + 1))
+    values = np.zeros((len(rankings), longest, len(COLUMNS)))
     grades = np.full(values.shape[:2], -np.inf)
     titles = np.arange(grades.size).reshape(grades.shape)
     for place, (ranking, judged) in enumerate(zip(rankings, qrels, strict=True)):
@@ -93,9 +94,8 @@ def scaled(found: Candidates) -> Candidates:
 
 def ndcg(found: Candidates, weights: Weights) -> np.ndarray:
     """Return each question's nDCG@10 in the order by weights; those under one title share `same title`."""
-    used = [place for place, name in enumerate((*FEATURES, COSINE)) if weights.get(name)]
-    names = [(*FEATURES, COSINE)[place] for place in used]
-    scores = found.values[:, :, used] @ np.array([weights[name] for name in names])
+    used = [place for place, name in enumerate(COLUMNS) if weights.get(name)]
+    scores = found.values[:, :, used] @ np.array([weights[COLUMNS[place]] for place in used])
     if share := weights.get(SAME_TITLE, 0.0):
         number = np.bincount(found.titles.ravel(), minlength=found.titles.size)
         total = np.bincount(found.titles.ravel(), weights=scores.ravel(), minlength=found.titles.size)

@@ -7,19 +7,18 @@ from eval.experiments import semantic_tuning, tuning
 from eval.experiments.bench import Bench
 from eval.experiments.collections import questions
 from eval.experiments.golden import SAMPLE_COLLECTION
-from eval.experiments.weight_grid import COSINE, Candidates, collect, grid, ndcg, scaled
+from eval.experiments.weight_grid import COLUMNS, COSINE, Candidates, collect, grid, ndcg, scaled
 from eval.measures import evaluate
 from eval.ranking import rank_topics
 from indexer.requests import no_progress
-from retriever.order.features import FEATURES
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 
 
 def candidates(base, grades, *, titles=None, cosines=None):
     """Return the candidates of questions of which only the base, and the cosine, are known."""
-    values = np.zeros((*np.shape(base), len(FEATURES) + 1))
-    values[:, :, FEATURES.index("base")] = base
+    values = np.zeros((*np.shape(base), len(COLUMNS)))
+    values[:, :, COLUMNS.index("base")] = base
     values[:, :, -1] = np.nan if cosines is None else cosines
     titles = np.arange(np.size(base)).reshape(np.shape(base)) if titles is None else np.array(titles)
     return Candidates(values, np.array(grades), titles, np.ones(len(base)))
