@@ -136,9 +136,11 @@ def _counterpart(
     source = [token for token in words if token in translation.source]
     share = SYNONYM_WEIGHT if translation.origin == SYNONYM else 1.0
     weight = share * sum(weights[token] for token in source)
-    rarest = max((statistics.idf(token) for token in tokens), default=0.0)
+    rarity = [statistics.idf(token) for token in tokens]
+    if not (all if translation.origin in WHOLE else any)(rarity):
+        return Counterpart(tokens, weight, 0.0, translation.origin)  # no passage can hold it
     own = sum(words[token].importance for token in source)
-    return Counterpart(tokens, weight, (own or weight * rarest) if rarest else 0.0, translation.origin)
+    return Counterpart(tokens, weight, own or weight * max(rarity), translation.origin)
 
 
 def _joined(tokens: Iterable[str], sources: Sequence[frozenset[str]]) -> list[tuple[str, ...]]:

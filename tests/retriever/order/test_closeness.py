@@ -1,0 +1,57 @@
+"""How closely a passage speaks of a question."""
+
+import pytest
+
+from retriever.order.closeness import best_window, title_similarity
+from retriever.order.concepts import Concept, Counterpart, Word
+from tests.retriever.order.by_hand import candidate
+
+GRAPH = Concept("graph", (Word({"graph": 1.0}, 2.0),))
+SEARCH = Concept("검색", (Word({"검색": 1.0}, 1.0),), (Counterpart(("retriev",), 1.0, 1.0),))
+BOTH = [GRAPH, SEARCH]
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("graph _24 검색", 1),  # 25 positions on
+        ("graph _25 검색", 2 / 3),
+        ("graph _40 검색 _40 graph 검색", 1),  # wherever it stands
+        ("graph graph _40 검색", 2 / 3),
+        ("retriev _3 graph", 1),  # a counterpart as the word
+        ("검색 retriev", 1 / 3),  # which count once
+        ("other", 0),
+        ("", 0),
+    ],
+)
+def test_the_best_window_is_the_most_importance_within_25_positions(text, share):
+    assert best_window(BOTH, candidate(text)) == pytest.approx(share)
+
+
+def test_a_title_in_the_other_language_stands_in_no_window_with_the_text():
+    assert best_window(BOTH, candidate("graph", title2="검색")) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("title", "likeness"),
+    [
+        ("Graph theory", 2 / 3),
+        ("graphs", 2 * (5 / 6) / 3),  # one letter of six more
+        ("Gra ph", 2 / 3),  # written apart
+        ("grass lands", 2 / 3 * 0.6),  # three letters of five
+        ("검색 graph", 1),
+        ("검섹", 1 / 3 * 5 / 6),  # one letter of six another
+        ("quokka", 0),
+        ("", 0),
+    ],
+)
+def test_the_titles_words_are_compared_by_letters(title, likeness):
+    assert title_similarity(BOTH, candidate("x", title)) == pytest.approx(likeness)
+
+
+def test_a_question_of_words_that_no_passage_holds_is_close_to_nothing():
+    unknown = [Concept("graph", (Word({"graph": 1.0}, 0.0),))]
+
+    assert best_window(unknown, candidate("graph")) == 0
+    assert title_similarity(unknown, candidate("graph", "graph")) == 0
+    assert best_window([], candidate("graph")) == 0
