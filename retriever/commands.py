@@ -14,7 +14,7 @@ from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines, styled, visible
 from retriever.hits import SearchResult
 from retriever.methods import method_names
-from retriever.query_names import NOTHING_TO_SEARCH, QUESTION, TRANSLATION
+from retriever.query_names import NOTHING_TO_SEARCH, QUESTION
 
 LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one of each
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -199,7 +199,7 @@ def show_trace(result: SearchResult) -> None:
     rows = [("query", "hits")]
     for query in result.queries:
         words, titles, _ = query.query.partition(" OR title:")
-        shortened = titles and query.name in {QUESTION, TRANSLATION}
+        shortened = titles and query.name == QUESTION
         rows.append((f"{words} (and in titles)" if shortened else query.query, str(query.hits)))
     for lines in wrapped_table(rows) if result.queries else ():
         echo_lines(f" {line}" for line in lines)

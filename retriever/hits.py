@@ -81,7 +81,8 @@ class AppliedSearch:
 
     def as_record(self) -> dict[str, Any]:
         """Return the configuration as JSON."""
-        return {**asdict(self), "failures": list(self.failures)}
+        values = asdict(self).items()
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
 
     def deviations(self) -> dict[str, Any]:
         """Return what makes one question of a run unlike the others: failures, vectors not used."""

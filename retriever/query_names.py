@@ -1,7 +1,6 @@
 """The names of the queries of a plan, and what is said where none is left to send."""
 
 QUESTION = "question"  # the whole question
-TRANSLATION = "translation"  # the question's words in the other language
 NOTHING_TO_SEARCH = "nothing to search for: only stop words, punctuation or signs"
 EXPRESSION = "expression"  # of the expert language
 BRIDGES = "bridges"  # names that the best passages bring, and what these leave uncovered

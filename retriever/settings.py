@@ -1,8 +1,8 @@
 """How questions are searched for: environment variables `SHRAG_…`, read by the front ends."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from indexer.settings import OptionalPath
@@ -18,7 +18,6 @@ OrderPart = Literal[
     "coverage",
     "neighbours",
     "same-title",
-    "other-language",
     "second-hop",
 ]
 
@@ -44,7 +43,7 @@ class RetrieverSettings(BaseSettings):
         description="what `shrag` orders: the progressive queries' union, that and the whole question's "
         "hundred, or both and the hundred nearest passages",
     )
-    without: frozenset[OrderPart] = Field(
+    without: Annotated[frozenset[OrderPart], PlainSerializer(sorted)] = Field(
         default=frozenset(), description="parts of the order of `shrag` that are left out"
     )
     rerank_depth: int = Field(

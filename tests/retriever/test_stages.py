@@ -83,11 +83,11 @@ def test_keywords_that_a_person_edits_make_the_queries(index):
 def test_a_query_that_is_dropped_is_not_sent(index):
     context, stages = begun(index, "plan")
 
-    result = finished(context, stages.with_plan(stages.plan.without("SQ1", "translation")))
+    result = finished(context, stages.with_plan(stages.plan.without("SQ1", "question")))
 
     names = [query.name for query in result.queries]
     assert "SQ2" in names
-    assert not {"SQ1", "translation"} & set(names)
+    assert not {"SQ1", "question"} & set(names)
 
 
 def test_hits_of_another_source_join_the_candidates_under_its_name(index):

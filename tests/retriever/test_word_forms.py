@@ -63,14 +63,14 @@ def test_korean_words_are_not_searched_by_their_sound(index):
 
 @pytest.mark.parametrize("question", ["KD loss", "트로포닌"])
 def test_other_forms_can_be_switched_off(index, question):
-    assert found(index, question).applied.word_forms is True
-    plain = found(index, question, settings=RetrieverSettings(word_forms=False))
+    assert notes(index, question)
+    plain = found(index, question, settings=RetrieverSettings(without={"word-forms"}))
     assert not any("also searched" in note for note in plain.notes)
-    assert plain.applied.word_forms is False
+    assert plain.applied.without == ("word-forms",)
 
 
 @pytest.mark.parametrize("method", ["or", "paper"])
 def test_the_other_methods_search_what_is_asked(index, method):
     result = found(index, "KD 트로포닌", method)
     assert not any("also searched" in note for note in result.notes)
-    assert result.applied.word_forms is None
+    assert result.applied.without is None
