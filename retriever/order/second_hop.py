@@ -107,7 +107,7 @@ def find_bridges(
         for tokens, text in names.items():
             if asked.issuperset(tokens):
                 continue
-            rarity = strength * sum(statistics.idf(token) for token in set(tokens))
+            rarity = strength * sum(statistics.idf(token) for token in dict.fromkeys(tokens))
             if rarity > found.get(tokens, (0.0,))[0]:
                 found[tokens] = rarity, Bridge(tokens, text, scored.candidate.passage_id, strength)
     if not found:

@@ -86,6 +86,26 @@ def test_a_model_of_another_fingerprint_is_let_go_once(settings, tmp_path):
     assert "the encoder is another one" in result.notes[0]
 
 
+@pytest.mark.parametrize("refused", [False, True])
+def test_what_a_second_search_brings_is_ordered_with_the_others(settings, server, tmp_path, refused):
+    papers = [
+        {"id": "NAMED", "title": "Silberberg Tower", "abstract": "Built on a hill by Marta Quillon."},
+        {"id": "ANSWER", "title": "Marta Quillon", "abstract": "Marta Quillon drew maps."},
+        {"id": "BESIDE", "title": "Income", "abstract": "The profession has an income."},
+        *({"id": f"F{number:03}", "title": f"F{number}", "abstract": "rice"} for number in range(120)),
+    ]
+    build(settings, papers, tmp_path)
+    if refused:
+        server.refused = server.left = 0
+
+    result = found(settings, "the profession of the builder of Silberberg Tower", method="shrag", k=5)
+
+    assert bool(result.applied.vectors) is not refused
+    assert {"NAMED", "ANSWER"} <= set(ids(result)[:3])
+    [answer] = [hit for hit in result.hits if hit.passage_id == "ANSWER"]
+    assert "bridges" in answer.found_by
+
+
 def test_what_was_rolled_back_to_has_its_own_vectors(settings, tmp_path):
     build(settings, PAPERS, tmp_path)
     build(settings, [{"id": "NEW", "title": "axolotl"}], tmp_path, "update")

@@ -2,15 +2,18 @@
 
 import asyncio
 import json
+import subprocess
 
 import pytest
 from pydantic import ValidationError
 
 from indexer.glossary.given import read_glossary
+from retriever.explaining import explain
 from retriever.filters import make_filters
 from retriever.queries import searched_tokens
 from retriever.search import SearchRequest, Stages, open_search, run_stages
 from retriever.settings import RetrieverSettings
+from tests.indexer.corpora import command, environment_of
 from tests.retriever.papers import found, ids, index_of
 from tests.retriever.test_retriever_commands import shrag
 
@@ -63,6 +66,17 @@ def papers(rows):
 def hop(request, tmp_path_factory):
     with index_of(tmp_path_factory.mktemp("hop"), *papers(HOPS[request.param])) as index:
         yield index, request.param
+
+
+def in_process(home, question, seed):
+    """Search in a process of its own whose sets are ordered by `seed`."""
+    done = subprocess.run(
+        command("search", question, "--name", "own", "--json"),
+        env=environment_of(home) | {"PYTHONHASHSEED": str(seed)},
+        capture_output=True,
+        check=True,
+    )
+    return json.loads(done.stdout) | {"milliseconds": {}}
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +152,25 @@ def test_a_search_again_gives_the_same(hop):
     first, second = found(index, question).as_record(), found(index, question).as_record()
 
     assert first | {"milliseconds": {}} == second | {"milliseconds": {}}
+
+
+def test_another_process_gives_the_same(tmp_path):
+    index_of(tmp_path, *papers(HOPS[ENGLISH])).close()
+
+    first, second = (in_process(tmp_path, ENGLISH, seed) for seed in (1, 2))
+
+    assert any(query["name"] == "bridges" for query in first["queries"])
+    assert first == second
+
+
+def test_what_a_second_search_adds_is_explained(hop):
+    index, question = hop
+
+    account = asyncio.run(explain(index, SearchRequest(question), "ANSWER", RetrieverSettings()))
+
+    assert account.rank == 2
+    value, weight = account.features["title in passage"]
+    assert value * weight > 0
 
 
 @pytest.mark.parametrize("question", ["the of", "zzyzx qwrtplk", "Zzyzx Qwrtplk", "?!", "쀍뚫쀍"])
