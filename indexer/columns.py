@@ -43,12 +43,18 @@ def table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[st
     return [_aligned(row, widths, words).rstrip() for row in cells]
 
 
-def wrapped_table(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the lines of each row of a table, the header first; the widest columns are cut until it fits."""
+def wrapped_table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[list[str]]:
+    """Return the lines of each row of a table, the header first; the widest columns are cut until it fits.
+
+    The first `words` columns stand to the left, as in `table`.
+    """
     cells = [[visible(cell) for cell in row] for row in rows]
     widths = _fitting(_widths(cells))
     return [
-        [_aligned(line, widths).rstrip() for line in zip_longest(*map(_cut, row, widths), fillvalue="")]
+        [
+            _aligned(line, widths, words).rstrip()
+            for line in zip_longest(*map(_cut, row, widths), fillvalue="")
+        ]
         for row in cells
     ]
 

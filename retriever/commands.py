@@ -9,12 +9,12 @@ import click
 
 from indexer.columns import display_width, line_width, table, wrap, wrapped_table
 from indexer.options import json_option, name_option
-from indexer.requests import counted, plain
+from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines, styled, visible
 from retriever.hits import SearchResult
 from retriever.methods import method_names
-from retriever.query_names import NOTHING_TO_SEARCH, QUESTION
+from retriever.query_names import BRIDGES, NOTHING_TO_SEARCH, QUESTION
 
 LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one of each
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -130,8 +130,9 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 def explain(
     question: str, passage_id: str, name: str, method: str, synonyms: Path | None, as_json: bool
 ) -> None:
-    """Say, term by term, why PASSAGE_ID scores what it scores for QUESTION."""
+    """Say, part by part and term by term, why PASSAGE_ID scores what it scores for QUESTION."""
     from retriever.explaining import explain as run
+    from retriever.explanation_text import explanation_lines
     from retriever.index import open_index
     from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings
@@ -141,21 +142,7 @@ def explain(
     if as_json:
         echo_json(account.as_record())
         return
-    echo(f"{passage_id} [{method}]  {account.title}")
-    terms: list[tuple[str, ...]] = [("term", "field", "tf", "df", "idf", "weight", "score")]
-    for term in account.explanation.terms:
-        counts = plain(term.frequency), str(term.document_frequency)
-        terms.append(
-            (term.token, term.field, *counts, f"{term.idf:.3f}", plain(term.weight), f"{term.score:.4f}")
-        )
-    terms.append(("BM25", *[""] * 5, f"{account.explanation.score:.4f}"))
-    echo_lines(table(terms, words=2))
-    if account.features:
-        features = [("feature", "value", "weight", "score")]
-        for feature, (value, weight) in account.features.items():
-            features.append((feature, f"{value:.4f}", plain(weight), f"{value * weight:.4f}"))
-        echo_lines(table(features, words=1))
-    echo(account.summary)
+    echo_lines(explanation_lines(account))
 
 
 def show_search(result: SearchResult) -> None:
@@ -199,7 +186,7 @@ def show_trace(result: SearchResult) -> None:
     rows = [("query", "hits")]
     for query in result.queries:
         words, titles, _ = query.query.partition(" OR title:")
-        shortened = titles and query.name == QUESTION
+        shortened = titles and query.name in {QUESTION, BRIDGES}
         rows.append((f"{words} (and in titles)" if shortened else query.query, str(query.hits)))
     for lines in wrapped_table(rows) if result.queries else ():
         echo_lines(f" {line}" for line in lines)

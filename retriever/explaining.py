@@ -1,62 +1,30 @@
-"""Why a passage has its rank: BM25 term by term, and the features of method `shrag`."""
+"""Why a passage has its rank: BM25 term by term, and all that its score in method `shrag` is made of."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from itertools import islice
 from unicodedata import normalize
 
-from retriever.engines import Explanation
+from indexer.schema import StoredPassage
+from retriever.accounts import Account, ConceptAccount, ConstraintAccount, FeedbackTerm, HeldBridge
+from retriever.constraints import Constraints
+from retriever.engines import EngineHit, Explanation
 from retriever.errors import UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
+from retriever.keyword_choice import KeywordChoice
+from retriever.order.candidates import Candidate
+from retriever.order.contributions import scores_by_concept
+from retriever.order.scored import Part, Scored
+from retriever.penalties import Penalty, penalty_of
 from retriever.plan import question_query
 from retriever.queries import Query
+from retriever.question import AnalysedQuestion
 from retriever.ranking import Ranking
 from retriever.search import SearchRequest, Stages, open_search, present, run_stages
 from retriever.settings import RetrieverSettings
 
 DEPTH = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What a passage's rank depends on; `features` maps a name to its value and weight.
-
-    The rank is its paper's among those that a search shows, by the passage `shown`; None and "" where it
-    shows nothing of the paper.
-    """
-
-    passage_id: str
-    title: str
-    method: str
-    rank: int | None
-    shown: str
-    explanation: Explanation
-    reranker: str = ""  # that ordered the first hits anew
-    features: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-
-    @property
-    def summary(self) -> str:
-        """Say in one line which rank the passage has."""
-        if self.rank is None:
-            return f"not among the first {DEPTH} by method {self.method}"
-        again = f", read again by {self.reranker}" if self.reranker else ""
-        other = f"; the paper is shown by {self.shown}" if self.shown != self.passage_id else ""
-        return f"rank {self.rank} by method {self.method}{again}{other}"
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the account as JSON."""
-        return {
-            "passage_id": self.passage_id,
-            "method": self.method,
-            "rank": self.rank,
-            "shown": self.shown,
-            "score": self.explanation.score,
-            "reranker": self.reranker,
-            "terms": [asdict(term) for term in self.explanation.terms],
-            "features": {
-                name: {"value": value, "weight": weight} for name, (value, weight) in self.features.items()
-            },
-        }
+FEEDBACK_SHOWN = 10
 
 
 async def explain(
@@ -83,15 +51,111 @@ async def _explain(
     rank, shown = next(
         ((hit.rank, hit.passage_id) for hit in result.hits if hit.doc_id == stored.doc_id), (None, "")
     )
-    ranking = stages.ranking or Ranking()
+    ranking, question = stages.ranking or Ranking(), stages.question or AnalysedQuestion(request.question)
     query = main_query(stages, title_weight=settings.title_weight)
     explanation = await index.engine.explain(query, passage_id) if query else Explanation(passage_id, 0.0, ())
+    account = Account(
+        passage_id,
+        stored.title,
+        request.method,
+        rank,
+        shown,
+        DEPTH,
+        explanation,
+        reranker=ranking.reranker,
+        cosine=ranking.cosines.get(passage_id) if ranking.by_vectors else None,
+    )
+    hit = EngineHit(passage_id, stored.doc_id, 0.0)
+    penalty = await penalty_of(context, question.constraints, hit) if question.constraints else None
+    account = _with_score(account, ranking, penalty)
+    if penalty:
+        account = replace(account, constraints=_constraints(question.constraints, penalty))
+    if ranking.scale is None or stages.keywords is None:
+        return account
+    return await index.threads.run(_with_parts, account, index, stored, question, stages.keywords, ranking)
+
+
+def _with_score(account: Account, ranking: Ranking, penalty: Penalty | None) -> Account:
+    """Add what the passage is ordered by, and its parts with what constraints cost it."""
+    passage_id = account.passage_id
     scored = (ranking.scored or {}).get(passage_id)
-    features = dict(scored.parts) if scored else {}
-    if lost := ranking.losses.get(passage_id):
-        features["constraints"] = lost, -1.0
-    return Account(
-        passage_id, stored.title, request.method, rank, shown, explanation, ranking.reranker, features
+    parts: dict[str, Part] = dict(scored.parts) if scored else {}
+    shown = {hit.passage_id: score for hit, score in ranking.hits}
+    if passage_id in shown:
+        score: float | None = shown[passage_id]
+        lost = ranking.losses.get(passage_id, 0.0)
+        if ranking.reranker and scored:  # what makes the sum the cross-encoder's score
+            parts["read again"] = shown[passage_id] + lost - scored.score, 1.0
+    else:  # another passage of its paper is before it
+        score = scored.score if scored else None
+        lost = (1 - penalty.kept) * abs(score) if penalty and score else 0.0
+        score = score - lost if score is not None else None
+    if lost:
+        parts["constraints"] = lost, -1.0
+    return replace(account, score=score, features=parts)
+
+
+def _constraints(constraints: Constraints, penalty: Penalty) -> tuple[ConstraintAccount, ...]:
+    excluded = [
+        ConstraintAccount(f"excluded: {exclusion.text}", share)
+        for exclusion, share in zip(constraints.exclusions, penalty.shares, strict=True)
+    ]
+    year = penalty.year
+    return (
+        *excluded,
+        *(
+            ConstraintAccount(f"years: {asked.text}", float(year is not None and not asked.holds(year)))
+            for asked in constraints.years
+        ),
+    )
+
+
+def _with_parts(
+    account: Account,
+    index: SearchIndex,
+    stored: StoredPassage,
+    question: AnalysedQuestion,
+    chosen: KeywordChoice,
+    ranking: Ranking,
+) -> Account:
+    """Add what the parts of the score are made of; of a passage that is no candidate what they would be."""
+    scored = (ranking.scored or {}).get(stored.passage_id)
+    hit = EngineHit(stored.passage_id, stored.doc_id, 0.0)
+    candidate = scored.candidate if scored else Candidate.of(hit, stored, index)
+    texts = {token: term.text for term in question.terms for token in term.tokens}
+    account = replace(
+        account,
+        concepts=_concepts(chosen, ranking, candidate, scored),
+        spellings=chosen.spellings,
+        names=tuple(" ".join(texts[token] for token in name) for name in question.names),
+    )
+    if "feedback" in account.features:
+        account = replace(account, feedback=_feedback(ranking.feedback, candidate))
+    if ranking.hop is None:
+        return account
+    held = candidate.counts.keys() | candidate.title_counts.keys()
+    bridges = (HeldBridge(bridge, held >= set(bridge.tokens)) for bridge in ranking.hop.bridges)
+    return replace(account, bridges=tuple(bridges), uncovered=ranking.hop.uncovered)
+
+
+def _concepts(
+    chosen: KeywordChoice, ranking: Ranking, candidate: Candidate, scored: Scored | None
+) -> tuple[ConceptAccount, ...]:
+    if ranking.scale is None:
+        return ()
+    found = scores_by_concept(chosen.concepts, candidate, ranking.scale, chosen.statistics)
+    total = sum(each.score for each in found)
+    value, weight = scored.parts.get("base", (0.0, 0.0)) if scored else (0.0, 0.0)
+    share = value * weight / total if total else 0.0  # of the score, by a point of BM25
+    return tuple(ConceptAccount(each, each.score * share) for each in found)
+
+
+def _feedback(terms: Mapping[str, float], candidate: Candidate) -> tuple[FeedbackTerm, ...]:
+    """Return the strongest terms, which come first."""
+    total = sum(terms.values()) or 1.0
+    return tuple(
+        FeedbackTerm(term, weight / total, term in candidate.counts)
+        for term, weight in islice(terms.items(), FEEDBACK_SHOWN)
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from indexer.schema import StoredPassage
 from retriever.constraints import Constraints
 from retriever.keywords import Keyword
+from retriever.order.concepts import Concept
+from retriever.order.second_hop import Bridge
 from retriever.query_names import progressive_number
 
 
@@ -107,6 +109,8 @@ class SearchResult:
     notes: tuple[str, ...] = ()
     version: int | None = None  # of the index, that answered
     constraints: Constraints = field(default_factory=Constraints)
+    concepts: tuple[Concept, ...] = ()  # of the question, where the method orders by them
+    bridges: tuple[Bridge, ...] = ()  # what a second search went by
 
     @property
     def order(self) -> str:
@@ -123,6 +127,8 @@ class SearchResult:
                 {"text": word.text, "language": word.language, "weight": round(word.weight, 4)}
                 for word in self.keywords
             ],
+            "concepts": [concept.as_record() for concept in self.concepts],
+            "bridges": [{"text": bridge.text, "passage_id": bridge.passage_id} for bridge in self.bridges],
             "queries": [asdict(query) for query in self.queries],
             "hits": [hit.as_record() for hit in self.hits],
             "filtered": self.filtered,

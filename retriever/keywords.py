@@ -82,11 +82,15 @@ class Translation:
     text: str = ""
 
     @property
+    def others(self) -> str:
+        """What stands for the tokens, as a reader writes it."""
+        return " ".join(word.text for word in self.words)
+
+    @property
     def note(self) -> str:
         """What a reader is told of another form."""
-        others = " ".join(word.text for word in self.words)
         by_sound = " (by its sound)" if self.origin == "sound" else ""
-        return f"{self.text} is also searched for as {others}{by_sound}"
+        return f"{self.text} is also searched for as {self.others}{by_sound}"
 
 
 def translations(tokens: Sequence[Token], glossary: Glossary, analyzer: Analyzer) -> list[Translation]:

@@ -1,8 +1,8 @@
 """What constraints cost a passage: a part of its score, so that it stands behind what they allow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from retriever.constraints import Constraints
 from retriever.context import SearchContext
@@ -16,12 +16,44 @@ EXCLUDED_LOSS = 0.3  # of the score of a passage that holds all that is to be le
 YEAR_LOSS = 0.3  # of one whose year is known and lies outside
 
 
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """What a passage has of what constraints do not allow."""
+
+    shares: tuple[float, ...]  # of the words of each exclusion that it holds, by idf
+    year: int | None
+    is_outside: bool  # whether its year is known and lies outside
+
+    @property
+    def kept(self) -> float:
+        """The share of its score that is left."""
+        return (1 - EXCLUDED_LOSS * max(self.shares, default=0.0)) * (1 - YEAR_LOSS * self.is_outside)
+
+
 async def penalise(context: SearchContext, question: AnalysedQuestion, ranking: Ranking) -> Ranking:
     """Order a ranking anew by the constraints of its question; without any it stays as it is."""
     constraints = question.constraints
     if not constraints or not ranking.hits:
         return ranking
-    stored = await context.passages.of_hits([hit for hit, _ in ranking.hits])
+    words, years, idf = await _held(context, constraints, [hit for hit, _ in ranking.hits])
+    with context.recorder.timed("order"):
+        hits = penalised(ranking.hits, words, years, constraints, idf)
+    before = {hit.passage_id: score for hit, score in ranking.hits}
+    losses = {hit.passage_id: before[hit.passage_id] - score for hit, score in hits}
+    return replace(ranking, hits=hits, losses={hit: lost for hit, lost in losses.items() if lost})
+
+
+async def penalty_of(context: SearchContext, constraints: Constraints, hit: EngineHit) -> Penalty:
+    """Compute what one passage holds of what is excluded, and whether its year lies outside."""
+    words, years, idf = await _held(context, constraints, [hit])
+    return _penalty(constraints, words.get(hit.passage_id, frozenset()), years[hit.passage_id], idf)
+
+
+async def _held(
+    context: SearchContext, constraints: Constraints, hits: Sequence[EngineHit]
+) -> tuple[dict[str, frozenset[str]], dict[str, int | None], dict[str, float]]:
+    """Return the words and years of hits, words only where some are excluded, and the idf of these."""
+    stored = await context.passages.of_hits(hits)
     tokens = {token for exclusion in constraints.exclusions for token in exclusion.searched()}
     statistics = await term_statistics(context.index.engine, tokens)
     with context.recorder.timed("order"):
@@ -29,12 +61,16 @@ async def penalise(context: SearchContext, question: AnalysedQuestion, ranking: 
         for passage_id, passage in stored.items() if tokens else ():
             held = context.index.tokens_of(passage)
             words[passage_id] = frozenset(held.text.words()).union(held.title2.words())
-        years = {passage_id: passage.year for passage_id, passage in stored.items()}
-        idf = {token: statistics.idf(token) for token in tokens}
-        hits = penalised(ranking.hits, words, years, constraints, idf)
-    before = {hit.passage_id: score for hit, score in ranking.hits}
-    losses = {hit.passage_id: before[hit.passage_id] - score for hit, score in hits}
-    return replace(ranking, hits=hits, losses={hit: lost for hit, lost in losses.items() if lost})
+    years = {passage_id: passage.year for passage_id, passage in stored.items()}
+    return words, years, {token: statistics.idf(token) for token in tokens}
+
+
+def _penalty(
+    constraints: Constraints, words: AbstractSet[str], year: int | None, idf: Mapping[str, float]
+) -> Penalty:
+    shares = tuple(excluded_share(exclusion, words, idf) for exclusion in constraints.exclusions)
+    outside = year is not None and not all(asked.holds(year) for asked in constraints.years)
+    return Penalty(shares, year, outside)
 
 
 def penalised(
@@ -52,9 +88,7 @@ def penalised(
     scored = []
     for hit, score in ranked:
         held, year = words.get(hit.passage_id, frozenset()), years.get(hit.passage_id)
-        shares = (excluded_share(exclusion, held, idf) for exclusion in constraints.exclusions)
-        outside = year is not None and not all(asked.holds(year) for asked in constraints.years)
-        kept = (1 - EXCLUDED_LOSS * max(shares, default=0.0)) * (1 - YEAR_LOSS * outside)
+        kept = _penalty(constraints, held, year, idf).kept
         # A cross-encoder's raw score can be negative.
         scored.append((hit, score - (1 - kept) * abs(score)))
     return tuple(sorted(scored, key=lambda pair: (-pair[1], pair[0].passage_id)))

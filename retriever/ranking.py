@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from retriever.engines import EngineHit
 from retriever.engines.ordering import first_of_each_paper
+from retriever.order.candidates import Scale
 from retriever.order.scored import Scored
 from retriever.order.second_hop import Hop
 from retriever.pool import CandidatePool
@@ -28,6 +29,7 @@ class Ranking:
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     losses: Mapping[str, float] = field(default_factory=dict)  # score lost to constraints, by passage_id
     feedback: Mapping[str, float] = field(default_factory=dict)  # terms of the best passages
+    scale: Scale | None = None  # of the candidates' BM25
     hop: Hop | None = None  # what a second search went by
     pool: CandidatePool | None = None  # with what the second search found
 

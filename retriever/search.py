@@ -243,7 +243,7 @@ _STAGES = {"question": _analyse, "keywords": _choose_keywords, "plan": _plan, "p
 
 async def present(context: SearchContext, stages: Stages) -> SearchResult:
     """Make the hits that are shown: duplicates left out and counted, each with its paper and snippet."""
-    weights = _token_weights(_computed(stages.question), stages.keywords)
+    weights, ranking = _token_weights(_computed(stages.question), stages.keywords), _computed(stages.ranking)
     with context.recorder.timed("total"):
         shown, filtered, likelihood = await _shown(context, stages, weights)
     return SearchResult(
@@ -260,6 +260,8 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         notes=tuple(context.recorder.notes),
         version=context.index.manifest.version,
         constraints=_computed(stages.question).constraints,
+        concepts=stages.keywords.concepts if stages.keywords and ranking.scored is not None else (),
+        bridges=ranking.hop.bridges if ranking.hop else (),
     )
 
 

@@ -55,6 +55,8 @@ async def rank(
     scored, cosines = await _scored(context, question, pool, read)
     hop, read = await _next_hop(context, question, chosen, read, scored)
     if hop:
+        for note in hop.notes():
+            context.recorder.note(note)
         pool = await find_more(context, pool, hop.query(context.options.title_weight or 0.0))
         read = await with_more(context, question, chosen, read, pool.found[BRIDGES])
         scored, cosines = await _scored(context, question, pool, read)
@@ -72,6 +74,7 @@ async def rank(
         by_vectors=bool(cosines),
         replaced=read.replaced,
         feedback=read.feedback,
+        scale=read.scale,
         hop=hop,
         pool=pool,
     )

@@ -6,6 +6,7 @@ more, so that a passage in the other language is not behind for naming a thing i
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from retriever.keywords import Translation
 from retriever.order.candidates import K1
@@ -38,6 +39,7 @@ class Counterpart:
     weight: float
     importance: float
     origin: str = ""
+    text: str = ""  # as a reader writes it
 
     @property
     def is_whole(self) -> bool:
@@ -73,6 +75,14 @@ class Concept:
         """All tokens that stand for it, its own first."""
         own = [token for word in self.words for token in word.spellings]
         return tuple(dict.fromkeys([*own, *(t for other in self.counterparts for t in other.tokens)]))
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the concept as JSON."""
+        return {
+            "text": self.text,
+            "weight": round(self.importance, 4),
+            "counterparts": [{"text": other.text, "origin": other.origin} for other in self.counterparts],
+        }
 
     def coverage(self, held: Mapping[str, int]) -> float:
         """Return how much of its importance the tokens of a passage cover."""
@@ -138,9 +148,11 @@ def _counterpart(
     weight = share * sum(weights[token] for token in source)
     rarity = [statistics.idf(token) for token in tokens]
     if not (all if translation.origin in WHOLE else any)(rarity):
-        return Counterpart(tokens, weight, 0.0, translation.origin)  # no passage can hold it
+        return Counterpart(
+            tokens, weight, 0.0, translation.origin, translation.others
+        )  # no passage can hold it
     own = sum(words[token].importance for token in source)
-    return Counterpart(tokens, weight, own or weight * max(rarity), translation.origin)
+    return Counterpart(tokens, weight, own or weight * max(rarity), translation.origin, translation.others)
 
 
 def _joined(tokens: Iterable[str], sources: Sequence[frozenset[str]]) -> list[tuple[str, ...]]:

@@ -40,11 +40,16 @@ def base_scores(
     total = sum(concept.importance for concept in concepts)
     if not total:
         return [0.0] * len(candidates)
-    columns = [_concept_scores(concept, scores, len(candidates)) for concept in concepts]
-    return [sum(column) / total for column in zip(*columns, strict=True)]
+    columns = [concept_scores(concept, scores, len(candidates)) for concept in concepts]
+    best = [[max(found) for found in zip(own, *others, strict=True)] for own, *others in columns]
+    return [sum(column) / total for column in zip(*best, strict=True)]
 
 
-def _concept_scores(concept: Concept, scores: Mapping[str, Sequence[float]], number: int) -> list[float]:
+def concept_scores(concept: Concept, scores: Mapping[str, Sequence[float]], number: int) -> list[list[float]]:
+    """Return what a number of candidates score for a concept: by its own words, by each counterpart.
+
+    `scores` holds their BM25 by token.
+    """
     own = [0.0] * number
     for word in concept.words:
         spelled = [
@@ -54,16 +59,15 @@ def _concept_scores(concept: Concept, scores: Mapping[str, Sequence[float]], num
         ]
         if spelled:
             own = [score + max(of_word) for score, *of_word in zip(own, *spelled, strict=True)]
+    rows = [own]
     for other in concept.counterparts:
         columns = [scores[token] for token in other.tokens if token in scores]
         if other.is_whole:
             found = [fmean(of) if min(of) > 0 else 0.0 for of in zip(*columns, strict=True)]
         else:
             found = [max(of) for of in zip(*columns, strict=True)]
-        own = [
-            max(score, min(other.most, other.weight * best)) for score, best in zip(own, found, strict=True)
-        ]
-    return own
+        rows.append([min(other.most, other.weight * best) for best in found])
+    return rows
 
 
 def coverage_of(concepts: Sequence[Concept], candidates: Sequence[Candidate]) -> list[float]:

@@ -53,6 +53,15 @@ class Hop:
     names: tuple[tuple[frozenset[str], ...], ...]  # of each source
     best: float  # the best score
 
+    def notes(self) -> list[str]:
+        """Say what is also searched for, a line for each passage that names it."""
+        named: dict[str, list[str]] = {}
+        for bridge in self.bridges:
+            named.setdefault(bridge.passage_id, []).append(bridge.text)
+        return [
+            f"also searched for {', '.join(texts)}, which {source} names" for source, texts in named.items()
+        ]
+
     def query(self, title_weight: float) -> NamedQuery:
         """Make the one OR that is asked."""
         weights = dict.fromkeys((token for bridge in self.bridges for token in bridge.tokens), NAME_WEIGHT)

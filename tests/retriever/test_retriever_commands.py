@@ -11,7 +11,16 @@ from tests.retriever.papers import NAME, built
 
 # The contract's, with what else a hit list tells: its order in words, the evidence's score, notes.
 CONTRACT_KEYS = {"question", "method", "keywords", "queries", "hits", "filtered", "milliseconds"}
-FURTHER_KEYS = {"version", "order", "applied", "evidence_score", "constraints", "notes"}
+FURTHER_KEYS = {
+    "version",
+    "concepts",
+    "bridges",
+    "order",
+    "applied",
+    "evidence_score",
+    "constraints",
+    "notes",
+}
 HIT_KEYS = {"rank", "passage_id", "doc_id", "score", "title", "year", "snippet", "found_by", "found_by_names"}
 
 
