@@ -35,7 +35,6 @@ def explanation_lines(account: Account) -> Iterator[str]:
         rows = [("constraint", "counts against it")]
         rows += [(constraint.text, f"{constraint.share:.2f}") for constraint in account.constraints]
         yield from table(rows, words=1)
-    yield f"BM25 of the first query{', which finds candidates' if account.concepts else ''}:"
     yield from _terms(account)
     yield from _parts(account)
     yield account.summary
@@ -78,14 +77,17 @@ def _second_hop(account: Account) -> Iterator[str]:
     yield from _wrapped(f"{INDENT}left open: {', '.join(account.uncovered)}")
 
 
-def _terms(account: Account) -> list[str]:
+def _terms(account: Account) -> Iterator[str]:
+    if not account.explanation.terms:
+        return
+    yield f"BM25 of the first query{', which finds candidates' if account.concepts else ''}:"
     rows: list[tuple[str, ...]] = [("term", "field", "tf", "df", "idf", "weight", "score")]
     for term in account.explanation.terms:
         counts = plain(term.frequency), str(term.document_frequency)
         numbers = f"{term.idf:.3f}", plain(term.weight), f"{term.score:.4f}"
         rows.append((term.token, term.field, *counts, *numbers))
     rows.append(("BM25", *[""] * 5, f"{account.explanation.score:.4f}"))
-    return table(rows, words=2)
+    yield from table(rows, words=2)
 
 
 def _parts(account: Account) -> Iterator[str]:
