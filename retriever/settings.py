@@ -18,6 +18,7 @@ OrderPart = Literal[
     "coverage",
     "neighbours",
     "same-title",
+    "other-language",
     "second-hop",
 ]
 
