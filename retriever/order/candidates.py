@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from typing import Self
 
@@ -15,7 +16,7 @@ K1 = 0.9  # of BM25 here: a word that stands again adds less than where the engi
 APART = 100  # positions between a passage and its title in the other language, so that no window spans both
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that what is counted once is kept
 class Candidate:
     """A passage that was found, its tokens, and how often each stands in its text and in its title.
 
@@ -46,6 +47,16 @@ class Candidate:
     def passage_id(self) -> str:
         """The unit that is indexed and judged."""
         return self.hit.passage_id
+
+    @cached_property
+    def length(self) -> int:
+        """The number of tokens of the text."""
+        return sum(self.counts.values())
+
+    @cached_property
+    def title_length(self) -> int:
+        """The number of tokens of the title."""
+        return sum(self.title_counts.values())
 
     def occurrences(self, wanted: Container[str]) -> list[tuple[int, str]]:
         """Return (position, term) of the wanted tokens in order."""
@@ -91,8 +102,8 @@ class Scale:
     @classmethod
     def of(cls, candidates: Sequence[Candidate], title_weight: float) -> Self:
         """Measure the candidates."""
-        lengths = [sum(candidate.counts.values()) for candidate in candidates]
-        titles = [sum(candidate.title_counts.values()) for candidate in candidates]
+        lengths = [candidate.length for candidate in candidates]
+        titles = [candidate.title_length for candidate in candidates]
         return cls(_mean(lengths), _mean(titles), title_weight)
 
     def scores(
@@ -100,12 +111,15 @@ class Scale:
     ) -> dict[str, list[float]]:
         """Return for each token of `rarity`, which holds their idf, the score of each candidate."""
         texts = [candidate.counts for candidate in candidates]
-        norms = [_norm(sum(counts.values()), self.length) for counts in texts]
+        norms = [_norm(candidate.length, self.length) for candidate in candidates]
         scores = {token: _bm25(idf, token, texts, norms) for token, idf in rarity.items()}
         if titles and self.title_weight:
             headed = [candidate.title_counts for candidate in candidates]
-            norms = [_norm(sum(counts.values()), self.title_length) for counts in headed]
+            norms = [_norm(candidate.title_length, self.title_length) for candidate in candidates]
+            in_titles = {token for counts in headed for token in counts}
             for token, idf in rarity.items():
+                if token not in in_titles:
+                    continue
                 more = _bm25(idf * self.title_weight, token, headed, norms)
                 scores[token] = [one + other for one, other in zip(scores[token], more, strict=True)]
         return scores

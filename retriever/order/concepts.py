@@ -6,6 +6,7 @@ more, so that a passage in the other language is not behind for naming a thing i
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from retriever.keywords import Translation
@@ -56,7 +57,7 @@ class Counterpart:
         return MOST_OF_IDF * self.importance
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that what candidates ask again is computed once
 class Concept:
     """Words of a question that are one thing, with their counterparts, and what it weighs among others."""
 
@@ -64,13 +65,19 @@ class Concept:
     words: tuple[Word, ...]
     counterparts: tuple[Counterpart, ...] = ()
 
-    @property
+    @cached_property
+    def only_token(self) -> str | None:
+        """The token of a concept that nothing else stands for; None of any other."""
+        spelled = [token for word in self.words for token in word.spellings]
+        return spelled[0] if len(spelled) == 1 and not self.counterparts else None
+
+    @cached_property
     def importance(self) -> float:
         """The weight times idf: of the words, or where no passage holds them of the best counterpart."""
         own = sum(word.importance for word in self.words)
         return own or max((counterpart.importance for counterpart in self.counterparts), default=0.0)
 
-    @property
+    @cached_property
     def tokens(self) -> tuple[str, ...]:
         """All tokens that stand for it, its own first."""
         own = [token for word in self.words for token in word.spellings]
@@ -86,6 +93,8 @@ class Concept:
 
     def coverage(self, held: Mapping[str, int]) -> float:
         """Return how much of its importance the tokens of a passage cover."""
+        if self.only_token is not None:
+            return self.words[0].importance if self.only_token in held else 0.0
         own = sum(word.importance for word in self.words if any(token in held for token in word.spellings))
         others = [other.importance for other in self.counterparts if other.is_held(held)]
         return min(self.importance, max([own, *others]))

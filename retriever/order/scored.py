@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 from retriever.order.candidates import Candidate
@@ -15,7 +16,7 @@ SAME_TITLE = 0.15  # of the mean of the passages under one title, in the place o
 Part = tuple[float, float]  # a value and its weight
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that the score is summed once
 class Scored:
     """A candidate, its features, and the parts of its score by name."""
 
@@ -23,7 +24,7 @@ class Scored:
     features: Features
     parts: Mapping[str, Part]
 
-    @property
+    @cached_property
     def score(self) -> float:
         """The sum of the parts, each times its weight."""
         return sum(value * weight for value, weight in self.parts.values())

@@ -141,37 +141,41 @@ def with_gains(
     """Add what each candidate gains by bridges and by its title."""
     tokens = {token for bridge in hop.bridges for token in bridge.tokens} | hop.uncovered.keys()
     rarity = {token: statistics.idf(token) for token in sorted(tokens)}
-    candidates = [one.candidate for one in scored]
-    scores = scale.scores(candidates, {token: idf for token, idf in rarity.items() if idf})
+    known = {token: idf for token, idf in rarity.items() if idf}
     asked = {token[0] for token in question.tokens}
     attainable = sum(weight * rarity[token] for token, weight in hop.uncovered.items())
+    of_bridges = [(bridge, _known(bridge, known)) for bridge in hop.bridges]
     gained = []
-    for place, one in enumerate(scored):
-        left = sum(weight * scores[token][place] for token, weight in hop.uncovered.items() if rarity[token])
+    for one in scored:
+        held = {token: idf for token, idf in known.items() if token in one.candidate.counts}
+        scores = {token: score for token, [score] in scale.scores([one.candidate], held).items()}
+        left = sum(weight * scores.get(token, 0.0) for token, weight in hop.uncovered.items())
         share = LEAST_SHARE + UNCOVERED_SHARE * (left / attainable if attainable else 0.0)
-        bridge = max(_by_bridge(bridge, one.candidate, place, scores, rarity) for bridge in hop.bridges)
-        link = _by_title(hop, one.candidate, asked)
-        parts = {"bridge": (bridge, BRIDGE_GAIN), "title in passage": (link, LINK_GAIN)}
+        bridges = [
+            bridge.strength * sum(scores.get(token, 0.0) for token in tokens) / total
+            for bridge, (tokens, total) in of_bridges
+            if total and bridge.passage_id != one.candidate.passage_id
+        ]
+        parts = {
+            "bridge": (max(bridges, default=0.0), BRIDGE_GAIN),
+            "title in passage": (_by_title(hop, one.candidate, asked), LINK_GAIN),
+        }
         gains = {name: (value * min(1.0, share), gain) for name, (value, gain) in parts.items() if value}
-        gained.append(replace(one, parts={**one.parts, **gains}))
+        gained.append(replace(one, parts={**one.parts, **gains}) if gains else one)
     return gained
 
 
-def _by_bridge(
-    bridge: Bridge,
-    candidate: Candidate,
-    place: int,
-    scores: Mapping[str, Sequence[float]],
-    rarity: Mapping[str, float],
-) -> float:
-    known = [token for token in dict.fromkeys(bridge.tokens) if rarity[token]]
-    if bridge.passage_id == candidate.passage_id or not known:
-        return 0.0
-    attainable = sum(rarity[token] for token in known)
-    return bridge.strength * sum(scores[token][place] for token in known) / attainable
+def _known(bridge: Bridge, rarity: Mapping[str, float]) -> tuple[list[str], float]:
+    """Return the tokens of a bridge that the index holds, and the sum of their idf."""
+    tokens = [token for token in dict.fromkeys(bridge.tokens) if token in rarity]
+    return tokens, sum(rarity[token] for token in tokens)
 
 
 def _by_title(hop: Hop, candidate: Candidate, asked: AbstractSet[str]) -> float:
+    if candidate.title_counts.keys().isdisjoint(
+        token for names in hop.names for name in names for token in name
+    ):
+        return 0.0
     title = _named_by(candidate)
     if not title or asked >= set(title):
         return 0.0
