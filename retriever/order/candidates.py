@@ -58,11 +58,15 @@ class Candidate:
         """The number of tokens of the title."""
         return sum(self.title_counts.values())
 
+    @cached_property
+    def _words(self) -> list[str]:
+        return self.tokens.text.words()
+
     def occurrences(self, wanted: Container[str]) -> list[tuple[int, str]]:
         """Return (position, term) of the wanted tokens in order."""
         text, title2 = self.tokens.text, self.tokens.title2
         if not (text.positions or title2.terms):
-            words = text.words()
+            words = self._words
             return list(compress(enumerate(words), map(wanted.__contains__, words)))
         tokens = [(position, term) for term, position in text.unpack()]
         behind = (tokens[-1][0] if tokens else 0) + APART
@@ -105,6 +109,20 @@ class Scale:
         lengths = [candidate.length for candidate in candidates]
         titles = [candidate.title_length for candidate in candidates]
         return cls(_mean(lengths), _mean(titles), title_weight)
+
+    def score_of(self, candidate: Candidate, rarity: Mapping[str, float]) -> dict[str, float]:
+        """Return the scores of one candidate by the tokens that it holds."""
+        counts, titles = candidate.counts, candidate.title_counts
+        norm = _norm(candidate.length, self.length)
+        title_norm = _norm(candidate.title_length, self.title_length)
+        found = {}
+        for token, idf in rarity.items():
+            if token in counts:
+                saturated = counts[token] / (counts[token] + norm)
+                if token in titles:
+                    saturated += self.title_weight * titles[token] / (titles[token] + title_norm)
+                found[token] = idf * (K1 + 1) * saturated
+        return found
 
     def scores(
         self, candidates: Sequence[Candidate], rarity: Mapping[str, float], *, titles: bool = True

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from retriever.order.candidates import Candidate, Scale
 from retriever.order.concepts import Concept
@@ -23,7 +24,7 @@ BEST = 5  # passages that are looked at
 FROM = 2  # of these that may lead on
 LEAST_UNCOVERED = 0.15  # of the question, by importance
 MOST_BRIDGES = 10
-FOUND = 50  # passages that the second search brings
+FOUND = 30  # passages that the second search brings
 NAME_WEIGHT = 0.5  # of a bridge's tokens beside a word that was left uncovered
 # What a candidate gains: by a bridge's BM25, and by its title standing in a passage that leads on; the more,
 # the more of the uncovered it holds.
@@ -43,7 +44,7 @@ class Bridge:
     strength: float  # the passage's share of the best score
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that what candidates ask again is computed once
 class Hop:
     """What the second search goes by: bridges, the passages they come from, what these leave uncovered."""
 
@@ -61,6 +62,11 @@ class Hop:
         return [
             f"also searched for {', '.join(texts)}, which {source} names" for source, texts in named.items()
         ]
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """All tokens of the names."""
+        return frozenset().union(*(name for names in self.names for name in names))
 
     def query(self, title_weight: float) -> NamedQuery:
         """Make the one OR that is asked."""
@@ -147,8 +153,7 @@ def with_gains(
     of_bridges = [(bridge, _known(bridge, known)) for bridge in hop.bridges]
     gained = []
     for one in scored:
-        held = {token: idf for token, idf in known.items() if token in one.candidate.counts}
-        scores = {token: score for token, [score] in scale.scores([one.candidate], held).items()}
+        scores = scale.score_of(one.candidate, known)
         left = sum(weight * scores.get(token, 0.0) for token, weight in hop.uncovered.items())
         share = LEAST_SHARE + UNCOVERED_SHARE * (left / attainable if attainable else 0.0)
         bridges = [
@@ -172,9 +177,7 @@ def _known(bridge: Bridge, rarity: Mapping[str, float]) -> tuple[list[str], floa
 
 
 def _by_title(hop: Hop, candidate: Candidate, asked: AbstractSet[str]) -> float:
-    if candidate.title_counts.keys().isdisjoint(
-        token for names in hop.names for name in names for token in name
-    ):
+    if candidate.title_counts.keys().isdisjoint(hop.named):
         return 0.0
     title = _named_by(candidate)
     if not title or asked >= set(title):
