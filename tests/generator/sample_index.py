@@ -31,6 +31,8 @@ SEARCH_KEYS = [
     "method",
     "version",
     "keywords",
+    "concepts",
+    "bridges",
     "queries",
     "hits",
     "filtered",
