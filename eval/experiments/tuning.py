@@ -38,7 +38,7 @@ from retriever.settings import RetrieverSettings
 
 GRID: Mapping[str, Sequence[float]] = {
     "base": (LEXICAL_WEIGHTS["base"],),  # only what the others weigh beside it matters
-    "feedback": (0.0, 0.1, 0.2, 0.3, 0.4),
+    "feedback": (0.0, 0.1, 0.2, 0.25, 0.3, 0.4),
     "coverage": (0.0, 0.1, 0.15, 0.2, 0.3),
     "neighbours": (0.0, 0.05, 0.1, 0.15, 0.2),
     SAME_TITLE: (0.0, 0.1, 0.15, 0.2, 0.3),
