@@ -6,7 +6,7 @@ The candidates of every training question of tydi with their features, Korean an
 its own and in the index of all, without questions that stand in dev; and those of hotpotqa-100. Over a grid
 of weights beside BM25 the highest mean of the sets' nDCG@10 wins, of equals the smaller weights. hotpotqa-100
 has no training questions: what its choice is worth there is told by folds, each ranked with weights that were
-chosen without it. The second hop has no part in this.
+chosen without it. The second hop and the place of the other language have no part in this.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
