@@ -1,5 +1,6 @@
 """What a search leaves out."""
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -29,6 +30,15 @@ class Exclusion:
             if all(token in words for word in translation.words for token in word.tokens):
                 found |= translation.source.intersection(self.tokens)
         return frozenset(found)
+
+    def prominence(self, token: str, words: Mapping[str, float]) -> float:
+        """Return how much words are about one of its tokens, by itself or by a translation of it."""
+        translated = [
+            min(words.get(other, 0.0) for word in translation.words for other in word.tokens)
+            for translation in self.translations
+            if token in translation.source and any(word.tokens for word in translation.words)
+        ]
+        return max([words.get(token, 0.0), *translated])
 
     def searched(self) -> set[str]:
         """Return its tokens and those of their translations."""

@@ -1,9 +1,11 @@
 """What constraints cost a passage: a part of its score, so that it stands behind what they allow."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
+from indexer.packing import PassageTokens
 from retriever.constraints import Constraints
 from retriever.context import SearchContext
 from retriever.engines import EngineHit
@@ -12,15 +14,16 @@ from retriever.question import AnalysedQuestion
 from retriever.ranking import RankedHits, Ranking
 from retriever.term_statistics import term_statistics
 
-EXCLUDED_LOSS = 0.3  # of the score of a passage that holds all that is to be left out
-YEAR_LOSS = 0.3  # of one whose year is known and lies outside
+EXCLUDED_LOSS = 0.8  # of the score of a passage that is about all that is to be left out
+MENTIONS = 2  # in the text, that make a word count half of what it counts in the title
+YEAR_LOSS = 0.5  # of the score of a passage whose year is known and lies outside
 
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
     """What a passage has of what constraints do not allow."""
 
-    shares: tuple[float, ...]  # of the words of each exclusion that it holds, by idf
+    shares: tuple[float, ...]  # of each exclusion that it is about, by idf
     year: int | None
     is_outside: bool  # whether its year is known and lies outside
 
@@ -46,27 +49,27 @@ async def penalise(context: SearchContext, question: AnalysedQuestion, ranking: 
 async def penalty_of(context: SearchContext, constraints: Constraints, hit: EngineHit) -> Penalty:
     """Compute what one passage holds of what is excluded, and whether its year lies outside."""
     words, years, idf = await _held(context, constraints, [hit])
-    return _penalty(constraints, words.get(hit.passage_id, frozenset()), years[hit.passage_id], idf)
+    return _penalty(constraints, words.get(hit.passage_id, {}), years[hit.passage_id], idf)
 
 
 async def _held(
     context: SearchContext, constraints: Constraints, hits: Sequence[EngineHit]
-) -> tuple[dict[str, frozenset[str]], dict[str, int | None], dict[str, float]]:
-    """Return the words and years of hits, words only where some are excluded, and the idf of these."""
+) -> tuple[dict[str, dict[str, float]], dict[str, int | None], dict[str, float]]:
+    """Return how much hits are about excluded words, their years, and the idf of the words."""
     stored = await context.passages.of_hits(hits)
     tokens = {token for exclusion in constraints.exclusions for token in exclusion.searched()}
     statistics = await term_statistics(context.index.engine, tokens)
     with context.recorder.timed("order"):
-        words = {}
-        for passage_id, passage in stored.items() if tokens else ():
-            held = context.index.tokens_of(passage)
-            words[passage_id] = frozenset(held.text.words()).union(held.title2.words())
+        words = {
+            passage_id: prominence(context.index.tokens_of(passage), tokens)
+            for passage_id, passage in (stored.items() if tokens else ())
+        }
     years = {passage_id: passage.year for passage_id, passage in stored.items()}
     return words, years, {token: statistics.idf(token) for token in tokens}
 
 
 def _penalty(
-    constraints: Constraints, words: AbstractSet[str], year: int | None, idf: Mapping[str, float]
+    constraints: Constraints, words: Mapping[str, float], year: int | None, idf: Mapping[str, float]
 ) -> Penalty:
     shares = tuple(excluded_share(exclusion, words, idf) for exclusion in constraints.exclusions)
     outside = year is not None and not all(asked.holds(year) for asked in constraints.years)
@@ -75,27 +78,38 @@ def _penalty(
 
 def penalised(
     ranked: RankedHits,
-    words: Mapping[str, AbstractSet[str]],
+    words: Mapping[str, Mapping[str, float]],
     years: Mapping[str, int | None],
     constraints: Constraints,
     idf: Mapping[str, float],
 ) -> tuple[tuple[EngineHit, float], ...]:
     """Take from each score what the constraints cost the passage, and order by what is left.
 
-    `words` are the tokens of title and text by passage_id, `idf` is of the tokens of the exclusions and their
-    translations. A passage without a year loses nothing for it.
+    `words` says by passage_id how much a passage is about which tokens (see `prominence`), `idf` is of the
+    tokens of the exclusions and their translations. A passage without a year loses nothing for it.
     """
     scored = []
     for hit, score in ranked:
-        held, year = words.get(hit.passage_id, frozenset()), years.get(hit.passage_id)
+        held, year = words.get(hit.passage_id, {}), years.get(hit.passage_id)
         kept = _penalty(constraints, held, year, idf).kept
         # A cross-encoder's raw score can be negative.
         scored.append((hit, score - (1 - kept) * abs(score)))
     return tuple(sorted(scored, key=lambda pair: (-pair[1], pair[0].passage_id)))
 
 
-def excluded_share(exclusion: Exclusion, words: AbstractSet[str], idf: Mapping[str, float]) -> float:
-    """Return how much of what is to be left out words hold, by idf.
+def prominence(tokens: PassageTokens, wanted: AbstractSet[str]) -> dict[str, float]:
+    """Return how much a passage is about the wanted tokens that it holds.
+
+    A word of a title counts 1; one of the text the more the more often it stands there, since papers name
+    what they leave aside or compare with.
+    """
+    counts = Counter(word for word in tokens.text.words() if word in wanted)
+    titles = {word for word in (*tokens.title.words(), *tokens.title2.words()) if word in wanted}
+    return {word: count / (count + MENTIONS) for word, count in counts.items()} | dict.fromkeys(titles, 1.0)
+
+
+def excluded_share(exclusion: Exclusion, words: Mapping[str, float], idf: Mapping[str, float]) -> float:
+    """Return how much of what is to be left out a passage is about, by idf.
 
     A token that no passage holds counts as its translations do.
     """
@@ -106,4 +120,5 @@ def excluded_share(exclusion: Exclusion, words: AbstractSet[str], idf: Mapping[s
             translated[token] = max(weight / len(translation.source), translated.get(token, 0.0))
     weights = {token: idf.get(token) or translated.get(token, 0.0) for token in exclusion.tokens}
     total = sum(weights.values())
-    return sum(weights[token] for token in sorted(exclusion.held(words))) / total if total else 0.0
+    held = sum(weights[token] * exclusion.prominence(token, words) for token in exclusion.tokens)
+    return held / total if total else 0.0

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from indexer.packing import PassageTokens
 from indexer.settings import IndexerSettings
 from retriever.constraints import Constraints, chosen_constraints, find_constraints
 from retriever.engines import EngineHit
@@ -15,7 +16,7 @@ from retriever.explaining import explain
 from retriever.filters import make_filters
 from retriever.index import open_index
 from retriever.keywords import Keyword, Translation
-from retriever.penalties import penalised
+from retriever.penalties import penalised, prominence
 from retriever.search import SearchRequest, open_search, run_stages, search
 from retriever.settings import RetrieverSettings
 from retriever.years import YearRange
@@ -167,9 +168,9 @@ def test_the_tokens_of_a_constraint_are_not_among_the_questions(index):
     assert question.constraints.remaining(question.text) == "고체 전해질은?"
 
 
-def test_a_score_falls_by_the_share_of_what_is_excluded_and_by_a_year_outside():
+def test_a_score_falls_by_how_much_a_passage_is_about_what_is_excluded_and_by_a_year_outside():
     hits = [(EngineHit(name, name, 1.0), 1.0) for name in ("ALL", "HALF", "NONE", "EARLY", "TRANSLATED")]
-    words = {"ALL": {"lead", "acid"}, "HALF": {"acid"}, "TRANSLATED": {"납", "산"}}
+    words = {"ALL": {"lead": 1.0, "acid": 1.0}, "HALF": {"acid": 1.0}, "TRANSLATED": {"납": 1.0, "산": 0.5}}
     translation = Translation(frozenset({"lead", "acid"}), (Keyword("납산", "ko", ("납", "산")),))
     exclusion = Exclusion("lead acid", tokens=("lead", "acid"), translations=(translation,))
     constraints = Constraints((exclusion,), (YearRange(2015, None),))
@@ -179,11 +180,22 @@ def test_a_score_falls_by_the_share_of_what_is_excluded_and_by_a_year_outside():
 
     assert [(hit.passage_id, round(score, 4)) for hit, score in ranked] == [
         ("NONE", 1.0),
-        ("HALF", 0.85),
-        ("ALL", 0.7),
-        ("EARLY", 0.7),
-        ("TRANSLATED", 0.7),
+        ("HALF", 0.6),
+        ("TRANSLATED", 0.6),
+        ("EARLY", 0.5),
+        ("ALL", 0.2),
     ]
+
+
+def test_a_word_counts_in_the_title_and_the_more_the_more_often_a_text_names_it():
+    text, title = "lead acid acid cells".split(), ["lead"]
+    fields = [
+        [(word, place, place, place + 1) for place, word in enumerate(words)] for words in (text, title)
+    ]
+
+    found = prominence(PassageTokens.pack(*fields, []), {"lead", "acid", "zinc"})
+
+    assert found == {"lead": 1.0, "acid": 0.5}
 
 
 def test_the_command_says_what_took_effect(home):
