@@ -57,7 +57,7 @@ def with_other_language(ranked: Sequence[Scored], language: str, concepts: Seque
     """Lift the best candidate in the other language to the fourth place, where no word has a counterpart.
 
     Such a question reaches the other language by what both write alike (names, abbreviations), of which BM25
-    sees little: only a candidate that holds such a word is lifted.
+    sees little: only a candidate that holds such a word is lifted, and past none that equals the third.
     """
     if len(ranked) < LOWEST_OF_OTHER or any(concept.counterparts for concept in concepts):
         return list(ranked)
@@ -69,7 +69,9 @@ def with_other_language(ranked: Sequence[Scored], language: str, concepts: Seque
     ]
     if not others or others[0] < LOWEST_OF_OTHER:
         return list(ranked)
-    above, below = (ranked[place].score for place in (LOWEST_OF_OTHER - 2, LOWEST_OF_OTHER - 1))
-    best = ranked[others[0]]
-    lifted = best.with_part("other language", (above + below) / 2 - best.score, 1.0)
+    above, best = ranked[LOWEST_OF_OTHER - 2].score, ranked[others[0]]
+    below = next(one for one in ranked[LOWEST_OF_OTHER - 1 :] if one is best or one.score < above)
+    if below is best:
+        return list(ranked)
+    lifted = best.with_part("other language", (above + below.score) / 2 - best.score, 1.0)
     return best_first([*(one for one in ranked if one is not best), lifted])

@@ -30,13 +30,14 @@ def tokens(text):
     return found
 
 
-def candidate(text, title="", passage_id="P", *, title2=""):
+def candidate(text, title="", passage_id="P", *, title2="", lang="en"):
     """Make a passage of tokens; its text begins with its title only where `text` does."""
     fields = tokens(text), tokens(title), tokens(title2)
     words = [[token[0] for token in field] for field in fields]
     return Candidate(
         EngineHit(passage_id, passage_id, 1.0),
         title,
+        lang,
         PassageTokens.pack(*fields),
         Counter(words[0] + words[2]),
         Counter(words[1]),

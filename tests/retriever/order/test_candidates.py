@@ -28,7 +28,7 @@ def test_tokens_stand_where_dropped_words_leave_them():
 
 def test_stacked_tokens_are_found_at_their_positions():
     packed = PassageTokens.pack([("지식검색", 0, 0, 4), ("지식", 0, 0, 2), ("검색", 1, 2, 4)])
-    passage = Candidate(EngineHit("P", "P", 1.0), "", packed, {"지식검색": 1, "지식": 1, "검색": 1}, {})
+    passage = Candidate(EngineHit("P", "P", 1.0), "", "ko", packed, {"지식검색": 1, "지식": 1, "검색": 1}, {})
 
     assert passage.places({"지식검색", "지식", "검색"}) == {"지식검색": [0], "지식": [0], "검색": [1]}
 
@@ -61,8 +61,8 @@ def test_more_of_a_token_scores_more_and_a_longer_text_less():
     passages = [candidate("graph graph a b"), candidate("graph a b c"), candidate("graph a b c d e f g")]
     scores = Scale(4.0, 1.0, 0.0).scores(passages, {"graph": 1.0})["graph"]
 
-    # 2.2 tf / (tf + 1.2 (.25 + .75 length / 4)): tf 2, tf 1, and tf 1 in a text of twice the length.
-    assert scores == pytest.approx([4.4 / 3.2, 1.0, 2.2 / (1 + 1.2 * 1.75)])
+    # 1.9 tf / (tf + .9 (.25 + .75 length / 4)): tf 2, tf 1, and tf 1 in a text of twice the length.
+    assert scores == pytest.approx([3.8 / 2.9, 1.0, 1.9 / (1 + 0.9 * 1.75)])
 
 
 def test_candidates_without_any_token_score_nothing():

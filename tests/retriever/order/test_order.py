@@ -206,6 +206,26 @@ def test_passages_of_one_title_share_nothing_where_that_is_left_out(parts_index)
     assert less == full
 
 
+def test_the_other_language_keeps_its_place_where_its_lift_is_left_out(tmp_path):
+    korean = [
+        {"id": f"K{number}", "title": f"BERT {number}", "abstract": "벼의 생육" + "과 논" * number}
+        for number in range(6)
+    ]
+    english = {
+        "id": "EN",
+        "title": "Plants",
+        "abstract": "Many words of plants and once of BERT, in a survey.",
+    }
+    rest = [{"id": f"F{number}", "title": f"연습 {number}", "abstract": "평범한 말."} for number in range(9)]
+    with index_of(tmp_path, *korean, english, *rest) as index:
+        lifted = ids(index, "BERT 생육")
+        plain = ids(index, "BERT 생육", settings=RetrieverSettings(without={"other-language"}))
+
+    assert lifted.index("EN") == 3
+    assert plain[-1] == "EN"
+    assert [paper for paper in lifted if paper != "EN"] == plain[:-1]
+
+
 def test_words_weigh_alike_where_weights_are_left_out(parts_index):
     full, less = (
         staged(parts_index, PARTS_QUESTION, *without, upto="keywords").keywords

@@ -2,8 +2,9 @@
 
 import pytest
 
+from retriever.order.concepts import Concept, Counterpart, Word
 from retriever.order.features import Features
-from retriever.order.scored import best_first, with_mean_of_title
+from retriever.order.scored import best_first, with_mean_of_title, with_other_language
 from retriever.order.weights import lexical_parts, semantic_parts
 from tests.retriever.order.by_hand import candidate, scored
 
@@ -35,6 +36,72 @@ def test_passages_under_one_title_share_a_part_of_their_scores():
 
     # 15 % of the mean, .5, in the place of as much of its own.
     assert [one.score for one in found] == pytest.approx([0.85 * 0.9 + 0.075, 0.85 * 0.1 + 0.075, 0.9])
+
+
+BERT = Concept("bert", (Word({"bert": 1.0}, 1.0),))
+
+
+def lifted(*langs, text="bert", concepts=(BERT,)):
+    """Return where the candidates stand, which come as P0, P1, … with falling scores."""
+    ranked = [
+        scored(candidate(text, passage_id=f"P{place}", lang=lang), 1 - place / 10)
+        for place, lang in enumerate(langs)
+    ]
+    return [int(passage_id[1:]) for passage_id in ids(with_other_language(ranked, "ko", list(concepts)))]
+
+
+def test_the_best_passage_of_the_other_language_stands_fourth_at_the_lowest():
+    assert lifted("ko", "ko", "ko", "ko", "ko", "en", "en") == [0, 1, 2, 5, 3, 4, 6]
+    assert lifted("ko", "ko", "ko", "en", "ko", "en") == [0, 1, 2, 3, 4, 5]
+    assert lifted("ko", "en", "ko", "ko", "ko", "en") == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_lifted_passage_has_a_score_between_its_neighbours():
+    ranked = [
+        scored(candidate("bert", passage_id=f"P{place}", lang="ko"), 1 - place / 10) for place in range(5)
+    ]
+    other = scored(candidate("bert", passage_id="OTHER"), 0.1)
+
+    found = with_other_language([*ranked, other], "ko", [BERT])
+
+    assert ids(found) == ["P0", "P1", "P2", "OTHER", "P3", "P4"]
+    assert found[3].score == pytest.approx(0.75)
+    assert found[3].parts["other language"][0] == pytest.approx(0.65)
+
+
+@pytest.mark.parametrize(
+    ("scores", "order"),
+    [
+        ([0.9, 0.9, 0.9, 0.9, 0.5, 0.1], ["P0", "P1", "P2", "P3", "A", "P4"]),
+        ([0.9, 0.9, 0.9, 0.9, 0.9, 0.1], ["P0", "P1", "P2", "P3", "P4", "A"]),
+    ],
+)
+def test_nothing_is_lifted_past_what_equals_the_third(scores, order):
+    korean = [
+        scored(candidate("bert", passage_id=f"P{place}", lang="ko"), score)
+        for place, score in enumerate(scores[:5])
+    ]
+    other = scored(candidate("bert", passage_id="A"), scores[5])
+
+    assert ids(with_other_language([*korean, other], "ko", [BERT])) == order
+
+
+def test_nothing_is_lifted_where_a_word_has_a_counterpart():
+    known = Concept("그래프", (Word({"그래프": 1.0}, 1.0),), (Counterpart(("graph",), 1.0, 1.0),))
+
+    assert lifted("ko", "ko", "ko", "ko", "ko", "en", concepts=(BERT, known)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_nothing_is_lifted_that_holds_no_word_of_the_question():
+    year = Concept("2017", (Word({"2017": 1.0}, 1.0),))
+
+    assert lifted("ko", "ko", "ko", "ko", "ko", "en", text="gpt") == [0, 1, 2, 3, 4, 5]
+    assert lifted("ko", "ko", "ko", "ko", "ko", "en", text="2017", concepts=(year,)) == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("langs", [(), ("en",), ("ko", "ko", "en"), ("ko",) * 6])
+def test_fewer_than_four_or_one_language_keep_their_order(langs):
+    assert lifted(*langs) == list(range(len(langs)))
 
 
 def test_a_candidate_of_no_feature_scores_nothing():
