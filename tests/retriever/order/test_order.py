@@ -139,6 +139,16 @@ def test_a_second_search_keeps_to_the_filters(hop):
     assert ids(index, question, filters=make_filters("..1999", None, None)) == []
 
 
+def test_a_second_search_brings_no_paper_without_an_abstract(tmp_path):
+    incomplete = {"id": "ANSWER", "title": "Marta Quillon"}
+    complete = [paper for paper in papers(HOPS[ENGLISH]) if paper["id"] != "ANSWER"]
+    with index_of(tmp_path, incomplete, *complete) as index:
+        kept = RetrieverSettings(drop_incomplete=False)
+
+        assert ids(index, ENGLISH) == ["NAMED", "BESIDE"]
+        assert "ANSWER" in ids(index, ENGLISH, settings=kept)
+
+
 def test_with_a_second_search_no_more_hits_come_than_are_asked_for(hop):
     index, question = hop
 
