@@ -8,6 +8,7 @@ import retriever.methods
 from retriever.engines import EngineHit
 from retriever.keywords import Keyword
 from retriever.methods import method_named, method_names
+from retriever.methods.shrag import TITLE_WEIGHT
 from retriever.search import SearchRequest, Stages, open_search, present, run_stages, search
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import found, ids, opened
@@ -131,7 +132,7 @@ def test_what_took_effect_is_told_and_not_what_was_set(index):
         found(index, "axolotl", "paper", settings),
     ]
 
-    assert [result.applied.title_weight for result in results] == [0.0, 0.4, None]
+    assert [result.applied.title_weight for result in results] == [0.0, TITLE_WEIGHT, None]
 
 
 def test_a_search_gone_on_with_tells_the_queries_of_its_last_plan(index):
