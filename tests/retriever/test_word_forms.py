@@ -64,7 +64,7 @@ def test_korean_words_are_not_searched_by_their_sound(index):
 @pytest.mark.parametrize("question", ["KD loss", "트로포닌"])
 def test_other_forms_can_be_switched_off(index, question):
     assert notes(index, question)
-    plain = found(index, question, settings=RetrieverSettings(without={"word-forms"}))
+    plain = found(index, question, settings=RetrieverSettings(without=frozenset({"word-forms"})))
     assert not any("also searched" in note for note in plain.notes)
     assert plain.applied.without == ("word-forms",)
 

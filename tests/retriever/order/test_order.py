@@ -11,7 +11,7 @@ from indexer.glossary.given import read_glossary
 from retriever.explaining import explain
 from retriever.filters import make_filters
 from retriever.queries import searched_tokens
-from retriever.search import SearchRequest, Stages, open_search, run_stages
+from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import command, environment_of
 from tests.retriever.papers import found, ids, index_of
@@ -88,8 +88,8 @@ def parts_index(tmp_path_factory):
         yield index
 
 
-def staged(index, question, *without, upto="ranking") -> Stages:
-    context = open_search(index, SearchRequest(question), RetrieverSettings(without=without))
+def staged(index, question, *without, upto="ranking"):
+    context = open_search(index, SearchRequest(question), RetrieverSettings(without=frozenset(without)))
     return asyncio.run(run_stages(context, upto=upto))
 
 
@@ -116,7 +116,7 @@ def test_the_passage_behind_a_name_is_found_by_a_second_search(hop):
 def test_without_the_second_search_it_is_not_found(hop):
     index, question = hop
 
-    result = found(index, question, settings=RetrieverSettings(without={"second-hop"}))
+    result = found(index, question, settings=RetrieverSettings(without=frozenset({"second-hop"})))
 
     assert [hit.passage_id for hit in result.hits] == ["NAMED", "BESIDE"]
     assert second_searches(result) == []
@@ -229,7 +229,7 @@ def test_the_other_language_keeps_its_place_where_its_lift_is_left_out(tmp_path)
     rest = [{"id": f"F{number}", "title": f"연습 {number}", "abstract": "평범한 말."} for number in range(9)]
     with index_of(tmp_path, *korean, english, *rest) as index:
         lifted = ids(index, "BERT 생육")
-        plain = ids(index, "BERT 생육", settings=RetrieverSettings(without={"other-language"}))
+        plain = ids(index, "BERT 생육", settings=RetrieverSettings(without=frozenset({"other-language"})))
 
     assert lifted.index("EN") == 3
     assert plain[-1] == "EN"
@@ -281,7 +281,7 @@ def test_other_forms_are_no_counterparts_where_they_are_left_out(parts_index):
 
 
 def test_what_was_left_out_stands_in_what_took_effect(parts_index):
-    settings = RetrieverSettings(without={"feedback", "coverage"})
+    settings = RetrieverSettings(without=frozenset({"feedback", "coverage"}))
 
     assert found(parts_index, "손실", settings=settings).applied.without == ("coverage", "feedback")
     assert found(parts_index, "손실", "or", settings=settings).applied.without is None
@@ -289,7 +289,7 @@ def test_what_was_left_out_stands_in_what_took_effect(parts_index):
 
 def test_an_unknown_part_is_an_error_that_names_those_there_are():
     with pytest.raises(ValidationError, match="'second-hop'"):
-        RetrieverSettings(without={"nonsense"})
+        RetrieverSettings(without=["nonsense"])
 
 
 def test_an_unknown_part_is_one_line_and_exit_2(tmp_path, monkeypatch):
