@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from retriever.order.features import Features
 from retriever.order.scored import Part
 
-LEXICAL_WEIGHTS: Mapping[str, float] = {"base": 0.9, "feedback": 0.25, "coverage": 0.15, "neighbours": 0.1}
+LEXICAL_WEIGHTS: Mapping[str, float] = {"base": 0.9, "feedback": 0.2, "coverage": 0.15, "neighbours": 0.1}
 # Of a text that was pasted in: what else its best passages speak of says more than its single words.
 PASSAGE_WEIGHTS: Mapping[str, float] = {**LEXICAL_WEIGHTS, "base": 0.7, "feedback": 0.45}
 SEMANTIC_WEIGHTS: Mapping[str, float] = {"base": 0.3, "coverage": 0.1}
