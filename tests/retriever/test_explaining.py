@@ -10,6 +10,7 @@ from indexer.columns import WIDTH_OF_A_FILE, display_width
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
 from retriever.explaining import explain
 from retriever.index import open_index
+from retriever.penalties import EXCLUDED_LOSS
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from tests.generator.sample_index import shrag
@@ -149,7 +150,7 @@ def test_constraints_say_what_they_cost(index):
     ]
     assert [constraint["share"] for constraint in old["constraints"]] == [0.0, 1.0]
     parts = [part["contribution"] for name, part in dear["features"].items() if name != "constraints"]
-    assert dear["features"]["constraints"]["contribution"] == pytest.approx(-0.3 * sum(parts))
+    assert dear["features"]["constraints"]["contribution"] == pytest.approx(-EXCLUDED_LOSS / 3 * sum(parts))
 
 
 def test_a_passage_behind_another_of_its_paper_has_its_parts_too(tmp_path):
