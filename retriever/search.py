@@ -18,7 +18,7 @@ from typing import Literal, Self, TypeVar
 
 from indexer.schema import StoredPassage
 from retriever.abstracts import prefer_abstracts
-from retriever.confidence import AnswerabilityFeatures, answerability_features, evidence_score
+from retriever.confidence import EVIDENCE, AnswerabilityFeatures, answerability_features, evidence_score
 from retriever.context import PassageCache, SearchContext
 from retriever.duplicates import without_duplicates
 from retriever.errors import BadFilter, BadQuestion
@@ -47,8 +47,6 @@ MOST_HITS = 10_000
 MOST_TITLE_WEIGHT = 10
 # Hits looked at beyond k, since some of the first may be duplicates.
 MARGIN = 10
-# Hits that the likelihood of an answer is computed from; its weights were fitted with as many.
-ANSWERABILITY_DEPTH = 5
 
 T = TypeVar("T")
 Stage = Literal["question", "keywords", "plan", "pool", "ranking"]
@@ -277,7 +275,7 @@ async def _shown(
         "duplicates": len(hits) - len(kept),
     }
     with context.recorder.timed("order"):
-        likelihood = _likelihood(context, stages, kept[:ANSWERABILITY_DEPTH])
+        likelihood = _likelihood(context, stages, kept[:EVIDENCE])
     with context.recorder.timed("snippets"):
         shown = await context.index.threads.run(_with_snippets, kept[:k], weights)
     return shown, filtered, likelihood

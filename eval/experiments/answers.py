@@ -34,7 +34,7 @@ from retriever.queries import Filters
 from retriever.search import SearchRequest, answerability, open_ranking, run_stages, search
 from retriever.settings import RetrieverSettings
 
-FALSE_ABSTENTION = 0.01  # of the training questions, where the threshold is set
+FALSE_ABSTENTION = 0.015  # of the training questions, where the threshold is set
 EPOCHS, RATE = 3000, 0.5
 
 

@@ -1,18 +1,14 @@
-"""How closely a passage speaks of a question: in one place of its text, in its title. Signs of an answer."""
+"""How closely a passage speaks of a question in one place of its text. A sign of an answer."""
 
-import re
-import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
-
-from rapidfuzz.distance import OSA
+from collections.abc import Collection, Sequence
 
 from retriever.order.candidates import Candidate
 from retriever.order.concepts import Concept
 
 WINDOW = 25  # positions: about a sentence and a half
-LEAST_SIMILAR = 0.6  # of a title's word to a word of the question, by letters
-TITLE_WORD = re.compile(r"[^\s()\[\]{}<>〈〉《》「」『』,.:;·\"'“”‘’!?]+")
+BESIDE = WINDOW // 2  # positions either way from a token
 
 
 def best_window(concepts: Sequence[Concept], candidate: Candidate) -> float:
@@ -34,19 +30,14 @@ def best_window(concepts: Sequence[Concept], candidate: Candidate) -> float:
     return best / total if total else 0.0
 
 
-def title_similarity(concepts: Sequence[Concept], candidate: Candidate) -> float:
-    """Return the importance of the concepts, each times its likeness to the title's word most like it."""
+def window_around(concepts: Sequence[Concept], candidate: Candidate, wanted: Collection[str]) -> float:
+    """Return the highest share of the question's importance that stands about one of the wanted tokens."""
     total = sum(concept.importance for concept in concepts)
-    letters = _letters(candidate.title)
-    words = TITLE_WORD.findall(letters)
-    words.append("".join(words))
-    likeness = 0.0
-    for concept in concepts:
-        spelled = _letters(concept.text)
-        similar = max(OSA.normalized_similarity(spelled, word) for word in words)
-        likeness += concept.importance * (similar if similar >= LEAST_SIMILAR else 0.0)
-    return likeness / total if total else 0.0
-
-
-def _letters(text: str) -> str:
-    return text.lower() if text.isascii() else unicodedata.normalize("NFD", text.lower())
+    events = candidate.occurrences({token for concept in concepts for token in concept.tokens})
+    positions = [position for position, _ in events]
+    best = 0.0
+    for place in {place for places in candidate.places(wanted).values() for place in places}:
+        first, behind = bisect_left(positions, place - BESIDE), bisect_right(positions, place + BESIDE)
+        held = Counter(token for _, token in events[first:behind])
+        best = max(best, sum(concept.coverage(held) for concept in concepts))
+    return best / total if total else 0.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.order.closeness import best_window, title_similarity
+from retriever.order.closeness import best_window, window_around
 from retriever.order.concepts import Concept, Counterpart, Word
 from tests.retriever.order.by_hand import candidate
 
@@ -33,25 +33,22 @@ def test_a_title_in_the_other_language_stands_in_no_window_with_the_text():
 
 
 @pytest.mark.parametrize(
-    ("title", "likeness"),
+    ("text", "share"),
     [
-        ("Graph theory", 2 / 3),
-        ("graphs", 2 * (5 / 6) / 3),  # one letter of six more
-        ("Gra ph", 2 / 3),  # written apart
-        ("grass lands", 2 / 3 * 0.6),  # three letters of five
-        ("검색 graph", 1),
-        ("검섹", 1 / 3 * 5 / 6),  # one letter of six another
-        ("quokka", 0),
-        ("", 0),
+        ("graph _11 1998 _11 검색", 1),  # twelve positions either way
+        ("graph _12 1998 _11 검색", 1 / 3),
+        ("graph 검색 _40 1998", 0),
+        ("graph 검색 _40 1998 _40 2001 graph", 2 / 3),  # the best of them
+        ("graph 검색", 0),
     ],
 )
-def test_the_titles_words_are_compared_by_letters(title, likeness):
-    assert title_similarity(BOTH, candidate("x", title)) == pytest.approx(likeness)
+def test_a_window_around_wanted_tokens_covers_what_stands_beside_one_of_them(text, share):
+    assert window_around(BOTH, candidate(text), {"1998", "2001"}) == pytest.approx(share)
 
 
 def test_a_question_of_words_that_no_passage_holds_is_close_to_nothing():
     unknown = [Concept("graph", (Word({"graph": 1.0}, 0.0),))]
 
     assert best_window(unknown, candidate("graph")) == 0
-    assert title_similarity(unknown, candidate("graph", "graph")) == 0
+    assert window_around(unknown, candidate("graph 1998"), {"1998"}) == 0
     assert best_window([], candidate("graph")) == 0
