@@ -12,7 +12,13 @@ from retriever.names import names_in
 from retriever.order.reading import ReadCandidates, read_candidates, with_frequencies, with_more
 from retriever.order.scored import Scored, best_first, with_mean_of_title, with_other_language
 from retriever.order.second_hop import Hop, find_bridges, leading_on, with_gains
-from retriever.order.weights import LEXICAL_WEIGHTS, PASSAGE_WEIGHTS, lexical_parts, semantic_parts
+from retriever.order.weights import (
+    LEXICAL_WEIGHTS,
+    PASSAGE_WEIGHTS,
+    SEMANTIC_HOP,
+    lexical_parts,
+    semantic_parts,
+)
 from retriever.plan import NamedQuery, QueryPlan, concept_query, progressive_queries
 from retriever.pool import CandidatePool, find_cosines, find_more, nearest_passages, with_vector
 from retriever.query_names import BRIDGES, NEAREST, QUESTION
@@ -61,7 +67,8 @@ async def rank(
         read = await with_more(context, question, chosen, read, pool.found[BRIDGES])
         scored, cosines = await _scored(context, question, pool, read)
         with context.recorder.timed("order"):
-            gains = (hop, question, scored, read.scale, read.statistics)
+            weight = SEMANTIC_HOP if cosines else 1.0
+            gains = (hop, question, scored, read.scale, read.statistics, weight)
             scored = best_first(await context.index.threads.run(with_gains, *gains))
     if "other-language" not in context.options.without:
         scored = with_other_language(scored, language_of(question.text), chosen.concepts)

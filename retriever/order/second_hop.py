@@ -143,8 +143,9 @@ def with_gains(
     scored: Sequence[Scored],
     scale: Scale,
     statistics: TermStatistics,
+    weight: float = 1.0,
 ) -> list[Scored]:
-    """Add what each candidate gains by bridges and by its title."""
+    """Add what each candidate gains by bridges and by its title, times `weight`."""
     tokens = {token for bridge in hop.bridges for token in bridge.tokens} | hop.uncovered.keys()
     rarity = {token: statistics.idf(token) for token in sorted(tokens)}
     known = {token: idf for token, idf in rarity.items() if idf}
@@ -162,8 +163,8 @@ def with_gains(
             if total and bridge.passage_id != one.candidate.passage_id
         ]
         parts = {
-            "bridge": (max(bridges, default=0.0), BRIDGE_GAIN),
-            "title in passage": (_by_title(hop, one.candidate, asked), LINK_GAIN),
+            "bridge": (max(bridges, default=0.0), weight * BRIDGE_GAIN),
+            "title in passage": (_by_title(hop, one.candidate, asked), weight * LINK_GAIN),
         }
         gains = {name: (value * min(1.0, share), gain) for name, (value, gain) in parts.items() if value}
         gained.append(replace(one, parts={**one.parts, **gains}) if gains else one)

@@ -12,8 +12,9 @@ from retriever.order.scored import Part
 LEXICAL_WEIGHTS: Mapping[str, float] = {"base": 0.9, "feedback": 0.2, "coverage": 0.15, "neighbours": 0.1}
 # Of a text that was pasted in: what else its best passages speak of says more than its single words.
 PASSAGE_WEIGHTS: Mapping[str, float] = {**LEXICAL_WEIGHTS, "base": 0.7, "feedback": 0.45}
-SEMANTIC_WEIGHTS: Mapping[str, float] = {"base": 0.3, "coverage": 0.1}
+SEMANTIC_WEIGHTS: Mapping[str, float] = {"base": 0.3, "neighbours": 0.1}
 COSINE_WEIGHT = 1.0
+SEMANTIC_HOP = 0.25  # of a second search's gains: at full weight they pass what the cosine puts first
 
 
 def lexical_parts(row: Features, weights: Mapping[str, float] = LEXICAL_WEIGHTS) -> dict[str, Part]:

@@ -76,8 +76,15 @@ def test_by_folds_a_question_is_ranked_with_weights_chosen_without_it():
     assert tuning.by_folds([], table) == pytest.approx((0.0 + 0.6 + 8 * 0.5) / 10)
 
 
-def test_the_engine_gets_the_largest_weight_within_one_standard_error():
-    tried = [{"base": base} for base in (0.1, 0.2, 0.3)]
-    values = np.array([[0.8, 1.0, 0.6, 0.8], [0.8, 0.9, 0.6, 0.8], [0.2, 0.9, 0.6, 0.8]])
+def test_the_heaviest_base_within_one_standard_error_is_taken_and_of_these_the_best():
+    tried = [
+        {"base": 0.1, "coverage": 0.1},
+        {"base": 0.2, "coverage": 0.0},
+        {"base": 0.2, "coverage": 0.1},
+        {"base": 0.3, "coverage": 0.1},
+    ]
+    values = np.array(
+        [[0.8, 1.0, 0.6, 0.8], [0.8, 0.9, 0.6, 0.8], [0.8, 0.9, 0.6, 0.7], [0.2, 0.9, 0.6, 0.8]]
+    )
 
-    assert semantic_tuning.choose(tried, values) == ({"base": 0.1}, {"base": 0.2})
+    assert semantic_tuning.choose(tried, values) == (tried[0], tried[1])

@@ -148,6 +148,18 @@ def test_it_gains_the_more_of_what_is_left_it_holds():
     assert parts(passage, "Marta Quillon") == {"title in passage": 1.0}
 
 
+def test_the_gains_can_be_weighed_less():
+    passage = scored(candidate("born a b c", "Marta Quillon"))
+
+    whole, quarter = (
+        with_gains(hop(["Marta Quillon"], texts=[NAMED]), ASKED, [passage], FOUR_LONG, STATISTICS, weight)[0]
+        for weight in (1.0, 0.25)
+    )
+
+    assert quarter.score - passage.score == pytest.approx((whole.score - passage.score) / 4)
+    assert quarter.score > passage.score
+
+
 def test_what_tells_a_title_from_others_of_the_name_need_not_stand_there():
     assert parts(candidate("a b c d", "Quillon (astronomer)"), "Quillon") == {"title in passage": 0.25}
 
