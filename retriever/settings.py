@@ -1,9 +1,9 @@
 """How questions are searched for: environment variables `SHRAG_…`, read by the front ends."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainSerializer
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from indexer.settings import OptionalPath
 
@@ -21,6 +21,15 @@ OrderPart = Literal[
     "other-language",
     "second-hop",
 ]
+
+
+def _listed(value: Any) -> Any:
+    """Take names apart that are written as a list: feedback,second-hop or as JSON."""
+    return (
+        [name.strip(" \"'") for name in value.strip("[] ").split(",") if name.strip()]
+        if isinstance(value, str)
+        else value
+    )
 
 
 class RetrieverSettings(BaseSettings):
@@ -44,8 +53,8 @@ class RetrieverSettings(BaseSettings):
         description="what `shrag` orders: the progressive queries' union, that and the whole question's "
         "hundred, or both and the hundred nearest passages",
     )
-    without: Annotated[frozenset[OrderPart], PlainSerializer(sorted)] = Field(
-        default=frozenset(), description="parts of the order of `shrag` that are left out"
+    without: Annotated[frozenset[OrderPart], NoDecode, BeforeValidator(_listed), PlainSerializer(sorted)] = (
+        Field(default=frozenset(), description="parts of the order of `shrag` that are left out")
     )
     rerank_depth: int = Field(
         default=30, ge=1, le=1000, description="hits that a cross-encoder reads again (SHRAG_RERANKER__…)"

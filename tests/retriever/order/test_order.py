@@ -300,3 +300,18 @@ def test_an_unknown_part_is_one_line_and_exit_2(tmp_path, monkeypatch):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("SHRAG_WITHOUT")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "parts"),
+    [
+        ("feedback, second-hop", {"feedback", "second-hop"}),
+        ('["feedback", "second-hop"]', {"feedback", "second-hop"}),
+        ("", set()),
+        ("[" * 5000, set()),
+    ],
+)
+def test_parts_are_written_with_commas_or_as_json(written, parts, monkeypatch):
+    monkeypatch.setenv("SHRAG_WITHOUT", written)
+
+    assert RetrieverSettings().without == parts
