@@ -97,21 +97,21 @@ def english_exclusions(text: str) -> Iterator[Exclusion]:
     for match in PREPOSITION.finditer(text):
         before = _before(text, match)
         if _is_exclusion(before, match[0].strip(), text[match.end() :]):
-            yield from _before_words(text, match, tight=not before.endswith(ASIDE))
+            yield from _words_after(text, match, tight=not before.endswith(ASIDE))
     for match in GERUND.finditer(text):
         before = _before(text, match)
         aside, opens = before.endswith(ASIDE), not before or before[-1] in ".?!"
         whole = match[0].strip().lower() == "excluding" and not GOVERNING.search(before)
-        for exclusion in _before_words(text, match, tight=not aside):
+        for exclusion in _words_after(text, match, tight=not aside):
             if aside or (text[exclusion.end :].startswith(",") if opens else whole):
                 yield exclusion
-    told = 0  # where the last instruction ends; another may follow it
+    last_end = 0  # where the last instruction ends; another may follow it
     for match in INSTRUCTION.finditer(text):
         before = _before(text, match)
-        again = told and AGAIN.fullmatch(text[told : match.start()])
+        again = last_end and AGAIN.fullmatch(text[last_end : match.start()])
         if again or _is_instruction(before, match[0].strip().lower()):
-            for exclusion in _before_words(text, match, tight=False):
-                told = exclusion.end
+            for exclusion in _words_after(text, match, tight=False):
+                last_end = exclusion.end
                 yield exclusion
 
 
@@ -143,7 +143,7 @@ def _is_instruction(before: str, verb: str) -> bool:
     return verb != "avoid" and bool(re.search(r"(?:\(|\bbut|,\s*and)$", clause))
 
 
-def _before_words(text: str, operator: re.Match[str], *, tight: bool) -> Iterator[Exclusion]:
+def _words_after(text: str, operator: re.Match[str], *, tight: bool) -> Iterator[Exclusion]:
     """Yield the exclusion of an English operator and the words behind it, none where there are none."""
     start = operator.end()
     if skipped := LEADING.match(text, start):
