@@ -70,7 +70,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         settings.retriever.this_year,
         exclude=exclude,
         strict_time=strict_time,
-        found=not no_constraints,
+        found=settings.retriever.constraints and not no_constraints,
     )
     request = settings.request(
         question, filters, way=way, method=method, evidence=evidence, constraints=constraints

@@ -109,7 +109,11 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
     settings, filters = RetrieverSettings(), make_filters(year, lang, journal)
     constraints = chosen_constraints(
-        question, settings.this_year, exclude=exclude, strict_time=strict_time, found=not no_constraints
+        question,
+        settings.this_year,
+        exclude=exclude,
+        strict_time=strict_time,
+        found=settings.constraints and not no_constraints,
     )
     request = SearchRequest(question, method=method, k=k, filters=filters, constraints=constraints)
     with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
