@@ -17,7 +17,10 @@ def analyse_constraints(
 
     Where nothing would be left to search for, the whole question is searched for.
     """
-    kept = [token for token in tokens if not constraints.covers(token[2], token[3])]
+    places = constraints.places()
+    kept = [
+        token for token in tokens if not any(start <= token[2] and token[3] <= end for start, end in places)
+    ]
     if not any(character.isalnum() for token in kept for character in token[0]):
         given = tuple(exclusion for exclusion in constraints.exclusions if not exclusion.end)
         constraints, kept = replace(constraints, exclusions=given), list(tokens)
@@ -29,12 +32,15 @@ def analyse_constraints(
 def _analysed(
     index: SearchIndex, exclusion: Exclusion, text: str, tokens: Sequence[Token], named: set[str]
 ) -> Exclusion:
-    """Add the tokens of an exclusion that are not named elsewhere, and their translations."""
-    if exclusion.end:
-        # English words stand behind their operator, a Korean word before it.
-        ahead = text.startswith(exclusion.text, exclusion.start)
-        start = exclusion.start if ahead else exclusion.end - len(exclusion.text)
-        end = start + len(exclusion.text)
+    """Add the tokens of an exclusion that are not named elsewhere, and their translations.
+
+    A text that does not stand at its place, given or edited, is analysed by itself.
+    """
+    # English words stand behind their operator, a Korean word before it.
+    ahead = text.startswith(exclusion.text, exclusion.start)
+    start = exclusion.start if ahead else exclusion.end - len(exclusion.text)
+    end = start + len(exclusion.text)
+    if exclusion.end and text[max(0, start) : end] == exclusion.text:
         own = [token for token in tokens if start <= token[2] and token[3] <= end]
     else:
         own = index.analyzer.analyze(exclusion.text)

@@ -9,12 +9,16 @@ from datetime import datetime
 from typing import Any, Self
 
 from retriever.english_exclusions import english_exclusions
+from retriever.excluded_years import unwanted_years
 from retriever.exclusions import Exclusion
 from retriever.korean_exclusions import korean_exclusions
 from retriever.queries import Range
-from retriever.years import YearRange, find_years
+from retriever.years import YearRange, are_compared, find_years
 
+# Of a text that asks for something; a longer one was pasted in.
 MOST_WORDS = 60
+MOST_CHARACTERS = 1_000
+MOST_CONSTRAINTS = 20  # of either kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +36,17 @@ class Constraints:
         """Tell whether anything is asked for."""
         return bool(self.exclusions or self.years or self.strict_time)
 
-    def covers(self, start: int, end: int) -> bool:
-        """Tell whether a piece of the question belongs to a constraint, and is not searched for."""
-        return any(first <= start and end <= last for first, last in self._places())
+    def places(self) -> list[tuple[int, int]]:
+        """Return where the constraints stand in the question, in its order; none overlap."""
+        merged: list[tuple[int, int]] = []
+        spans = [(exclusion.start, exclusion.end) for exclusion in self.exclusions]
+        spans += [(years.start, years.end) for years in self.years]
+        for start, end in sorted(spans):
+            if merged and start < merged[-1][1]:
+                merged[-1] = merged[-1][0], max(end, merged[-1][1])
+            elif end:
+                merged.append((start, end))
+        return merged
 
     def year_range(self) -> Range | None:
         """Return the years that all ranges hold; None where none is asked for."""
@@ -51,14 +63,9 @@ class Constraints:
 
     def remaining(self, text: str) -> str:
         """Return a composed question without operators, words to leave out and years."""
-        for start, end in sorted(self._places(), reverse=True):
+        for start, end in reversed(self.places()):
             text = f"{text[:start].rstrip(' ,(')} {text[end:].lstrip(' )')}"
         return re.sub(r"\s+", " ", text).strip()
-
-    def _places(self) -> list[tuple[int, int]]:
-        """Return where the constraints stand in the question."""
-        excluded = [(exclusion.start, exclusion.end) for exclusion in self.exclusions]
-        return [*excluded, *((years.start, years.end) for years in self.years)]
 
     def describe(self) -> str:
         """Say the constraints in words; nothing where there are none."""
@@ -119,14 +126,17 @@ def chosen_constraints(
 def find_constraints(text: str, this_year: int) -> Constraints:
     """Find the constraints of a question; "the last five years" count back from `this_year`.
 
-    A text of more than sixty words is one that was pasted in, and asks for nothing.
+    A text of more than sixty words or a thousand characters is one that was pasted in, and asks for nothing.
     """
     text = unicodedata.normalize("NFC", text)
-    if len(text.split()) > MOST_WORDS:
+    if len(text) > MOST_CHARACTERS or len(text.split()) > MOST_WORDS:
         return Constraints()
     exclusions: list[Exclusion] = []
     found = (*english_exclusions(text), *korean_exclusions(text))
     for exclusion in sorted(found, key=lambda each: (each.start, -each.end)):
         if not exclusions or exclusion.start >= exclusions[-1].end:
             exclusions.append(exclusion)
-    return Constraints(tuple(exclusions), tuple(find_years(text, this_year)))
+    years, exclusions = unwanted_years(
+        text, find_years(text, this_year)[:MOST_CONSTRAINTS], exclusions[:MOST_CONSTRAINTS]
+    )
+    return Constraints(tuple(exclusions), () if are_compared(years, this_year) else tuple(years))

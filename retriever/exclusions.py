@@ -25,11 +25,8 @@ class Exclusion:
 
     def held(self, words: AbstractSet[str]) -> frozenset[str]:
         """Return those of its tokens that words hold, themselves or by a translation."""
-        found = {token for token in self.tokens if token in words}
-        for translation in self.translations:
-            if all(token in words for word in translation.words for token in word.tokens):
-                found |= translation.source.intersection(self.tokens)
-        return frozenset(found)
+        counted = dict.fromkeys(words, 1.0)
+        return frozenset(token for token in self.tokens if self.prominence(token, counted))
 
     def prominence(self, token: str, words: Mapping[str, float]) -> float:
         """Return how much words are about one of its tokens, by itself or by a translation of it."""

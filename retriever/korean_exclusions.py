@@ -38,6 +38,7 @@ HEADS = frozenset(
 BEFORE_HEAD = re.compile(
     r"(?<!\S)(?P<word>[^\s()\[\],.;:!?]+(?<![은는이가을를의에로와과도한된인할던서고게며른떤느런])) \Z"
 )
+BEFORE_AND_THE_LIKE = re.compile(rf"(?<!\S){WORD}\s+\Z")
 VERB_FORM = re.compile(r"(?:하|쓰|되|보|두|루|주|먹|찾|적|담|놓|넣|않|따르|믿|섞|읽|내리|올리|만들|버리)지\Z")
 # What is let out or lost (물을 빼고), not meant (걱정 말고), and what one may be outside of (시간 외에).
 TOPICS = {
@@ -53,19 +54,19 @@ def korean_exclusions(text: str) -> Iterator[Exclusion]:
     """Find what a composed question asks in Korean to leave out."""
     for pattern in PATTERNS:
         for match in pattern.finditer(text):
-            exclusion = _behind_word(text, match)
+            exclusion = _word_before(text, match)
             topics = NO_THING | TOPICS.get(match["operator"][0], frozenset())
             if exclusion.text not in topics and not VERB_FORM.search(exclusion.text):
                 yield exclusion
 
 
-def _behind_word(text: str, match: re.Match[str]) -> Exclusion:
+def _word_before(text: str, match: re.Match[str]) -> Exclusion:
     """Return the exclusion of the word before a Korean operator; 등 ("and the like") is stepped over."""
     word, particle, start = match["word"], match["particle"] or "", match.start("word")
     if particle in {"을", "를", "은", "는"} and len(particle) == 1 and not _agrees(word, particle):
         word += particle
     if word in {"등", "따위"}:
-        earlier = re.search(rf"(?<!\S){WORD}\s+\Z", text[:start])
+        earlier = BEFORE_AND_THE_LIKE.search(text, max(0, start - 61), start)
         word, start = (earlier["word"], earlier.start("word")) if earlier else ("", start)
     if word in HEADS and (earlier := BEFORE_HEAD.search(text[max(0, start - 60) : start])):
         word, start = f"{earlier['word']} {word}", start - len(earlier["word"]) - 1

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from retriever.constraints import Constraints, find_constraints
+from retriever.constraints import MOST_CHARACTERS, MOST_CONSTRAINTS, Constraints, find_constraints
 from retriever.errors import BadFilter
 from retriever.keywords import Keyword
 from retriever.queries import Filters, Range
@@ -54,15 +54,27 @@ def with_constraints(request: SearchRequest, options: SearchOptions) -> SearchRe
     """Return the request with the constraints that take effect; strict years become a filter.
 
     Raises:
-        BadFilter: no year satisfies both them and the filter of years.
+        BadFilter: no year satisfies both them and the filter of years, or they are too many or too long.
     """
     constraints = request.constraints or Constraints()
+    _check_size(constraints)
     if options.constraints == "question":
         constraints = find_constraints(request.question, options.this_year)
     filters, asked = request.filters, constraints.year_range()
     if asked and constraints.strict_time:
         filters = replace(filters, years=_in_both(asked, filters.years or Range(None, None)))
     return replace(request, constraints=constraints, filters=filters)
+
+
+def _check_size(constraints: Constraints) -> None:
+    count = max(len(constraints.exclusions), len(constraints.years))
+    if count > MOST_CONSTRAINTS:
+        raise BadFilter(f"{count:,} constraints, and {MOST_CONSTRAINTS} at most: leave some out")
+    longest = max((len(exclusion.text) for exclusion in constraints.exclusions), default=0)
+    if longest > MOST_CHARACTERS:
+        raise BadFilter(
+            f"an exclusion of {longest:,} characters, and {MOST_CHARACTERS:,} at most: shorten it"
+        )
 
 
 def _in_both(first: Range, second: Range) -> Range:

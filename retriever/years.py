@@ -4,7 +4,7 @@ A year beside anything else is a topic: the 1998 World Cup, after 2000 cycles, 2
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 EARLIEST = 1950  # what lies before is spoken about, and nothing that was written then is looked for
@@ -29,20 +29,20 @@ class YearRange:
 
 
 def find_years(text: str, this_year: int) -> list[YearRange]:
-    """Find the ranges of years in a composed question, in its order.
-
-    Those that no year satisfies together are compared with each other, and are no constraint.
-    """
+    """Find the ranges of years of publication in a composed question, in its order."""
     found: list[YearRange] = []
     for years in sorted(_ranges(text, this_year), key=lambda each: (each.start, -each.end)):
         if not found or years.start >= found[-1].end:
             found.append(years)
-    first = max((years.first for years in found if years.first), default=0)
-    last = min((years.last for years in found if years.last), default=this_year)
-    if first > last:
-        return []
     of_publications = PUBLICATIONS.search(text)
     return [years for years in found if of_publications or not _is_history(years)]
+
+
+def are_compared(ranges: Sequence[YearRange], this_year: int) -> bool:
+    """Tell whether no year satisfies all ranges: they are compared with each other, and no constraint."""
+    first = max((years.first for years in ranges if years.first), default=0)
+    last = min((years.last for years in ranges if years.last), default=this_year)
+    return first > last
 
 
 def _is_history(years: YearRange) -> bool:
@@ -92,11 +92,13 @@ ENGLISH = {
     r"\bbefore the (?P<last>(?:19|20)\d0)s\b": (0, -1),
     r"\b(?:in|during|throughout|from) the (?P<first>(?P<last>(?:19|20)\d0))s\b": (0, 9),
 }
+EXCLUDED = r"[은는을를](?=\s*(?:제외|빼))"
 KOREAN = {
     rf"(?P<first>{YEAR})년?\s*(?:부터|에서|과|와)\s*(?P<last>{YEAR})년?\s*(?:까지|사이)(?:에|의)?": (0, 0),
     rf"(?P<first>{YEAR})년?\s*[~∼〜–-]\s*(?P<last>{YEAR})년(?!대)(?:까지|사이|도)?(?:에|의)?": (0, 0),
-    rf"(?P<first>{YEAR})년(?:도)?\s*(?:이후|부터|이래)(?:에|의|로|에는)?(?!\w)": (0, 0),
-    rf"(?P<last>{YEAR})년(?:도)?\s*(?:이전|까지)(?:에|의|에는)?(?!\w)(?!\s*(?:계획|사업|기관|대상))": (0, 0),
+    rf"(?P<first>{YEAR})년(?:도)?\s*(?:이후|부터|이래)(?:에|의|로|에는|{EXCLUDED})?(?!\w)": (0, 0),
+    rf"(?P<last>{YEAR})년(?:도)?\s*(?:이전|까지)(?:에|의|에는|{EXCLUDED})?(?!\w)"
+    r"(?!\s*(?:계획|사업|기관|대상))": (0, 0),
     r"(?P<first>(?:19|20)\d0)년대\s*(?:이후|부터|이래)(?:에|의|로)?(?!\w)": (0, 0),
     r"(?P<last>(?:19|20)\d0)년대\s*(?:까지)(?:에|의)?(?!\w)": (0, 9),
     r"(?P<last>(?:19|20)\d0)년대\s*(?:이전)(?:에|의)?(?!\w)": (0, -1),

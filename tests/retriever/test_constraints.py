@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -89,6 +90,32 @@ def test_a_caller_may_exclude_what_the_question_does_not(index):
     assert ids(found(index, question))[0] == "SULFIDE"
     assert ids(result).index("OXIDE") < ids(result).index("SULFIDE")
     assert result.applied.constraints == "given"
+
+
+def test_a_text_that_was_edited_is_the_one_that_is_excluded(index):
+    asked = find_constraints(QUESTION, 2026)
+    edited = replace(asked, exclusions=(replace(asked.exclusions[0], text="garnets"),))
+
+    result = found(index, QUESTION, constraints=edited)
+
+    assert [exclusion.tokens for exclusion in result.constraints.exclusions] == [("garnet",)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"), [(["zinc"] * 21, "21 constraints"), (["z" * 1_001], "1,001 char")]
+)
+def test_constraints_are_limited_in_number_and_length(index, texts, said):
+    with pytest.raises(BadFilter, match=said):
+        found(index, QUESTION, constraints=Constraints().excluding(*texts))
+
+
+def test_excluded_years_are_no_filter(index):
+    question = "Which solid electrolytes conduct lithium best, excluding papers since 2015?"
+    strict = chosen_constraints(question, 2026, exclude=(), strict_time=True, found=True)
+
+    result = found(index, question, k=20, constraints=strict)
+
+    assert {hit.passage.year for hit in result.hits} == {2009}
 
 
 def test_an_excluded_word_that_is_asked_for_too_costs_nothing(index):
@@ -212,6 +239,16 @@ def test_the_command_says_what_took_effect(home):
         "strict_time": False,
     }
     assert json.loads(dropped.stdout)["constraints"]["exclusions"] == []
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_setting_against_the_constraints_of_questions_holds_beside_given_ones(home, monkeypatch, command):
+    monkeypatch.setenv("SHRAG_CONSTRAINTS", "false")
+
+    done = shrag(command, QUESTION, "--name", NAME, "--json", "--exclude", "garnets", home=home)
+
+    exclusions = json.loads(done.stdout)["constraints"]["exclusions"]
+    assert [exclusion["text"] for exclusion in exclusions] == ["garnets"]
 
 
 def test_the_command_takes_terms_to_exclude_and_makes_years_a_filter(home):

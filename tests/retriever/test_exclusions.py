@@ -4,7 +4,10 @@ import unicodedata
 
 import pytest
 
-from retriever.constraints import find_constraints
+from retriever.constraints import Constraints, find_constraints
+from retriever.exclusions import Exclusion
+from retriever.keywords import Keyword, Translation
+from retriever.years import YearRange
 
 ENGLISH = {
     "Summarise battery recycling, excluding lead-acid and nickel batteries.": [
@@ -171,6 +174,37 @@ def test_a_question_excludes_what_an_operator_says(question, excluded):
 )
 def test_what_remains_of_a_question_is_searched_for(question, left):
     assert find_constraints(question, 2026).remaining(question) == left
+
+
+def test_constraints_that_overlap_take_no_more_than_their_places():
+    text = "Do not include papers before 2005. Rice drought"
+    excluded = Exclusion("papers before 2005", "Do not include", 0, 33)
+
+    left = Constraints((excluded,), (YearRange(None, 2004, "before 2005", 22, 33),)).remaining(text)
+
+    assert left == ". Rice drought"
+
+
+def test_papers_of_excluded_years_are_not_excluded_for_being_papers():
+    assert not find_constraints("Rice drought, excluding papers before 2005", 2026).exclusions
+    assert not find_constraints("2010년 이전 논문은 제외하고 벼의 가뭄", 2026).exclusions
+
+
+def test_a_translation_without_tokens_is_never_held():
+    translation = Translation(frozenset({"sulfid"}), (Keyword("것", "ko", ()),))
+    exclusion = Exclusion("sulfides", tokens=("sulfid",), translations=(translation,))
+
+    assert not exclusion.is_held({"oxid"})
+    assert exclusion.is_held({"sulfid"})
+
+
+@pytest.mark.parametrize("piece", ["등제외하고/", "excluding/a,", "가나제외하고/", "2015년 이후,"])
+def test_constraints_of_a_text_with_few_spaces_are_limited(piece):
+    pasted, short = find_constraints(piece * 2_000, 2026), find_constraints(piece * (900 // len(piece)), 2026)
+
+    assert not pasted
+    assert len(short.exclusions) <= 20
+    assert len(short.years) <= 20
 
 
 def test_decomposed_hangul_is_read_as_composed():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.years import find_years
+from retriever.constraints import find_constraints
 
 THIS_YEAR = 2026
 
@@ -62,17 +62,38 @@ RANGES = {
     "2000회 이후의 용량": None,
     "최근 동향": None,
     "5년 생존율": None,
-    "before 2000 and since 2015, how did it change?": None,
+    "before 2005 and since 2015, how did it change?": None,
+    # What is said of history is no range beside which another could not hold.
+    "since 2015, who won wars between 1950 and 1960?": (2015, None),
+    # Years that are not wanted
+    "Rice drought, but not before 2010": (2010, None),
+    "Rice drought, not published since 2015": (None, 2014),
+    "Rice drought, excluding papers before 2005": (2005, None),
+    "excluding studies after 2015": (None, 2015),
+    "Do not include papers before 2005. Rice drought": (2005, None),
+    "2010년 이전 논문은 제외하고 벼의 가뭄": (2011, None),
+    "2010년 이전 제외, 벼의 가뭄": (2011, None),
+    "2010년 이전은 제외하고 벼의 가뭄": (2011, None),
+    "2010년 이전에 발표된 논문은 제외하고 벼의 가뭄": (2011, None),
+    "2015년 이후의 연구를 빼고 벼의 가뭄": (None, 2014),
+    "excluding studies from 2010 to 2015": None,
+    "Rice drought, excluding studies from 2010 to 2015": None,
+    "Rice drought, but not from 2010 to 2015": None,
+    "2010~2015년 논문을 제외하고 벼의 가뭄": None,
+    "Which methods, excluding sulfides before 2010, are used?": None,
+    "2010년 이전에 발표된 동물실험은 제외하고 벼의 가뭄": None,
+    "Papers since 2015, excluding reviews": (2015, None),
+    "2015년 이후 딥러닝을 제외하고 쓰이는 방법": (2015, None),
 }
 
 
 @pytest.mark.parametrize(("question", "expected"), RANGES.items())
 def test_a_question_asks_for_years(question, expected):
-    found = find_years(question, THIS_YEAR)
+    found = find_constraints(question, THIS_YEAR).years
 
     assert [(years.first, years.last) for years in found] == ([expected] if expected else [])
     assert all(question[years.start : years.end] == years.text for years in found)
 
 
 def test_the_last_years_count_from_the_year_given():
-    assert [years.first for years in find_years("the last five years", 2020)] == [2015]
+    assert [years.first for years in find_constraints("the last five years", 2020).years] == [2015]
