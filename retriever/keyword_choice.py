@@ -126,17 +126,20 @@ def _ranked(
     spelled: Mapping[str, tuple[str, ...]],
     weights: Mapping[str, float],
 ) -> list[Keyword]:
-    """Rank what the question is about, things first, else the words of its request, else those that ask."""
+    """Rank what the question is about, things first, else the words of its request, else those that ask.
+
+    Translations of the general glossary follow behind: it knows counterparts of everyday words too, which
+    would outrank what the question asks for where its language is the rarer one of the index.
+    """
     by_role = []
     for role in ROLES:
         own = weigh(_words(question, spelled, {role}), weights)
-        other = [
-            word
-            for translation in found
-            if role == min((question.roles[token] for token in translation.source), key=ROLES.index)
-            for word in translation.words
-        ]
-        ranked = weigh(merge(own, weigh(other, weights)[:MOST_TRANSLATED]), weights)
+        other: dict[bool, list[Keyword]] = {False: [], True: []}  # by whether the general glossary tells them
+        for translation in found:
+            if role == min((question.roles[token] for token in translation.source), key=ROLES.index):
+                other[translation.origin == "general"] += translation.words
+        ranked = weigh(merge(own, weigh(other[False], weights)[:MOST_TRANSLATED]), weights)
+        ranked += weigh(other[True], weights)[:MOST_TRANSLATED]
         by_role.append([keyword for keyword in ranked if keyword.weight > 0])
     nouns, others, request, asking = by_role
     return merge([*nouns, *others], ()) or request or asking
