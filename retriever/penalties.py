@@ -6,10 +6,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from indexer.packing import PassageTokens
+from indexer.schema import StoredPassage
 from retriever.constraints import Constraints
 from retriever.context import SearchContext
 from retriever.engines import EngineHit
 from retriever.exclusions import Exclusion
+from retriever.index import SearchIndex
 from retriever.question import AnalysedQuestion
 from retriever.ranking import RankedHits, Ranking
 from retriever.term_statistics import term_statistics
@@ -40,7 +42,7 @@ async def penalise(context: SearchContext, question: AnalysedQuestion, ranking: 
         return ranking
     words, years, idf = await _held(context, constraints, [hit for hit, _ in ranking.hits])
     with context.recorder.timed("order"):
-        hits = penalised(ranking.hits, words, years, constraints, idf)
+        hits = await context.index.threads.run(penalised, ranking.hits, words, years, constraints, idf)
     before = {hit.passage_id: score for hit, score in ranking.hits}
     losses = {hit.passage_id: before[hit.passage_id] - score for hit, score in hits}
     return replace(ranking, hits=hits, losses={hit: lost for hit, lost in losses.items() if lost})
@@ -60,12 +62,17 @@ async def _held(
     tokens = {token for exclusion in constraints.exclusions for token in exclusion.searched()}
     statistics = await term_statistics(context.index.engine, tokens)
     with context.recorder.timed("order"):
-        words = {
-            passage_id: prominence(context.index.tokens_of(passage), tokens)
-            for passage_id, passage in (stored.items() if tokens else ())
-        }
+        words = await context.index.threads.run(_words_of, context.index, stored if tokens else {}, tokens)
     years = {passage_id: passage.year for passage_id, passage in stored.items()}
     return words, years, {token: statistics.idf(token) for token in tokens}
+
+
+def _words_of(
+    index: SearchIndex, stored: Mapping[str, StoredPassage], tokens: AbstractSet[str]
+) -> dict[str, dict[str, float]]:
+    return {
+        passage_id: prominence(index.tokens_of(passage), tokens) for passage_id, passage in stored.items()
+    }
 
 
 def _penalty(

@@ -275,7 +275,8 @@ async def _shown(
         "duplicates": len(hits) - len(kept),
     }
     with context.recorder.timed("order"):
-        likelihood = _likelihood(context, stages, kept[:EVIDENCE])
+        first = kept[:EVIDENCE]
+        likelihood = await context.index.threads.run(_likelihood, context, stages, first)
     with context.recorder.timed("snippets"):
         shown = await context.index.threads.run(_with_snippets, kept[:k], weights)
     return shown, filtered, likelihood

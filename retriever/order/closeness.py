@@ -12,11 +12,20 @@ BESIDE = WINDOW // 2  # positions either way from a token
 
 
 def best_window(concepts: Sequence[Concept], candidate: Candidate) -> float:
-    """Return the highest share of the question's importance that any window of the text covers."""
+    """Return the highest share of the question's importance that any window of the text covers.
+
+    Only the concepts of a token that enters or leaves the window are looked at again.
+    """
     total = sum(concept.importance for concept in concepts)
-    events = candidate.occurrences({token for concept in concepts for token in concept.tokens})
+    places: dict[str, list[int]] = {}  # of the concepts that a token stands for
+    for place, concept in enumerate(concepts):
+        for token in concept.tokens:
+            places.setdefault(token, []).append(place)
+    events = candidate.occurrences(places)
     best, first = 0.0, 0
     inside: Counter[str] = Counter()
+    covered: dict[int, float] = {}  # of the concepts that the window holds anything of
+    changed: set[int] = set()
     for position, token in events:
         inside[token] += 1
         while events[first][0] < position - WINDOW:
@@ -24,9 +33,15 @@ def best_window(concepts: Sequence[Concept], candidate: Candidate) -> float:
             inside[left] -= 1
             if not inside[left]:
                 del inside[left]
+                changed.update(places[left])
             first += 1
         if inside[token] == 1:
-            best = max(best, sum(concept.coverage(inside) for concept in concepts))
+            for place in changed.union(places[token]):
+                covered[place] = concepts[place].coverage(inside)
+                if not covered[place]:
+                    del covered[place]
+            changed.clear()
+            best = max(best, sum(covered[place] for place in sorted(covered)))
     return best / total if total else 0.0
 
 

@@ -121,10 +121,18 @@ def make_concepts(
     distinct = list(dict.fromkeys(found))
     weights = {token: question.weights.get(token, 1.0) if weighted else 1.0 for token in texts}
     words = {token: _word(token, weights[token], spellings, statistics) for token in texts}
+    groups = _joined(texts, [translation.source for translation in distinct])
+    group_of = {token: tokens for tokens in groups for token in tokens}
+    standing: dict[tuple[str, ...], list[Translation]] = {tokens: [] for tokens in groups}
+    for translation in distinct:
+        if tokens := next((group_of[token] for token in translation.source if token in group_of), ()):
+            standing[tokens].append(translation)
+    order = {token: place for place, token in enumerate(texts)}
     concepts = []
-    for tokens in _joined(texts, [translation.source for translation in distinct]):
-        standing = [translation for translation in distinct if not translation.source.isdisjoint(tokens)]
-        counterparts = (_counterpart(translation, words, weights, statistics) for translation in standing)
+    for tokens in groups:
+        counterparts = (
+            _counterpart(translation, order, words, weights, statistics) for translation in standing[tokens]
+        )
         concepts.append(
             Concept(
                 " ".join(texts[token] for token in tokens),
@@ -147,12 +155,13 @@ def _word(
 
 def _counterpart(
     translation: Translation,
+    order: Mapping[str, int],
     words: Mapping[str, Word],
     weights: Mapping[str, float],
     statistics: TermStatistics,
 ) -> Counterpart:
     tokens = tuple(dict.fromkeys(token for word in translation.words for token in word.tokens))
-    source = [token for token in words if token in translation.source]
+    source = sorted(order.keys() & translation.source, key=order.__getitem__)
     share = SYNONYM_WEIGHT if translation.origin == SYNONYM else 1.0
     weight = share * sum(weights[token] for token in source)
     rarity = [statistics.idf(token) for token in tokens]
@@ -165,14 +174,18 @@ def _counterpart(
 
 
 def _joined(tokens: Iterable[str], sources: Sequence[frozenset[str]]) -> list[tuple[str, ...]]:
-    """Group tokens that stand in a source together, in the order of the question."""
-    groups: list[set[str]] = [{token} for token in tokens]
+    """Group tokens that stand in a source together, in the order of the question (union-find)."""
+    parents = {token: token for token in tokens}
+
+    def first_of(token: str) -> str:
+        while parents[token] != token:
+            parents[token] = token = parents[parents[token]]
+        return token
+
     for source in sources:
-        together = [group for group in groups if not group.isdisjoint(source)]
-        if len(together) > 1:
-            groups = [group for group in groups if group not in together]
-            groups.append(set().union(*together))
-    order = {token: place for place, token in enumerate(tokens)}
-    return sorted(
-        (tuple(sorted(group, key=order.__getitem__)) for group in groups), key=lambda g: order[g[0]]
-    )
+        roots = [first_of(token) for token in source if token in parents]
+        parents |= dict.fromkeys(roots, roots[0]) if roots else {}
+    groups: dict[str, list[str]] = {}
+    for token in parents:
+        groups.setdefault(first_of(token), []).append(token)
+    return [tuple(group) for group in groups.values()]

@@ -49,7 +49,7 @@ async def read_candidates(
         )
         candidates, base = tuple(candidate for _, candidate in ranked), [score for score, _ in ranked]
         statistics = await _frequencies(context, candidates[:PASSAGES], statistics)
-        feedback = feedback_terms(candidates, base, statistics)
+        feedback = await run(feedback_terms, candidates, base, statistics)
         rows = await run(_features, question, chosen, candidates, scale, statistics, feedback, base)
     return ReadCandidates(candidates, rows, scale, statistics, feedback, replaced)
 
@@ -76,8 +76,18 @@ async def with_more(
         read,
         candidates=(*read.candidates, *more),
         features=(*read.features, *rows),
-        replaced={**replaced, **read.replaced},
+        replaced=_joined(read.replaced, replaced),
     )
+
+
+def _joined(
+    replaced: Mapping[str, tuple[str, ...]], more: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Join what candidates stand for; one may stand for passages that both searches found."""
+    return {
+        passage_id: tuple(dict.fromkeys((*replaced.get(passage_id, ()), *more.get(passage_id, ()))))
+        for passage_id in {**replaced, **more}
+    }
 
 
 async def with_frequencies(

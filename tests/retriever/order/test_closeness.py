@@ -28,6 +28,21 @@ def test_the_best_window_is_the_most_importance_within_25_positions(text, share)
     assert best_window(BOTH, candidate(text)) == pytest.approx(share)
 
 
+def test_of_many_concepts_only_those_are_looked_at_whose_words_come_and_go():
+    looked_at = []
+
+    class Watched(Concept):
+        def coverage(self, held):
+            looked_at.append(self.text)
+            return super().coverage(held)
+
+    words = [f"w{number}" for number in range(300)]
+    concepts = [Watched(word, (Word({word: 1.0}, 1.0),)) for word in words]
+
+    assert best_window(concepts, candidate(" ".join(words))) == pytest.approx(26 / 300)
+    assert len(looked_at) <= 2 * len(words)
+
+
 def test_a_title_in_the_other_language_stands_in_no_window_with_the_text():
     assert best_window(BOTH, candidate("graph", title2="검색")) == pytest.approx(2 / 3)
 

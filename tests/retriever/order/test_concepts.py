@@ -1,6 +1,7 @@
 """A question's words and what stands for them, joined into concepts."""
 
 import math
+import time
 
 import pytest
 
@@ -58,6 +59,30 @@ def test_words_that_one_thing_stands_for_are_one_concept():
         ("지식", "그래프", "knowledge", "graph"),
         ("검색",),
     ]
+
+
+def test_words_that_sources_join_in_a_chain_are_one_concept():
+    [first, second] = of(
+        "a x b c d",
+        translation("c d", ["three"]),
+        translation("a b", ["one"]),
+        translation("b c", ["two"]),
+        frequencies={"one": 2, "two": 2, "three": 2},
+    )
+
+    assert (first.text, second.text) == ("a b c d", "x")
+    assert [other.text for other in first.counterparts] == ["three", "one", "two"]
+
+
+def test_ten_times_as_many_words_take_far_from_a_hundred_times_as_long():
+    def seconds(number):
+        words = [f"w{place}" for place in range(number)]
+        pairs = [translation(word, [f"{word}-{side}"]) for word in words for side in "ab"]
+        begun = time.thread_time()
+        assert len(of(" ".join(words), *pairs)) == number
+        return time.thread_time() - begun
+
+    assert seconds(3_000) < 40 * min(seconds(300) for _ in range(3))
 
 
 def test_a_counterpart_is_as_important_as_the_words_it_stands_for_however_rare_it_is():
