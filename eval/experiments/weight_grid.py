@@ -66,10 +66,11 @@ def _packed(rankings: Sequence[Ranking], qrels: Sequence[Mapping[str, int]]) -> 
     for place, (ranking, judged) in enumerate(zip(rankings, qrels, strict=True)):
         first: dict[str, int] = {}
         by_id: list[tuple[str, Scored]] = sorted((ranking.scored or {}).items())  # as ties are broken
-        for rank, (passage_id, one) in enumerate(by_id):
-            values[place, rank] = (*one.features.values(), ranking.cosines.get(passage_id, np.nan))
+        for rank, (passage_id, scored) in enumerate(by_id):
+            values[place, rank] = (*scored.features.values(), ranking.cosines.get(passage_id, np.nan))
             grades[place, rank] = judged.get(passage_id, 0)
-            titles[place, rank] = first.setdefault(one.candidate.title, titles[place, rank])
+            if title := scored.candidate.title:
+                titles[place, rank] = first.setdefault(title, titles[place, rank])
     ideal = [
         sum(grade / log2(rank + 1) for rank, grade in enumerate(sorted(of.values(), reverse=True)[:FIRST], 1))
         for of in qrels

@@ -36,20 +36,21 @@ class Scored:
 
 def best_first(scored: Sequence[Scored]) -> list[Scored]:
     """Order by score, then passage_id."""
-    return sorted(scored, key=lambda one: (-one.score, one.candidate.passage_id))
+    return sorted(scored, key=lambda each: (-each.score, each.candidate.passage_id))
 
 
 def with_mean_of_title(scored: Sequence[Scored]) -> list[Scored]:
     """Let passages under one title share a part of their scores: they speak of one thing."""
     titled: dict[str, list[float]] = defaultdict(list)
-    for one in scored:
-        titled[one.candidate.title].append(one.score)
+    for each in scored:
+        if title := each.candidate.title:
+            titled[title].append(each.score)
     means = {title: sum(scores) / len(scores) for title, scores in titled.items() if len(scores) > 1}
     return [
-        one.with_part("same title", means[title] - one.score, SAME_TITLE)
-        if (title := one.candidate.title) in means
-        else one
-        for one in scored
+        each.with_part("same title", means[title] - each.score, SAME_TITLE)
+        if (title := each.candidate.title) in means
+        else each
+        for each in scored
     ]
 
 
@@ -64,14 +65,14 @@ def with_other_language(ranked: Sequence[Scored], language: str, concepts: Seque
     alike = {token for concept in concepts for token in concept.tokens if any(map(str.isalpha, token))}
     others = [
         place
-        for place, one in enumerate(ranked)
-        if {one.candidate.lang, language} == {"ko", "en"} and not alike.isdisjoint(one.candidate.counts)
+        for place, each in enumerate(ranked)
+        if {each.candidate.lang, language} == {"ko", "en"} and not alike.isdisjoint(each.candidate.counts)
     ]
     if not others or others[0] < LOWEST_OF_OTHER:
         return list(ranked)
     above, best = ranked[LOWEST_OF_OTHER - 2].score, ranked[others[0]]
-    below = next(one for one in ranked[LOWEST_OF_OTHER - 1 :] if one is best or one.score < above)
+    below = next(each for each in ranked[LOWEST_OF_OTHER - 1 :] if each is best or each.score < above)
     if below is best:
         return list(ranked)
     lifted = best.with_part("other language", (above + below.score) / 2 - best.score, 1.0)
-    return best_first([*(one for one in ranked if one is not best), lifted])
+    return best_first([*(each for each in ranked if each is not best), lifted])

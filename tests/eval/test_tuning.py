@@ -13,6 +13,7 @@ from eval.ranking import rank_topics
 from indexer.requests import no_progress
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
+from tests.retriever.papers import index_of
 
 
 def candidates(base, grades, *, titles=None, cosines=None):
@@ -51,6 +52,15 @@ def test_passages_under_one_title_share_their_scores():
 
     assert ndcg(found, {"base": 1.0}) == pytest.approx([0.5])
     assert ndcg(found, {"base": 1.0, "same title": 1.0}) == pytest.approx([1.0])
+
+
+def test_passages_without_a_title_are_told_apart(tmp_path):
+    papers = [{"id": f"P{number}", "title": "", "abstract": f"Quokka {number}."} for number in range(3)]
+    with index_of(tmp_path, *papers) as index:
+        found = collect(index, {"1": "quokka"}, {"1": {"P1": 1}}, RetrieverSettings(), no_progress)
+
+    assert found.titles.size == len(papers)
+    assert len(set(found.titles.ravel())) == len(papers)
 
 
 def test_a_candidate_without_vector_counts_as_the_least_similar():

@@ -38,6 +38,12 @@ def test_passages_under_one_title_share_a_part_of_their_scores():
     assert [one.score for one in found] == pytest.approx([0.85 * 0.9 + 0.075, 0.85 * 0.1 + 0.075, 0.9])
 
 
+def test_passages_without_a_title_share_nothing():
+    untitled = [scored(candidate("x", "", "P1"), 0.9), scored(candidate("x", "", "P2"), 0.1)]
+
+    assert [each.score for each in with_mean_of_title(untitled)] == [0.9, 0.1]
+
+
 BERT = Concept("bert", (Word({"bert": 1.0}, 1.0),))
 
 
