@@ -88,6 +88,7 @@ class Account:
     shown: str
     depth: int  # papers looked through
     explanation: Explanation
+    sent: bool = True  # whether the query of the explanation was; method dense sends none
     score: float | None = None
     reranker: str = ""  # that ordered the first hits anew
     features: Mapping[str, Part] = field(default_factory=dict)

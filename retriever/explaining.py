@@ -62,6 +62,7 @@ async def _explain(
         shown,
         DEPTH,
         explanation,
+        sent=bool(stages.plan and stages.plan.queries),
         reranker=ranking.reranker,
         cosine=ranking.cosines.get(passage_id) if ranking.by_vectors else None,
     )
@@ -91,8 +92,17 @@ def _with_score(account: Account, ranking: Ranking, penalty: Penalty | None) -> 
         lost = (1 - penalty.kept) * abs(score) if penalty and score else 0.0
         score = score - lost if score is not None else None
     if lost:
+        if score is not None and not scored:
+            parts[_only_part(ranking)] = score + lost, 1.0
         parts["constraints"] = lost, -1.0
     return replace(account, score=score, features=parts)
+
+
+def _only_part(ranking: Ranking) -> str:
+    """Name what a hit is ordered by that has no features: it is no candidate, or the method has none."""
+    if ranking.reranker:
+        return "read again"
+    return "cosine" if ranking.by_vectors and not ranking.scored else "first query"
 
 
 def _constraints(constraints: Constraints, penalty: Penalty) -> tuple[ConstraintAccount, ...]:

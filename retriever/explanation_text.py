@@ -80,7 +80,12 @@ def _second_hop(account: Account) -> Iterator[str]:
 def _terms(account: Account) -> Iterator[str]:
     if not account.explanation.terms:
         return
-    yield f"BM25 of the first query{', which finds candidates' if account.concepts else ''}:"
+    use = ", which finds candidates" if account.concepts else ""
+    yield (
+        f"BM25 of the first query{use}:"
+        if account.sent
+        else "BM25 of the question, by which nothing is ordered:"
+    )
     rows: list[tuple[str, ...]] = [("term", "field", "tf", "df", "idf", "weight", "score")]
     for term in account.explanation.terms:
         counts = plain(term.frequency), str(term.document_frequency)

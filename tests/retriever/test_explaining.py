@@ -9,9 +9,10 @@ import pytest
 from indexer.columns import WIDTH_OF_A_FILE, display_width
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
 from retriever.explaining import explain
+from retriever.explanation_text import explanation_lines
 from retriever.index import open_index
 from retriever.penalties import EXCLUDED_LOSS
-from retriever.search import SearchRequest
+from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from tests.generator.sample_index import shrag
 from tests.indexer.corpora import build, write_jsonl
@@ -191,6 +192,40 @@ def test_a_cosine_has_its_part(tmp_path):
     assert contributions(record) == pytest.approx(record["order_score"])
     assert record["cosine"] == nearest["cosine"] == pytest.approx(nearest["order_score"])
     assert (record["feedback"], nearest["features"], nearest["concepts"]) == ([], {}, [])
+
+
+def test_what_constraints_take_from_a_cosine_is_explained(tmp_path):
+    question = "axolotl other than pangolin"
+    with embedding_server() as server:
+        encoder = EncoderSettings.model_validate(server.settings())
+        with indexed(IndexerSettings(home=tmp_path, encoder=encoder), vector_contract.PAPERS) as index:
+            account = explained(index, question, "BOTH", "dense")
+
+    assert account.features.keys() == {"cosine", "constraints"}
+    assert account.features["cosine"] == (pytest.approx(account.cosine), 1.0)
+    assert contributions(account.as_record()) == pytest.approx(account.score)
+    assert not any("first query" in line for line in explanation_lines(account))
+
+
+def test_what_constraints_take_from_a_hit_behind_the_candidates_is_explained(tmp_path):
+    papers = [
+        {"id": f"P{number:03}", "title": f"Quokka {number}", "abstract": "Quokka and wombat.", "year": 2000}
+        for number in range(130)
+    ]
+    with indexed(IndexerSettings(home=tmp_path), papers) as index:
+        request = SearchRequest("quokka since 2015, other than wombat", collapse=False)
+        settings = RetrieverSettings(this_year=2026, candidates="progressive", hits_per_query=5)
+        stages = asyncio.run(run_stages(open_search(index, request, settings)))
+        ranking = stages.ranking
+        behind = next(
+            hit.passage_id
+            for hit, _ in ranking.hits
+            if hit.passage_id not in ranking.scored and hit.passage_id in ranking.losses
+        )
+        account = asyncio.run(explain(index, request, behind, settings))
+
+    assert account.features.keys() == {"first query", "constraints"}
+    assert contributions(account.as_record()) == pytest.approx(account.score)
 
 
 def test_what_a_cross_encoder_makes_of_a_score_is_a_part(tmp_path):
