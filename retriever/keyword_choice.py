@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from retriever.context import SearchContext
 from retriever.keywords import (
@@ -42,6 +43,7 @@ class KeywordChoice:
     given: bool = False  # whether the keywords came with the request
     ranked: bool = True  # whether they are in the order of their importance
     synonym_weights: Mapping[str, float] = field(default_factory=dict)  # of the synonyms' tokens
+    has_counterparts: bool = False  # whether something in the index stands for words, in concepts or not
 
     def with_keywords(self, keywords: Sequence[Keyword]) -> "KeywordChoice":
         """Return the choice with other keywords, as a person or an agent edits them."""
@@ -92,13 +94,14 @@ async def choose_keywords(
         weight_of = {token: weights[token] for keyword in chosen for token in keyword.tokens}
     beside = {token: SYNONYM_WEIGHT * rarity[token] for word in alike for token in word.tokens}
     weight_of = {**beside, **weight_of}
-    concepts = make_concepts(
-        question,
-        [] if "counterparts" in context.options.without else [*synonyms, *found],
-        spelled,
-        statistics,
-        weighted="weights" not in context.options.without,
+    weighted = "weights" not in context.options.without
+    concepts_of = partial(
+        make_concepts, question, spellings=spelled, statistics=statistics, weighted=weighted
     )
+    concepts = await index.threads.run(concepts_of, [*synonyms, *found])
+    has_counterparts = any(concept.counterparts for concept in concepts)
+    if "counterparts" in context.options.without:
+        concepts = await index.threads.run(concepts_of, [])
     return KeywordChoice(
         chosen,
         weight_of,
@@ -109,6 +112,7 @@ async def choose_keywords(
         given=given is not None,
         ranked=given is None or context.options.rank_given_keywords,
         synonym_weights=beside,
+        has_counterparts=has_counterparts,
     )
 
 

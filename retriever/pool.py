@@ -32,6 +32,12 @@ class CandidatePool:
         """Return the pool with hits from elsewhere, under a name of their own."""
         return replace(self, found={**self.found, name: tuple(hits)})
 
+    def with_nearest(self, hits: Sequence[EngineHit]) -> "CandidatePool":
+        """Return the pool with the passages nearest to the question's vector."""
+        trace = QueryTrace(NEAREST, NEAREST_DESCRIBED, len(hits))
+        traces = (*(known for known in self.traces if known.name != NEAREST), trace)
+        return replace(self.with_hits(NEAREST, hits), traces=traces)
+
     def found_by(self) -> dict[str, tuple[str, ...]]:
         """Return the names of the queries that found each passage, by passage_id."""
         names: dict[str, list[str]] = {}

@@ -1,6 +1,8 @@
 """The tuned default: candidates of keywords, question and vector, by concepts, a second hop and cosine."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from indexer.papers import language_of
 from retriever.context import SearchContext
@@ -11,7 +13,7 @@ from retriever.methods.dense import nearest_first
 from retriever.names import names_in
 from retriever.order.reading import ReadCandidates, read_candidates, with_frequencies, with_more
 from retriever.order.scored import Scored, best_first, with_mean_of_title, with_other_language
-from retriever.order.second_hop import Hop, find_bridges, leading_on, with_gains
+from retriever.order.second_hop import LONGEST_TITLE, Hop, find_bridges, leading_on, with_gains
 from retriever.order.weights import (
     LEXICAL_WEIGHTS,
     PASSAGE_WEIGHTS,
@@ -27,6 +29,7 @@ from retriever.ranking import Ranking, collapsed
 
 TITLE_WEIGHT = 0.6  # the weights of order/weights.py were found with it
 POOL = 100  # candidates that the whole question brings
+LONGEST_READ = 5_000  # characters of a passage that are read for names
 NEAREST_POOL = 100  # candidates that the question's vector brings
 
 
@@ -70,13 +73,13 @@ async def rank(
             weight = SEMANTIC_HOP if cosines else 1.0
             gains = (hop, question, scored, read.scale, read.statistics, weight)
             scored = best_first(await context.index.threads.run(with_gains, *gains))
-    if "other-language" not in context.options.without:
+    if not chosen.has_counterparts and "other-language" not in context.options.without:
         scored = with_other_language(scored, language_of(question.text), chosen.concepts)
-    ordered = [(one.candidate.hit, one.score) for one in scored]
+    ordered = [(each.candidate.hit, each.score) for each in scored]
     ranked = [*ordered, *_behind(ordered, pool.found.get(QUESTION, ()))]
     return Ranking(
         collapsed(ranked) if context.request.collapse else tuple(ranked),
-        scored={one.candidate.passage_id: one for one in scored},
+        scored={each.candidate.passage_id: each for each in scored},
         cosines=cosines,
         by_vectors=bool(cosines),
         replaced=read.replaced,
@@ -103,16 +106,28 @@ async def _scored(
     cosines = await find_cosines(context, pool, ids)
     of_candidates = [cosines.get(passage_id) for passage_id in ids]
     with context.recorder.timed("order"):
-        if any(cosine is not None for cosine in of_candidates):
-            parts = semantic_parts(read.features, of_candidates)
-        else:
+        if all(cosine is None for cosine in of_candidates):
             cosines = {}
-            weights = PASSAGE_WEIGHTS if question.is_passage else LEXICAL_WEIGHTS
-            parts = [lexical_parts(row, weights) for row in read.features]
         without = context.options.without
-        parts = [{name: part for name, part in of.items() if name not in without} for of in parts]
-        scored = list(map(Scored, read.candidates, read.features, parts))
-        return best_first(scored if "same-title" in without else with_mean_of_title(scored)), cosines
+        run = context.index.threads.run
+        return await run(_best_first, question, read, of_candidates, without), cosines
+
+
+def _best_first(
+    question: AnalysedQuestion,
+    read: ReadCandidates,
+    cosines: Sequence[float | None],
+    without: AbstractSet[str],
+) -> list[Scored]:
+    """Weigh features and cosines, but for the parts that are left out."""
+    if any(cosine is not None for cosine in cosines):
+        parts = semantic_parts(read.features, cosines)
+    else:
+        weights = PASSAGE_WEIGHTS if question.is_passage else LEXICAL_WEIGHTS
+        parts = [lexical_parts(row, weights) for row in read.features]
+    parts = [{name: part for name, part in of.items() if name not in without} for of in parts]
+    scored = list(map(Scored, read.candidates, read.features, parts))
+    return best_first(scored if "same-title" in without else with_mean_of_title(scored))
 
 
 async def _next_hop(
@@ -126,8 +141,11 @@ async def _next_hop(
     leading = leading_on(question, chosen.concepts, scored)
     if not leading or "second-hop" in context.options.without:
         return None, read
-    stored = await context.passages.of_hits([one.candidate.hit for one, _ in leading])
-    texts = [f"{passage.title}. {passage.text}" for passage in stored.values()]
+    stored = await context.passages.of_hits([source.candidate.hit for source, _ in leading])
+    texts = [
+        f"{_beginning(passage.title, LONGEST_TITLE)}. {_beginning(passage.text, LONGEST_READ)}"
+        for passage in stored.values()
+    ]
     with context.recorder.timed("order"):
         analyzer = context.index.analyzer
         named = await context.index.threads.run(
@@ -135,16 +153,25 @@ async def _next_hop(
         )
     tokens = sorted({token for names in named for name in names for token in name})
     read = await with_frequencies(context, read, tokens)
-    return find_bridges(question, scored, leading, named, read.statistics), read
+    run = context.index.threads.run
+    return await run(find_bridges, question, scored, leading, named, read.statistics), read
+
+
+def _beginning(text: str, most: int) -> str:
+    """Return the first characters of a text, up to a whole word."""
+    return text if len(text) <= most else text[:most].rpartition(" ")[0]
 
 
 async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
-    """Rank the nearest passages, if the question has a vector, where no query found anything."""
+    """Rank the nearest passages, if the question has a vector, where no query found anything.
+
+    None is a candidate that was scored by words, so that nothing speaks for an answer.
+    """
     if pool.vector is None:
         return Ranking(scored={})
     if not pool.found.get(NEAREST):
-        pool = pool.with_hits(NEAREST, await nearest_passages(context, pool.vector, context.request.k))
-    return nearest_first(context, pool)
+        pool = pool.with_nearest(await nearest_passages(context, pool.vector, context.request.k))
+    return replace(nearest_first(context, pool), scored={}, pool=pool)
 
 
 def _behind(

@@ -13,7 +13,9 @@ from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 
 K1 = 0.9  # of BM25 here: a word that stands again adds less than where the engine looks for candidates (1.2)
-APART = 100  # positions between a passage and its title in the other language, so that no window spans both
+BEFORE_OTHER_TITLE = (
+    100  # positions between a passage and its title in the other language, so that no window spans both
+)
 
 
 @dataclass(frozen=True)  # without slots, so that what is counted once is kept
@@ -69,7 +71,7 @@ class Candidate:
             words = self._words
             return list(compress(enumerate(words), map(wanted.__contains__, words)))
         tokens = [(position, term) for term, position in text.unpack()]
-        behind = (tokens[-1][0] if tokens else 0) + APART
+        behind = (tokens[-1][0] if tokens else 0) + BEFORE_OTHER_TITLE
         tokens += [(behind + position, term) for term, position in title2.unpack()]
         return [token for token in tokens if token[1] in wanted]
 
@@ -139,7 +141,7 @@ class Scale:
                 if token not in in_titles:
                     continue
                 more = _bm25(idf * self.title_weight, token, headed, norms)
-                scores[token] = [one + other for one, other in zip(scores[token], more, strict=True)]
+                scores[token] = [own + titled for own, titled in zip(scores[token], more, strict=True)]
         return scores
 
 

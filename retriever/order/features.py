@@ -87,9 +87,9 @@ def neighbours_of(
     }
     known = [token for token in question.tokens if importance.get(token[0])]
     pairs = {
-        (one[0], other[0]): (importance[one[0]] + importance[other[0]]) / 2
-        for one, other in pairwise(sorted(known, key=itemgetter(1)))
-        if one[0] != other[0] and 0 < other[1] - one[1] <= NEIGHBOURS
+        (first[0], second[0]): (importance[first[0]] + importance[second[0]]) / 2
+        for first, second in pairwise(sorted(known, key=itemgetter(1)))
+        if first[0] != second[0] and 0 < second[1] - first[1] <= NEIGHBOURS
     }
     total = sum(pairs.values())
     if not total:

@@ -30,7 +30,8 @@ NAME_WEIGHT = 0.5  # of a bridge's tokens beside a word that was left uncovered
 # the more of the uncovered it holds.
 BRIDGE_GAIN, LINK_GAIN = 0.1, 0.4
 LEAST_SHARE, UNCOVERED_SHARE = 0.25, 2.0
-APART = 3  # positions from a word of a title to the next, where a passage names it
+WORDS_APART = 3  # positions from a word of a title to the next, where a passage names it
+LONGEST_TITLE = 1_000  # characters; no name is longer
 DISTINCTION = re.compile(r"\s*\([^)]*\)\s*$")
 
 
@@ -153,21 +154,21 @@ def with_gains(
     attainable = sum(weight * rarity[token] for token, weight in hop.uncovered.items())
     of_bridges = [(bridge, _known(bridge, known)) for bridge in hop.bridges]
     gained = []
-    for one in scored:
-        scores = scale.score_of(one.candidate, known)
+    for each in scored:
+        scores = scale.score_of(each.candidate, known)
         left = sum(weight * scores.get(token, 0.0) for token, weight in hop.uncovered.items())
         share = LEAST_SHARE + UNCOVERED_SHARE * (left / attainable if attainable else 0.0)
         bridges = [
             bridge.strength * sum(scores.get(token, 0.0) for token in tokens) / total
             for bridge, (tokens, total) in of_bridges
-            if total and bridge.passage_id != one.candidate.passage_id
+            if total and bridge.passage_id != each.candidate.passage_id
         ]
         parts = {
             "bridge": (max(bridges, default=0.0), weight * BRIDGE_GAIN),
-            "title in passage": (_by_title(hop, one.candidate, asked), weight * LINK_GAIN),
+            "title in passage": (_by_title(hop, each.candidate, asked), weight * LINK_GAIN),
         }
         gains = {name: (value * min(1.0, share), gain) for name, (value, gain) in parts.items() if value}
-        gained.append(replace(one, parts={**one.parts, **gains}) if gains else one)
+        gained.append(replace(each, parts={**each.parts, **gains}) if gains else each)
     return gained
 
 
@@ -195,6 +196,8 @@ def _by_title(hop: Hop, candidate: Candidate, asked: AbstractSet[str]) -> float:
 
 def _named_by(candidate: Candidate) -> list[str]:
     """Return the tokens of a title, without what tells it from others of the name: "Mercury (planet)"."""
+    if len(candidate.title) > LONGEST_TITLE:
+        return []
     bracket = DISTINCTION.search(candidate.title)
     end = bracket.start() if bracket else len(candidate.title)
     return [token[0] for token in candidate.tokens.title.tokens() if token[3] <= end]
@@ -207,5 +210,7 @@ def _holds(candidate: Candidate, tokens: Sequence[str]) -> bool:
     places = candidate.places(set(tokens))
     ends = set(places[tokens[0]])
     for token in tokens[1:]:
-        ends = {place for place in places[token] if any(place - gap in ends for gap in range(1, APART + 1))}
+        ends = {
+            place for place in places[token] if any(place - gap in ends for gap in range(1, WORDS_APART + 1))
+        }
     return bool(ends)

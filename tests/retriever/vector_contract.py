@@ -114,6 +114,21 @@ def test_the_nearest_come_by_cosine_then_passage_id(settings, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("text", ["salamander", "the of"])
+def test_what_vectors_alone_find_is_named_and_answers_nothing(settings, tmp_path, text):
+    build(settings, PAPERS, tmp_path)
+
+    with opened(settings) as index:
+        request, progressive = SearchRequest(text), RetrieverSettings(candidates="progressive")
+        result = asyncio.run(search(index, request, progressive))
+
+    assert result.hits
+    assert all(hit.found_by == ("nearest",) for hit in result.hits)
+    assert [query.hits for query in result.queries if query.name == "nearest"] == [len(PAPERS)]
+    assert result.evidence_score is not None
+    assert result.evidence_score < 0.1
+
+
 def test_a_tie_at_the_cut_goes_by_passage_id_too(settings, tmp_path):
     build(settings, [{"id": f"T{number:02}", "title": "quokka"} for number in range(30, 0, -1)], tmp_path)
 

@@ -3,13 +3,18 @@
 import asyncio
 import json
 import subprocess
+from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
 
 from indexer.glossary.given import read_glossary
+from retriever.engines import EngineHit
 from retriever.explaining import explain
 from retriever.filters import make_filters
+from retriever.methods import shrag as shrag_method
+from retriever.names import names_in
+from retriever.order.reading import read_candidates, with_more
 from retriever.queries import searched_tokens
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
@@ -265,6 +270,56 @@ def test_no_counterpart_is_searched_for_where_they_are_left_out(parts_index):
     assert more - fewer == {"loss", "knowledg", "graph", "distil"}
     assert not fewer - more
     assert less.keywords.keywords == full.keywords.keywords
+
+
+def test_without_counterparts_nothing_is_lifted_that_was_not_with_them(tmp_path):
+    glossary = tmp_path / "glossary.tsv"
+    glossary.write_text("생육\tgrowth\n", encoding="utf-8")
+    korean = [
+        {"id": f"K{number}", "title": f"BERT {number}", "abstract": "벼의 생육" + "과 논" * number}
+        for number in range(6)
+    ]
+    english = {
+        "id": "EN",
+        "title": "Plants",
+        "abstract": "Many words of growth and once of BERT, in a survey.",
+    }
+    rest = [{"id": f"F{number}", "title": f"연습 {number}", "abstract": "평범한 말."} for number in range(9)]
+    with index_of(tmp_path, *korean, english, *rest, glossary=read_glossary(glossary)) as index:
+        for without in ([], ["counterparts"]):
+            scored = staged(index, "BERT 생육", *without).ranking.scored
+            assert scored["EN"]
+            assert not any("other language" in each.parts for each in scored.values())
+
+
+def test_a_paper_stands_for_what_either_search_found_of_it(tmp_path):
+    titled = {"id": "X", "title": "양서류", "abstract": "도롱뇽", "lang": "ko", "title2": "Axolotl"}
+    with index_of(tmp_path, titled, {"id": "Y", "title": "Axolotl", "abstract": "Axolotl."}) as index:
+        context = open_search(index, SearchRequest("axolotl"), RetrieverSettings())
+        stages = asyncio.run(run_stages(context, upto="keywords"))
+        asked = context, stages.question, stages.keywords
+        read = asyncio.run(read_candidates(*asked, [EngineHit("X", "X", 1.0)]))
+        before = replace(read, replaced={"X": ("OTHER",)})
+        more = asyncio.run(with_more(*asked, before, [EngineHit("X@en", "X", 1.0)]))
+
+    assert more.replaced == {"X": ("OTHER", "X@en")}
+
+
+def test_of_a_long_passage_only_the_beginning_is_read_for_names(tmp_path, monkeypatch):
+    lengths = []
+
+    def read(text, tagged):
+        lengths.append(len(text))
+        return names_in(text, tagged)
+
+    monkeypatch.setattr(shrag_method, "names_in", read)
+    long = "It was founded by Marta Quillon. " + "A b C " * 3_000
+    named = {"id": "NAMED", "title": "Silberberg Observatory " + "and more " * 3_000, "abstract": long}
+    with index_of(tmp_path, named, *papers(HOPS[ENGLISH])[1:]) as index:
+        result = found(index, ENGLISH)
+
+    assert second_searches(result)
+    assert 0 < max(lengths) < 7_000
 
 
 def test_other_forms_are_no_counterparts_where_they_are_left_out(parts_index):

@@ -178,6 +178,12 @@ def test_another_title_brings_nothing(title, text):
     assert parts(candidate("a b c d", title), "Marta Quillon", "Silberberg", text=text) == {}
 
 
+def test_a_title_that_is_longer_than_any_name_is_none():
+    passage = candidate("a b c d", "Marta Quillon" + " (" * 200_000)
+
+    assert parts(passage, "Marta Quillon") == {}
+
+
 def test_a_title_within_two_dropped_words_is_named():
     assert "title in passage" in parts(
         candidate("a", "Marta Quillon"), "Marta Quillon", text="marta _2 quillon"
