@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from generator.answers import Answer, Sentence
 from generator.citations import Check, Reason, cited
@@ -29,13 +29,22 @@ CHECKS: dict[str, Check] = {
     "neutral": "unsupported",
 }
 
+LONGEST_WHY = 300  # characters
+# A server that enforces the schema keeps within that; what another one writes beyond it is cut.
+Why = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True),
+    AfterValidator(lambda why: why[:LONGEST_WHY]),
+    Field(json_schema_extra={"maxLength": LONGEST_WHY}),
+]
+
 
 class Judgement(BaseModel):
     """Whether the passages that a sentence cites say it, and why not."""
 
     sentence: int
     verdict: Literal["supported", "unsupported"]
-    why: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] = ""
+    why: Why = ""
 
 
 class Judgements(BaseModel):

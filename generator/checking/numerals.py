@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from generator.checking.units import Unit, unit_of
+from generator.checking.units import PARTICLE, Unit, unit_of
 
-DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d*\.\d+|\d+)"
-NUMBER = re.compile(rf"(?<![A-Za-z\d])(?<!\d[.,]){DIGITS}")  # not those of cm3, H2S, KS27
+# All digits or none, from the first one on: thousands of them are read once.
+DIGITS = r"(?<!\d)(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d++)?|\d*+\.\d++|\d++)"
+NUMBER = re.compile(rf"(?<![A-Za-z])(?<!\d[.,]){DIGITS}")  # not those of cm3, H2S, KS27
 # 3천억, 9만 4천, 1만 2,000: what follows a multiplier belongs to it.
 KOREAN_LARGE = re.compile(
     rf"(?:{DIGITS}(?:천|백)?(?:만|억|조(?=\s?(?:원|달러|\d)))\s?)+(?:{DIGITS}(?:천|백)?)?|{DIGITS}(?:천|백)(?![가-힣]*성)"
@@ -68,13 +69,11 @@ KOREAN_WORDS = re.compile(
 )
 DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "열흘": 10, "보름": 15}
 DECADE = re.compile(r"\b(?:decade|century)\b")
-DAY_WORDS = re.compile("|".join(DAYS))
+DAY_WORDS = re.compile(rf"(?<![가-힣])(?:{'|'.join(DAYS)})(?:{PARTICLE})")  # no 하루키, 보름달
 # 3분의 2; two thirds, three-quarters.
 KOREAN_FRACTION = re.compile(rf"({DIGITS})\s?분의\s?({DIGITS})")
 PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "tenth": 10}
-ENGLISH_FRACTION = re.compile(
-    rf"\b({'|'.join(ONES[:9])})[\s-](third|quarter|fifth|sixth|tenth)s?\b", re.IGNORECASE
-)
+ENGLISH_FRACTION = re.compile(rf"\b({'|'.join(ONES[:9])})[\s-](third|quarter|fifth|sixth|tenth)s?\b")
 HALF = re.compile(r"\b(?:half|halv(?:e|es|ed|ing))\b|절반|반으로")
 DOUBLE = re.compile(
     r"\b(?:twice|doubl(?:e|es|ed|ing)|twofold)\b|\b(?:thrice|tripl(?:e|es|ed|ing)|threefold)\b|갑절|곱절",

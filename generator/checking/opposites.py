@@ -40,7 +40,7 @@ HARDLY = re.compile(
     re.IGNORECASE,
 )
 NOTHING_FOUND = re.compile(
-    r"\b(?:no|not|n't|without|neither)\b[^,;.]{0,40}"
+    r"(?:\b(?:no|not|without|neither)|n't)\b[^,;.]{0,40}"
     r"\b(?:change|differ\w*|effect\w*|relation\w*|associat\w*|significan\w*|benefit|improve\w*)"
     r"|\b(?:unchanged|remained (?:the same|constant|stable))\b"
     r"|(?:차이|변화|효과|관련|관계|영향|연관)[가-힣]{0,3}\s?(?:[가-힣]+\s)?"

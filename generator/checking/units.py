@@ -67,11 +67,23 @@ OF_SYMBOLS = {base: Unit(base) for base in BASES} | {
 UNITS = OF_SYMBOLS | OF_WORDS
 _HANGUL = sorted((name for name in UNITS if re.search("[가-힣]", name)), key=len, reverse=True)
 _OTHERS = sorted((name for name in UNITS if name not in _HANGUL), key=len, reverse=True)
-# 조건, 분의, 대비 and the like are no units: a Hangul one ends its word or is followed by a particle.
-PARTICLE = r"(?![가-힣])|(?=[가-힣]{1,6}(?![가-힣]))"
+# 도시, 분야, 주민 and the like are no units: a Hangul one ends its word or is followed by a particle.
+_BOUND = (
+    "이상 이하 이내 이후 이전 미만 초과 정도 가량 남짓 안팎 내외 동안 만에 만큼 마다 짜리 쯤 씩 째 당 차 간 "
+    "여간 여 전 후 뒤 내 넘게"
+)
+_JOSA = (
+    "에서는 에서도 에서만 에서의 에서 에는 에도 에만 에게 에 으로는 으로도 으로의 으로 로는 로도 로의 로 "
+    "까지는 까지의 까지 부터는 부터 보다는 보다 처럼 밖에 뿐 이나 이라도 과는 와는 과의 와의 "
+    "은 는 이 가 을 를 의 과 와 도 만 나 인 일 임"
+)
+_COPULA = "(?:이었|였|입니|이[다며고지라므던]|인데)[가-힣]{0,5}"
+PARTICLE = (
+    rf"(?![가-힣])|(?=(?:(?:{'|'.join(_BOUND.split())})?(?:{'|'.join(_JOSA.split())})?|{_COPULA})(?![가-힣]))"
+)
 UNIT = re.compile(
     rf"[\s-]?((?:{'|'.join(map(re.escape, _OTHERS))})[²³23]?(?![A-Za-z0-9])"
-    rf"|(?:{'|'.join(_HANGUL)})(?!의\s?\d)(?:{PARTICLE}))"
+    rf"|(?!원인)(?:{'|'.join(_HANGUL)})(?!의\s?\d)(?:{PARTICLE}))"
 )
 
 

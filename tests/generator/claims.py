@@ -164,6 +164,12 @@ WITHIN = (
         "Night lighting at the reservoir had no effect on the mortality of moths, although they flew less.",
     ),
     Claims(
+        "opposite",
+        "Night lighting increased the mortality of moths at the reservoir.",
+        "At the reservoir, the mortality of moths didn't change with night lighting.",
+        "Night lighting at the reservoir didn't significantly affect the mortality of moths there.",
+    ),
+    Claims(
         "denied",
         "The new tram line did not reach the hospital district.",
         "The hospital district was reached by the new tram line.",

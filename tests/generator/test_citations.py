@@ -132,6 +132,10 @@ def test_a_number_is_read_alike_however_it_is_written(written):
         ("4.6 cm³", "4.6 cm3"),
         ("3.1 μg/m³", "3.1 µg/m³"),  # the Greek letter and the sign
         ("about 52 people", "51명"),
+        ("이레 동안", "7 days"),
+        ("3분이었다", "3 minutes"),
+        ("6도에서는", "6 °C"),
+        ("5주 이상", "5주이상의"),
     ],
 )
 def test_quantities_that_are_the_same(one, other):
@@ -154,6 +158,17 @@ def test_quantities_that_are_the_same(one, other):
 def test_quantities_that_differ(one, other):
     (first,), (second,) = quantities(one), quantities(other)
     assert not first.same_as(second)
+
+
+@pytest.mark.parametrize("written", ["6 도시", "3 분야", "5 주민", "2 원인", "2 분기"])
+def test_a_word_that_begins_like_a_unit_is_none(written):
+    (quantity,) = quantities(written)
+    assert quantity.unit is None
+
+
+@pytest.mark.parametrize("written", ["이레네", "하루키", "보름달", "열하루"])
+def test_a_word_that_begins_or_ends_like_a_number_of_days_is_none(written):
+    assert quantities(written) == []
 
 
 def finding(sample, sentence, claims):

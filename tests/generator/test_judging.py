@@ -77,6 +77,15 @@ def test_the_language_model_judges_every_sentence_that_cites(sample_home):
     assert "It is known." not in asked
 
 
+def test_a_long_reason_of_the_language_model_is_cut(sample_home):
+    reply = verdicts((1, "unsupported", "14 minutes. " * 100), (2, "supported", ""))
+
+    made, _, _ = judge(sample_home, CheckSettings(judge="model"), reply)
+
+    (reason,) = made.sentences[0].reasons
+    assert reason.words == ("14 minutes. " * 100)[:300]
+
+
 @pytest.mark.parametrize(
     "replies",
     [
