@@ -18,7 +18,7 @@ from generator.checking.opposites import contradictions
 from generator.checking.quantities import Quantity
 from generator.checking.reading import Reading
 from generator.checking.reading import read as read_once
-from generator.checking.turned import turned_changes
+from generator.checking.reversed_changes import reversed_changes
 from indexer.glossary.transliteration import sounds_like
 from indexer.papers import Language, language_of
 from indexer.schema import StoredPassage
@@ -101,7 +101,7 @@ def _reasons(own: Reading, sources: Sequence[Reading], bridge: Bridge, *, across
         own.places, [source.places for source in sources], counted, bridge, across=across
     ):
         yield Reason("other number", f"{word} / {other}")
-    for words in turned_changes(own.changes, [change for source in sources for change in source.changes]):
+    for words in reversed_changes(own.changes, [change for source in sources for change in source.changes]):
         yield Reason("turned", words)
     said = [(source.text, source.directions) for source in sources]
     for word, other in contradictions(own.text, own.directions, said, bridge):

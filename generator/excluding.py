@@ -9,12 +9,12 @@ from retriever.constraints import Constraints
 from retriever.index import SearchIndex
 
 
-def exclusion_prompt(constraints: Constraints, language: Language) -> str:
-    """Tell a model what to leave out; nothing where nothing is to be."""
+def exclusion_prompt(constraints: Constraints, language: Language) -> tuple[str, int | None]:
+    """Tell a model what to leave out, with the version of the prompt; nothing where nothing is to be."""
     if not constraints.exclusions:
-        return ""
-    texts = [exclusion.text for exclusion in constraints.exclusions]
-    return load_prompt("exclusions", language).render(exclusions=texts)
+        return "", None
+    prompt = load_prompt("exclusions", language)
+    return prompt.render(exclusions=[exclusion.text for exclusion in constraints.exclusions]), prompt.version
 
 
 def mark_excluded(answer: Answer, constraints: Constraints, index: SearchIndex) -> Answer:

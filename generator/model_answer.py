@@ -80,7 +80,7 @@ async def answer_from_model(
     schema = answer_schema(len(evidence))
     limit = model.limit("answer")
     asked = constraints or Constraints()
-    left_out = exclusion_prompt(asked, language)
+    left_out, left_out_version = exclusion_prompt(asked, language)
 
     def messages_of(passages: Sequence[str]) -> list[Message]:
         rendered = prompt.render(question=question, passages=passages)
@@ -104,7 +104,7 @@ async def answer_from_model(
         reply = await ask(fitted)
     answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, evidence, index)
     answer = await asyncio.to_thread(mark_excluded, answer, asked, index)
-    return FromModel(answer, reply, prompt.version, fitted)
+    return FromModel(answer, reply, prompt.version, fitted, left_out_version)
 
 
 def checked_answer(

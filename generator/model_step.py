@@ -20,10 +20,13 @@ class FromModel(Generic[T]):
     reply: Reply[Any]
     prompt_version: int
     prompt: FittedPrompt | None = None  # where passages had to fit the model's context
+    exclusions_version: int | None = None  # of the prompt that says what to leave out
 
     def call_record(self) -> dict[str, Any]:
         """Return the call as JSON: reply, tokens, requests, times, and how the prompt fits the context."""
         record = self.reply.as_record() | {"prompt_version": self.prompt_version}
+        if self.exclusions_version is not None:
+            record["exclusions_prompt_version"] = self.exclusions_version
         return record | {"context": self.prompt.as_record()} if self.prompt else record
 
 

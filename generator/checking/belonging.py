@@ -98,12 +98,15 @@ def of_another(
         same = [(place, around) for place, around in of_sources if mine.quantity.same_as(place.quantity)]
         if not same or not mine.quantity.demanded:
             continue
-        rivals = [_rival(mine, place, around, counted, None if across else bridge) for place, around in same]
-        if all(rivals) and rivals[0]:
-            yield mine.quantity.text, rivals[0].text
+        competing = [
+            _competing_number(mine, place, around, counted, None if across else bridge)
+            for place, around in same
+        ]
+        if all(competing) and competing[0]:
+            yield mine.quantity.text, competing[0].text
 
 
-def _rival(
+def _competing_number(
     own: Placed, place: Placed, around: Sequence[Placed], counted: Sequence[Quantity], bridge: Bridge | None
 ) -> Quantity | None:
     """Return the number of a source that stands where a sentence has put another one."""

@@ -7,7 +7,7 @@ from generator.checking.clauses import Text, read_text
 from generator.checking.denials import Statement, statements
 from generator.checking.opposites import Direction, directions
 from generator.checking.quantities import Quantity
-from generator.checking.turned import changes
+from generator.checking.reversed_changes import changes
 from indexer.analysis.tokens import Analyzer
 
 

@@ -8,6 +8,7 @@ import pytest
 from generator.extractive import extractive_answer
 from generator.llm import LanguageModel
 from generator.model_answer import answer_from_model
+from generator.prompts import load_prompt
 from retriever.constraints import Constraints
 from retriever.exclusions import Exclusion
 from tests.generator.language_model import Scripted, says, settings
@@ -32,27 +33,30 @@ def asked_of_model(sample, question, *sentences, constraints=NO_MICA):
             return await answer_from_model(question, EVIDENCE, model, sample, constraints=constraints)
 
     made = asyncio.run(call())
-    return script.bodies[0]["messages"][0]["content"], made.value
+    return script.bodies[0]["messages"][0]["content"], made
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_a_model_is_told_what_to_leave_out(sample, language):
-    prompt, _ = asked_of_model(sample, QUESTIONS[language], GOOD)
+    prompt, made = asked_of_model(sample, QUESTIONS[language], GOOD)
 
+    assert made.call_record()["exclusions_prompt_version"] == load_prompt("exclusions", language).version
     assert prompt.endswith('<exclusions>\n<exclusion number="1">\nmica plates\n</exclusion>\n</exclusions>')
 
 
 def test_a_model_is_told_nothing_where_nothing_is_excluded(sample):
-    prompt, _ = asked_of_model(sample, QUESTIONS["en"], GOOD, constraints=Constraints())
+    prompt, made = asked_of_model(sample, QUESTIONS["en"], GOOD, constraints=Constraints())
 
+    assert "exclusions_prompt_version" not in made.call_record()
     assert "exclusion" not in prompt
 
 
 def test_a_models_sentence_about_what_is_excluded_is_marked(sample):
     wrong = MICA | {"text": "Mica plates delayed thermal runaway by 600 minutes."}
 
-    _, answer = asked_of_model(sample, QUESTIONS["en"], GOOD, MICA, wrong)
+    _, made = asked_of_model(sample, QUESTIONS["en"], GOOD, MICA, wrong)
 
+    answer = made.value
     assert [sentence.check for sentence in answer.sentences] == ["supported", "excluded", "unsupported"]
     assert f"{MICA['text']} [B2] (excluded)" in answer.as_text()
 

@@ -29,7 +29,7 @@ def changes(source: Text) -> Iterator[tuple[Quantity, Quantity]]:
 Change = tuple[Quantity, Quantity]
 
 
-def turned_changes(own: Sequence[Change], said: Sequence[Change]) -> Iterator[str]:
+def reversed_changes(own: Sequence[Change], said: Sequence[Change]) -> Iterator[str]:
     """Yield the changes of a sentence that its sources tell the other way round, and none this way."""
     for before, after in own:
         ways = {
