@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from generator.checking.belonging import of_another
+from generator.checking.belonging import MOST_QUANTITIES, of_another
 from generator.checking.clauses import Bridge, Text
 from generator.checking.denials import denials
 from generator.checking.names import abbreviations, missing_names
@@ -97,17 +97,18 @@ def reader(index: SearchIndex) -> Callable[[str], Reading]:
 def _reasons(own: Reading, sources: Sequence[Reading], bridge: Bridge, *, across: bool) -> Iterator[Reason]:
     counted = own.text.quantities
     yield from _numbers(counted, [source.text for source in sources])
-    for word, other in of_another(
-        own.places, [source.places for source in sources], counted, bridge, across=across
-    ):
-        yield Reason("other number", f"{word} / {other}")
+    # A source with too many numbers may give them to the right words: then nothing is said of the others.
+    if all(len(each.text.quantities) <= MOST_QUANTITIES for each in (own, *sources)):
+        places = [source.places for source in sources]
+        for word, other in of_another(own.places, places, counted, bridge, across=across):
+            yield Reason("other number", f"{word} / {other}")
     for words in reversed_changes(own.changes, [change for source in sources for change in source.changes]):
         yield Reason("turned", words)
     said = [(source.text, source.directions) for source in sources]
     for word, other in contradictions(own.text, own.directions, said, bridge):
         yield Reason("opposite", f"{word} / {other}")
-    places = [statement for source in sources for statement in source.statements]
-    for word, _ in denials(own.statements, places, bridge):
+    statements = [statement for source in sources for statement in source.statements]
+    for word, _ in denials(own.statements, statements, bridge):
         yield Reason("denied", word)
 
 

@@ -6,8 +6,10 @@ around it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import pairwise
 
 from generator.checking.clauses import Bridge, Text
@@ -21,6 +23,7 @@ EDGE = re.compile(
 LINK = re.compile(r"[^\d,;.]{0,12}(?:에서|에서는|\bto\b)[^\d,;.]{0,12}")
 RESPECTIVELY = re.compile(r"\brespectively\b|각각|순으로|차례로", re.IGNORECASE)
 LEAST_OF_ANOTHER = 2
+MOST_QUANTITIES = 60  # of a text; in a longer table nothing stands beside its words
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +39,19 @@ class Placed:
 
 
 def placed(text: Text) -> list[Placed]:
-    """Return the quantities of a text each with its place; none where they are listed by "respectively"."""
-    if RESPECTIVELY.search(text.text):
+    """Return the quantities of a text each with its place.
+
+    None where they are listed by "respectively", or are more than MOST_QUANTITIES.
+    """
+    counted = text.quantities
+    if len(counted) > MOST_QUANTITIES or RESPECTIVELY.search(text.text):
         return []
     found = []
-    counted = text.quantities
-    pairs = {
-        pair
-        for first, second in pairwise(counted)
-        if _linked(text.text[first.end : second.start])
-        for pair in ((first, second), (second, first))
-    }
+    partners: dict[int, set[Quantity]] = defaultdict(set)  # by where their partner starts
+    for first, second in pairwise(counted):
+        if _linked(text.text[first.end : second.start]):
+            partners[first.start].add(second)
+            partners[second.start].add(first)
     edges = sorted({0, len(text.text)} | {match.start() for match in EDGE.finditer(text.text)})
     for clause in text.clauses:
         inner = [clause.start, *(edge for edge in edges if clause.start < edge < clause.end), clause.end]
@@ -56,11 +61,11 @@ def placed(text: Text) -> list[Placed]:
                 tokens = tuple(
                     token for token in clause.tokens if start <= token[2] < end and not _in_one(token, here)
                 )
+                words = frozenset(token[0] for token in tokens)
                 for quantity in here:
-                    partners = frozenset(second for first, second in pairs if first == quantity)
                     beside = tuple(other for other in here if other is not quantity)
-                    words = frozenset(token[0] for token in tokens)
-                    found.append(Placed(quantity, clause.sentence, tokens, words, beside, partners))
+                    linked = frozenset(partners[quantity.start])
+                    found.append(Placed(quantity, clause.sentence, tokens, words, beside, linked))
     return found
 
 
@@ -94,43 +99,54 @@ def of_another(
         for places in sources
         for place in places
     ]
+    # The numbers of the sources that the sentence has too.
+    named = {
+        place.quantity for place, _ in of_sources if any(mine.same_as(place.quantity) for mine in counted)
+    }
     for mine in own:
         same = [(place, around) for place, around in of_sources if mine.quantity.same_as(place.quantity)]
         if not same or not mine.quantity.demanded:
             continue
-        competing = [
-            _competing_number(mine, place, around, counted, None if across else bridge)
-            for place, around in same
-        ]
-        if all(competing) and competing[0]:
-            yield mine.quantity.text, competing[0].text
+        words_of_another = None if across else cache(partial(_words_of_another, mine, bridge))
+        first = None
+        for place, around in same:
+            competing = _competing_number(place, around, named, words_of_another)
+            if not competing:
+                break
+            first = first or competing
+        else:
+            if first:
+                yield mine.quantity.text, first.text
 
 
 def _competing_number(
-    own: Placed, place: Placed, around: Sequence[Placed], counted: Sequence[Quantity], bridge: Bridge | None
+    place: Placed,
+    around: Sequence[Placed],
+    named: Set[Quantity],
+    words_of_another: Callable[[frozenset[str], frozenset[str]], bool] | None,
 ) -> Quantity | None:
     """Return the number of a source that stands where a sentence has put another one."""
     for other in around:
-        if other.quantity in place.partners:
-            continue
-        if not _alike(other.quantity, place.quantity) or any(
-            mine.same_as(other.quantity) for mine in counted
+        if (
+            other.quantity in named
+            or other.quantity in place.partners
+            or not _alike(other.quantity, place.quantity)
         ):
             continue
-        if bridge and _words_of_another(own, place, other, bridge):
+        if words_of_another and words_of_another(place.words, other.words):
             return other.quantity
-        if _of_another_condition(place, other, counted):
+        if _of_another_condition(place, other, named):
             return other.quantity
     return None
 
 
-def _words_of_another(own: Placed, place: Placed, other: Placed, bridge: Bridge) -> bool:
+def _words_of_another(own: Placed, bridge: Bridge, here: frozenset[str], there: frozenset[str]) -> bool:
     """Tell whether the words of the sentence's number stand with the other number alone."""
-    only_here, only_there = set(place.words - other.words), set(other.words - place.words)
+    only_here, only_there = here - there, there - here
     if not only_here or bridge.shared(own.tokens, only_here):
         return False
     taken = bridge.shared(own.tokens, only_there)
-    return len(taken) >= LEAST_OF_ANOTHER and bool(bridge.shared(_nearest(own), only_there))
+    return taken >= LEAST_OF_ANOTHER and bool(bridge.shared(_nearest(own), only_there))
 
 
 def _nearest(own: Placed) -> tuple[Token, ...]:
@@ -140,15 +156,15 @@ def _nearest(own: Placed) -> tuple[Token, ...]:
     return (*before[-2:], *behind[:1])
 
 
-def _of_another_condition(place: Placed, other: Placed, counted: Sequence[Quantity]) -> bool:
+def _of_another_condition(place: Placed, other: Placed, named: Set[Quantity]) -> bool:
     """Tell whether the sentence names the condition of the other number and not that of its own."""
-    for mine in place.beside:
-        for theirs in other.beside:
-            if _alike(mine, theirs) and mine.unit:
-                named = [any(quantity.same_as(each) for quantity in counted) for each in (mine, theirs)]
-                if named == [False, True]:
-                    return True
-    return False
+    theirs = [quantity for quantity in other.beside if quantity in named]
+    return any(
+        _alike(mine, condition)
+        for mine in place.beside
+        if mine.unit and mine not in named
+        for condition in theirs
+    )
 
 
 def _alike(first: Quantity, second: Quantity) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -77,12 +78,12 @@ class Bridge:
     def __init__(self, tokens: Sequence[Token], glossary: Glossary) -> None:
         """Look up all tokens of a sentence at once."""
         words = [token[0] for token in tokens]
-        self._others: dict[tuple[int, int], set[tuple[str, ...]]] = {}
+        self._others: dict[tuple[int, int], set[frozenset[str]]] = {}
         self._own: dict[tuple[int, int], tuple[str, ...]] = {}
         for match in glossary.translations(words):
             other = match.pair.english_tokens if match.target == "en" else match.pair.korean_tokens
             span = tokens[match.start][2], tokens[match.end - 1][3]
-            self._others.setdefault(span, set()).add(other)
+            self._others.setdefault(span, set()).add(frozenset(other))
             self._own[span] = tuple(words[match.start : match.end])
 
     def found(self, held: set[str]) -> list[bool]:
@@ -92,14 +93,15 @@ class Bridge:
             for span, others in self._others.items()
         ]
 
-    def shared(self, tokens: Sequence[Token], held: set[str]) -> set[str]:
-        """Return the terms of these tokens that stand among `held`, in either language."""
+    def shared(self, tokens: Sequence[Token], held: AbstractSet[str]) -> int:
+        """Count the terms of these tokens that stand among `held`, in either language."""
         found = {token[0] for token in tokens if token[0] in held and not token[0].isdigit()}
+        translated: set[int] = set()  # where the tokens start
         if tokens:
             begin, end = tokens[0][2], tokens[-1][3]
             for (start, stop), others in self._others.items():
-                if begin <= start and stop <= end and any(held.issuperset(other) for other in others):
+                if begin <= start and stop <= end and any(held >= other for other in others):
                     # A term of several words counts as so many.
                     inside = [token for token in tokens if start <= token[2] < stop]
-                    found |= {f"{token[2]}" for token in inside if token[0] not in held}
-        return found
+                    translated |= {token[2] for token in inside if token[0] not in held}
+        return len(found) + len(translated)

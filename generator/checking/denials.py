@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from generator.checking.clauses import Bridge, Clause, Text
-from generator.checking.opposites import HARDLY, NOT, SIGNS
+from generator.checking.opposites import HARDLY, MOST_PAIRS, NOT, SIGNS
 from indexer.analysis.tokens import Token
 
 BEHIND = 2  # words that an English "not" denies: "not significantly improve"
@@ -45,15 +45,16 @@ def denials(own: Sequence[Statement], said: Sequence[Statement], bridge: Bridge)
     """Yield words that a sentence denies or the most similar place of its sources does, with that place.
 
     Words of a direction are left to `opposites`. A place that shares nearly as much and agrees excuses.
+    Of more than MOST_PAIRS pairs none are compared.
     """
+    if len(own) * len(said) > MOST_PAIRS:
+        return
+    places = [({token[0] for token in place.clause.tokens}, place) for place in said]
     for mine in own:
         if mine.hardly:
             continue
         least = max(LEAST_SHARED, LEAST_SHARE * len({token[0] for token in mine.clause.tokens}))
-        ranked = [
-            (len(bridge.shared(mine.clause.tokens, {token[0] for token in place.clause.tokens})), place)
-            for place in said
-        ]
+        ranked = [(bridge.shared(mine.clause.tokens, words), place) for words, place in places]
         best = max((shared for shared, _ in ranked), default=0)
         if best < least:
             continue

@@ -6,6 +6,7 @@ from importlib import resources
 from itertools import pairwise
 
 from indexer.analysis.tokens import TaggedWord
+from indexer.glossary.abbreviations import LONGEST_SHORT_FORM
 from indexer.glossary.transliteration import SOUNDS_MUCH_ALIKE, sounds_like
 from indexer.papers import Language
 
@@ -28,6 +29,8 @@ EVERYWHERE = frozenset(
 EVERYWHERE_KOREAN = set("한국 대한민국 우리나라 국내 한반도 조선 남한 한글 한국어 국어".split())
 COUNTRIES = (resources.files("generator.checking") / "countries.tsv").read_text(encoding="utf-8")
 FORMS = [frozenset(line.split("\t")) for line in COUNTRIES.splitlines()[1:]]
+REST_OF_WORD = re.compile(r"[a-z]*+[\s-]++")
+SMALL_WORD = re.compile(r"(?:of|the|and|for|in|with)\s++")
 LEAST_STEM = 4
 LEAST_NAME = 2  # characters
 
@@ -141,17 +144,16 @@ def _missing_hangul(
     }
     inflected = {end for tag, _, end in tagged if tag.rpartition("+")[2] in INFLECTED}
     capitalised = {match[0].casefold() for match in CAPITALISED.finditer(source)}
+    own = set(HANGUL_WORD.findall(sentence))
     # A noun may be tagged as a name that is none: it counts where the source has a name that is not in the
     # sentence either.
-    other_names = [
-        match
-        for match in CAPITALISED.finditer(source)
-        if not opens_sentence(source, match.start())
+    if across and not any(
+        not opens_sentence(source, match.start())
         and match[0].casefold() not in EVERYWHERE
         and match[0] not in sentence
-        and not any(sounds_like(word, match[0].casefold()) for word in HANGUL_WORD.findall(sentence))
-    ]
-    if across and not other_names:
+        and not any(sounds_like(word, match[0].casefold()) for word in own)
+        for match in CAPITALISED.finditer(source)
+    ):
         proper = {word for word in proper if knows(word) is False}
     seen: set[str] = set()
     for match in HANGUL_WORD.finditer(sentence):
@@ -206,10 +208,18 @@ def _form_in(name: str, words: set[str], text: str) -> bool:
 def _initials_in(name: str, plain: str) -> bool:
     """Tell whether the words that an abbreviation stands for are in the source: loan-to-value, LTV."""
     letters = name.rstrip("s")
-    if not letters.isupper() or not letters.isalpha() or len(letters) < LEAST_NAME:
+    if not letters.isupper() or not letters.isalpha():
         return False
-    between = r"[a-z]*[\s-]+(?:(?:of|the|and|for|in|with)\s+)?"
-    return bool(re.search(r"\b" + between.join(letters.lower()), plain))
+    if not LEAST_NAME <= len(letters) <= LONGEST_SHORT_FORM:
+        return False
+    first, others = letters[0].lower(), letters[1:].lower()
+    # Where the letters read so far may end: each text position is tried once a letter.
+    ends = {match.end() for match in re.finditer(rf"\b{first}", plain)}
+    for letter in others:
+        starts = {match.end() for end in ends if (match := REST_OF_WORD.match(plain, end))}
+        starts |= {match.end() for start in starts if (match := SMALL_WORD.match(plain, start))}
+        ends = {start + 1 for start in starts if plain.startswith(letter, start)}
+    return bool(ends)
 
 
 def _stands_in(name: str, plain: str) -> bool:

@@ -1,6 +1,7 @@
 """What a text says of a direction: words of opposite meaning, what is denied, and where nothing was found."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -72,6 +73,7 @@ WINDOW = 4  # tokens before a word of an axis, and in English behind it
 BEHIND = 1  # in Korean: 늘어난 매출
 NEARLY_AS_GOOD = 0.75
 LEAST_SHARED = 2
+MOST_PAIRS = 10_000  # of a sentence's directions and those of its sources; of more none are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,10 @@ class Direction:
     standard: frozenset[str] | None = None  # what it is compared with
     phrase: tuple[str, str] | None = None  # with the word behind it
     beside: tuple[Token, ...] = ()  # the two words before it and the one behind it
+
+
+# A direction and the terms near it, of its clause and of its sentence, without those of directions.
+_Place = tuple[Direction, set[str], set[str], set[str]]
 
 
 def directions(text: Text) -> list[Direction]:
@@ -175,11 +181,13 @@ def contradictions(
 
     A word of an axis contradicts where the place of the sources that shares most with it has the other
     end of the axis, or denies it, and no place that shares nearly as much agrees. A comparison is read
-    with its sides: "A higher than B" is "B lower than A".
+    with its sides: "A higher than B" is "B lower than A". Of more than MOST_PAIRS pairs none are compared.
     """
     own = [direction for direction in own if not direction.hardly]
-    said = [(direction, source) for source, directions_of in sources for direction in directions_of]
-    phrases = {direction.phrase for direction, _ in said if direction.phrase}
+    said = [place for source, directions_of in sources for place in _with_words(source, directions_of)]
+    if len(own) * len(said) > MOST_PAIRS:
+        return
+    phrases = {other.phrase for other, *_ in said if other.phrase}
     named = phrases & {direction.phrase for direction in own}
     mixed = {id(direction) for direction in own if _both_ends(direction, own)}
     for direction in own:
@@ -191,25 +199,16 @@ def contradictions(
             if direction.phrase in phrases or _both_ends(direction, rest):
                 continue
         ranked = []
-        for other, source in said:
+        for other, near_words, clause_words, sentence_words in said:
             if other.axis != direction.axis or (id(direction) in mixed and other.phrase in named):
                 continue
-            near = bridge.shared(direction.near, {token[0] for token in other.near})
+            near = bridge.shared(direction.near, near_words)
             if not near:
                 continue
-            clause = bridge.shared(
-                direction.clause.tokens, {token[0] for token in other.clause.tokens} - SIGNS.keys()
-            )
-            around = {
-                token[0]
-                for each in source.clauses
-                if each.sentence == other.clause.sentence
-                for token in each.tokens
-            }
-            beside = bridge.shared(direction.clause.tokens, around - SIGNS.keys())
-            whole = bridge.shared(sentence.tokens, around - SIGNS.keys())
-            score = len(near) + 0.5 * len(clause) + 0.25 * len(beside)
-            ranked.append((score, len(clause), len(whole), other))
+            clause = bridge.shared(direction.clause.tokens, clause_words)
+            beside = bridge.shared(direction.clause.tokens, sentence_words)
+            whole = bridge.shared(sentence.tokens, sentence_words)
+            ranked.append((near + 0.5 * clause + 0.25 * beside, clause, whole, other))
         if not ranked:
             continue
         best = max(score for score, *_ in ranked)
@@ -217,16 +216,31 @@ def contradictions(
         if any(_agrees(direction, other, bridge) is not False for *_, other in good):
             continue
         _, clause_shared, shared, other = max(good, key=lambda entry: entry[0])
-        near_shared = len(bridge.shared(direction.near, {token[0] for token in other.near}))
+        near_shared = bridge.shared(direction.near, _terms(other.near))
         of_it = near_shared >= LEAST_SHARED or _next_to(direction, other, bridge)
         sure = clause_shared >= LEAST_SHARED or shared > LEAST_SHARED
         if of_it and sure and shared >= LEAST_SHARED:
             yield direction.written, other.written
 
 
+def _with_words(source: Text, said: Sequence[Direction]) -> Iterator[_Place]:
+    """Yield each direction with the terms around it, those of a clause or a sentence taken once."""
+    clauses = {id(clause): _terms(clause.tokens) - SIGNS.keys() for clause in source.clauses}
+    sentences: dict[int, set[str]] = defaultdict(set)
+    for clause in source.clauses:
+        sentences[clause.sentence] |= clauses[id(clause)]
+    for direction in said:
+        clause = direction.clause
+        yield direction, _terms(direction.near), clauses[id(clause)], sentences[clause.sentence]
+
+
+def _terms(tokens: Sequence[Token]) -> set[str]:
+    return {token[0] for token in tokens}
+
+
 def _next_to(own: Direction, other: Direction, bridge: Bridge) -> bool:
     """Tell whether a word beside the one of the axis is the same in both."""
-    return bool(bridge.shared(own.beside, {token[0] for token in other.beside}))
+    return bool(bridge.shared(own.beside, _terms(other.beside)))
 
 
 def _both_ends(direction: Direction, said: Sequence[Direction]) -> bool:
@@ -254,7 +268,7 @@ def _agrees(own: Direction, other: Direction, bridge: Bridge) -> bool | None:
         return None if not same else True
     standard = tuple(token for token in own.clause.tokens if token[0] in own.standard)
     rest = tuple(token for token in own.clause.tokens if token[0] not in own.standard)
-    others = {token[0] for token in other.clause.tokens} - other.standard
+    others = _terms(other.clause.tokens) - other.standard
     kept = bool(bridge.shared(standard, set(other.standard) - others))
     moved = bool(bridge.shared(standard, others) and bridge.shared(rest, set(other.standard)))
     if kept == moved:

@@ -1,0 +1,81 @@
+"""An answer of the largest size from hostile passages is checked within a time that its size bounds."""
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from generator.model_answer import WrittenAnswer, checked_answer
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from tests.generator.sample_index import NAME, passage
+from tests.indexer.corpora import ROOT, environment_of
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+SENTENCE, PASSAGE = 1_000, 4_000  # characters: the most of a model's sentence, and of a passage
+PASSAGES = 5
+SENTENCES = {"introduction": 3, "body": 10, "conclusion": 3}
+MUCH = 20  # seconds of one processor: several times what the largest takes, a part of what it took unbounded
+
+
+def filled(words, length):
+    return (words * (length // len(words) + 1))[:length]
+
+
+def numbers(first, length):
+    return filled("".join(f"{number} mg, " for number in range(first, first + 300)), length)
+
+
+# A sentence, and a passage that it cites.
+TEXTS = {
+    "initials": ("F" * 40 + filled(" FFFFFFFFFF", SENTENCE - 40), filled("for ", PASSAGE)),
+    "numbers": (numbers(2, SENTENCE), numbers(200, PASSAGE)),
+    "equal numbers": (
+        filled("loss 5 mg at 7 ms, gain 6 mg at 8 ms, ", 540),
+        filled("gain 5 mg at 8 ms and loss 9 mg at 7 ms ", 600),
+    ),
+    "directions": (filled("loss higher gain lower ", SENTENCE), filled("gain higher loss lower ", PASSAGE)),
+    "denials": (filled("ab not cd, ", SENTENCE), filled("ab cd ef, ", PASSAGE)),
+    "digits": ("4" * SENTENCE, "3" * PASSAGE),
+    "changes": (filled("from 10 to 20 ", SENTENCE), filled("from 20 to 10 ", PASSAGE)),
+    "Korean changes": (filled("1에서 2로 ", SENTENCE), filled("2에서 1로 ", PASSAGE)),
+    "names": (
+        filled("x Abcdef Bcdefg 스크트프 카타파크 ", SENTENCE),
+        filled("zAbc Qabcd Zbcde 트크 ", PASSAGE),
+    ),
+}
+
+
+def check_answer(home, text):
+    """Check an answer of such sentences, each citing all passages; return how many were checked."""
+    sentence, source = TEXTS[text]
+    evidence = [passage(f"P{number}", f"{source[:-1]}{number}") for number in range(PASSAGES)]
+    cited = {"text": sentence, "citations": [*range(1, PASSAGES + 1)]}
+    parts = {part: [cited] * count for part, count in SENTENCES.items()}
+    written = WrittenAnswer.model_validate({"title": "Hostile", "answered": True, **parts})
+    with open_index(IndexerSettings(home=home), NAME) as index:
+        return len(checked_answer(written, "model", "en", evidence, index).sentences)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_an_answer_of_hostile_texts_is_checked(sample_home, text):
+    done = subprocess.run(
+        [sys.executable, "-m", __name__, str(sample_home), text],
+        cwd=ROOT,
+        env=environment_of(sample_home),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == sum(SENTENCES.values())
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CPU, (MUCH, MUCH))
+    sys.stdout.write(json.dumps(check_answer(Path(sys.argv[1]), sys.argv[2])))
