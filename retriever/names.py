@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from indexer.analysis.tokens import TaggedToken
+from indexer.analysis.tokens import TaggedToken, Token
 from indexer.papers import HANGUL
 from retriever.question_words import role_of
 
 PROPER_NOUN = "NNP"
-SENTENCE_END = re.compile(r"[.?!…]\W*$")
+SENTENCE_END = ".?!…"
 WITHIN_A_NAME = re.compile(r"[\s.'’·&-]*")  # what may stand between two words of a name
 
 
@@ -17,7 +17,8 @@ def names_in(text: str, tagged: Sequence[TaggedToken]) -> dict[tuple[str, ...], 
 
     Korean ones are proper nouns to the tagger, among them words that it does not know; Latin ones have a
     capital letter. That counts neither where all words begin with one, nor at the start of an English
-    sentence, unless another such word follows or the capital stands within.
+    sentence, unless another such word follows or the capital stands within. Words that ask or request (may,
+    find) are part of a longer name where they have a capital letter within a sentence: May Lee, Find Me.
     """
     capitals_tell = _capitals_tell(text)
     korean = HANGUL.search(text) is not None
@@ -26,7 +27,7 @@ def names_in(text: str, tagged: Sequence[TaggedToken]) -> dict[tuple[str, ...], 
         word = text[token[2] : token[3]]
         if tag != PROPER_NOUN and not (capitals_tell and any(map(str.isupper, word))):
             continue
-        if role_of(token[0], tag) != "noun":
+        if role_of(token[0], tag) != "noun" and not (capitals_tell and _is_written_as_name(text, token)):
             continue
         if names and names[-1][-1] == place - 1 and _joined(text, tagged[place - 1], tagged[place]):
             names[-1].append(place)
@@ -52,9 +53,26 @@ def _joined(text: str, one: TaggedToken, other: TaggedToken) -> bool:
 
 def _is_name(text: str, only: TaggedToken, *, korean: bool) -> bool:
     """Tell whether a token that stands alone is a name."""
-    (_, _, start, end), tag = only
+    (token, _, start, end), tag = only
+    if role_of(token, tag) != "noun":
+        return False
     word = text[start:end]
     if tag == PROPER_NOUN:
         return len(word) > 1
-    begins_sentence = not text[:start].strip() or SENTENCE_END.search(text[:start]) is not None
-    return korean or not begins_sentence or any(map(str.isupper, word[1:]))
+    return korean or not _begins_sentence(text, start) or any(map(str.isupper, word[1:]))
+
+
+def _is_written_as_name(text: str, token: Token) -> bool:
+    """Tell whether a word that is no name by itself may be part of one here."""
+    _, _, start, end = token
+    return end - start > 1 and any(map(str.isupper, text[start:end])) and not _begins_sentence(text, start)
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    """Tell whether no word stands between `start` and the end of a sentence, or nothing at all before it."""
+    place = start
+    while place and not (text[place - 1].isalnum() or text[place - 1] == "_"):
+        place -= 1
+        if text[place] in SENTENCE_END:
+            return True
+    return not text[:start].strip()

@@ -1,28 +1,30 @@
 """What words of a question are also written as: long forms, abbreviations, and loanwords in Latin letters."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
 from indexer.analysis import Analyzer, Token
-from indexer.glossary.loanwords import looks_foreign
+from indexer.glossary.loanwords import SpeltWord, looks_foreign
 from indexer.glossary.storage import Glossary
 from retriever.keywords import Keyword, Translation, words_of
 from retriever.question import AnalysedQuestion
 
 HANGUL_RUN = re.compile("[가-힣]+")
 MOST_TOKENS = 4  # of a loanword: 스케줄, 링
-MOST_COMPARED = 8  # loanwords of a question, each of which is compared with many words
+MOST_COMPARED = 8  # words of a question, each of which is compared with many words
 
 
 def form_translations(
     question: AnalysedQuestion, found: Sequence[Translation], glossary: Glossary, analyzer: Analyzer
 ) -> list[Translation]:
-    """Return other forms of the question's words; loanwords only of nouns without one in `found`."""
+    """Return other forms of the question's words, each once; loanwords only of nouns not in `found`."""
     text, tokens = question.text, question.tokens
     covered = {token for translation in found for token in translation.source}
     nouns = [token for token in tokens if question.roles[token[0]] == "noun"]
-    return [*_abbreviations(text, tokens, glossary, analyzer), *_loanwords(text, nouns, covered, glossary)]
+    abbreviations = _abbreviations(text, tokens, glossary, analyzer)
+    return list(dict.fromkeys([*abbreviations, *_loanwords(text, nouns, covered, glossary)]))
 
 
 def _abbreviations(
@@ -47,21 +49,26 @@ def _abbreviations(
 def _loanwords(
     text: str, tokens: Sequence[Token], covered: set[str], glossary: Glossary
 ) -> Iterator[Translation]:
-    compared = 0
+    heard: dict[str, SpeltWord | None] = {}  # of each word that was compared
     ordered = sorted(tokens, key=itemgetter(2))
+    starts = [token[2] for token in ordered]
     for run in HANGUL_RUN.finditer(text):
-        inside = [token for token in ordered if run.start() <= token[2] < run.end() and token[3] <= run.end()]
-        heard: set[Token] = set()
+        begun = ordered[bisect_left(starts, run.start()) : bisect_left(starts, run.end())]
+        inside = [token for token in begun if token[3] <= run.end()]
+        known: set[Token] = set()
         for first, last in _spans(len(inside)):
             span = inside[first : last + 1]
             word = text[span[0][2] : span[-1][3]]
-            if heard.intersection(span) or covered.issuperset(token[0] for token in span):
+            if known.intersection(span) or covered.issuperset(token[0] for token in span):
                 continue
-            if not looks_foreign(word) or compared == MOST_COMPARED:
-                continue
-            compared += 1
-            if english := glossary.loanword(word):
-                heard.update(span)
+            if word not in heard:
+                if not looks_foreign(word):
+                    continue
+                if len(heard) == MOST_COMPARED:
+                    return
+                heard[word] = glossary.loanword(word)
+            if english := heard[word]:
+                known.update(span)
                 words = (Keyword(english.word, "en", (english.token,)),)
                 yield Translation(frozenset(token[0] for token in span), words, "sound", word)
 

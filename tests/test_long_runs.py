@@ -10,8 +10,13 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from indexer.chunking import chunk_text
+from indexer.glossary.abbreviations import Abbreviation
+from indexer.glossary.forms import Forms
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, write_glossary
+from retriever.names import names_in
+from retriever.question import AnalysedQuestion
+from retriever.word_forms import form_translations
 
 BILINGUAL = make_analyzer("bilingual")
 
@@ -43,4 +48,41 @@ def test_a_word_of_the_glossary_is_found_wherever_it_stands_again(tmp_path, trie
         assert len(glossary.translations(["그래프"] * 20_000)) == 20_000
 
     assert time.process_time() - began < 8
+    tried("inputs")
+
+
+def test_an_abbreviation_is_found_wherever_it_stands_again(tmp_path, tried):
+    form = Abbreviation("KD", "knowledge distillation", ("kd",), ("knowledg", "distil"), 3)
+    write_glossary(tmp_path / "g", [], Forms((form,)))
+    began = time.process_time()
+
+    with Glossary.open(tmp_path / "g") as glossary:
+        assert len(glossary.abbreviations(["kd"] * 15_000)) == 15_000
+
+    assert time.process_time() - began < 4
+    tried("inputs")
+
+
+def test_other_forms_are_looked_for_in_many_short_words(tmp_path, tried):
+    write_glossary(tmp_path / "g", [])
+    text = "값 " * 10_000
+    tokens = tuple(BILINGUAL.analyze(text))
+    question = AnalysedQuestion(text, tokens, roles=dict.fromkeys((token[0] for token in tokens), "noun"))
+    began = time.process_time()
+
+    with Glossary.open(tmp_path / "g") as glossary:
+        assert form_translations(question, [], glossary, BILINGUAL) == []
+
+    assert time.process_time() - began < 4
+    tried("inputs")
+
+
+def test_names_behind_a_run_of_dots_are_found(tried):
+    text = "." * 19_000 + " a Bus, a Car, a Dog, a Elk, a Fox"
+    tagged = BILINGUAL.tagged_tokens(text)
+    began = time.process_time()
+
+    assert len(names_in(text, tagged)) == 5
+
+    assert time.process_time() - began < 5
     tried("inputs")

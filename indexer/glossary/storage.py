@@ -67,10 +67,6 @@ class FormMatch:
     start: int
     end: int
 
-    def overlaps(self, other: "FormMatch") -> bool:
-        """Tell whether both stand on a common token."""
-        return self.start < other.end and other.start < self.end
-
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -206,9 +202,11 @@ class Glossary:
             found = [match for start in range(len(tokens)) for match in self._abbreviations(tokens, start)]
         found.sort(key=lambda match: (match.start - match.end, match.start, -match.form.count))
         chosen: list[FormMatch] = []
+        taken: dict[int, tuple[int, int]] = {}  # the span chosen at each place
         for match in found:
             span = match.start, match.end
-            if all((other.start, other.end) == span or not match.overlaps(other) for other in chosen):
+            if all(taken.get(place, span) == span for place in range(*span)):
+                taken |= dict.fromkeys(range(*span), span)
                 chosen.append(match)
         return chosen
 

@@ -106,6 +106,9 @@ def test_the_listed_korean_verbs_are_tokens_of_the_analysis():
         ("WHAT IS THE CAPITAL OF FRANCE", []),
         ("아돌프 히틀러는 대한민국에서 BERT를 썼는가?", [("아돌프", "히틀러"), ("대한", "민국"), ("bert",)]),
         ("무엇이 배터리를 태우는가?", []),
+        ("Films of Will Smith and May Lee", [("smith",), ("mai", "lee")]),
+        ("Who shot the film Find Me? May I see it? Find more.", [("find", "me")]),
+        ("When did Doctor Who begin, and what should I and We read?", [("doctor", "who")]),
     ],
 )
 def test_names_are_capitalised_or_proper_nouns(question, names):

@@ -57,6 +57,13 @@ def test_a_loanword_finds_the_english_word(index):
     assert "트로포닌 is also searched for as troponin (by its sound)" in result.notes
 
 
+def test_a_word_that_is_repeated_is_compared_and_told_once(index):
+    heard = "트로포닌 is also searched for as troponin (by its sound)"
+    assert notes(index, "트로포닌 " * 3) == [heard]
+    assert heard in notes(index, "클로로플라스트 " * 8 + "트로포닌")
+    assert notes(index, "KD " * 3) == ["KD is also searched for as knowledge distillation"]
+
+
 def test_korean_words_are_not_searched_by_their_sound(index):
     assert notes(index, "김치의 발효는 온도에 따라 어떻게 되는가?") == []
 
