@@ -20,7 +20,7 @@ from indexer.papers import Language, language_of
 from retriever.queries import Term
 
 KEYWORDS = 10  # k1 … k10 (SHRAG, section 3.1)
-MOST_TRANSLATED = 5  # of the other language, at most
+MOST_TRANSLATED = 5  # at most, of the words of each role
 
 WORD = re.compile(
     r"[^\s()\[\]{}<>〈〉《》「」『』〔〕,.:;·\"'“”‘’!?…~/|]+"

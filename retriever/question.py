@@ -14,7 +14,7 @@ from retriever.question_words import Role, question_weights, roles_of
 from retriever.synonyms import Expansion
 
 # A text of more words is a passage: in any case, and where it asks nothing.
-LONGEST_QUESTION, LONGEST_WITHOUT_MARK = 40, 20
+MOST_WORDS, MOST_WORDS_WITHOUT_MARK = 40, 20
 QUESTION_MARKS = "?\uff1f"
 
 
@@ -62,7 +62,7 @@ def analyse_question(
     by_position = {position: token for token, position, _, _ in tokens}
     found = tuple(index.synonyms.find(list(by_position.values()))) if synonyms else ()
     is_passage = len(by_position) > (
-        LONGEST_QUESTION if any(mark in text for mark in QUESTION_MARKS) else LONGEST_WITHOUT_MARK
+        MOST_WORDS if any(mark in text for mark in QUESTION_MARKS) else MOST_WORDS_WITHOUT_MARK
     )
     return AnalysedQuestion(
         text,

@@ -42,7 +42,7 @@ from retriever.term_statistics import inverse_document_frequency
 
 __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search"]
 
-LONGEST_QUESTION = 20_000
+MOST_CHARACTERS = 20_000  # of a question
 MOST_HITS = 10_000
 MOST_TITLE_WEIGHT = 10
 # Hits looked at beyond k, since some of the first may be duplicates.
@@ -405,9 +405,9 @@ def _check_hits(k: int, most: int) -> None:
 
 
 def _check_question(question: str) -> None:
-    if len(question) > LONGEST_QUESTION:
+    if len(question) > MOST_CHARACTERS:
         raise BadQuestion(
-            f"the question has {len(question):,} characters, {LONGEST_QUESTION:,} are allowed; shorten it"
+            f"the question has {len(question):,} characters, {MOST_CHARACTERS:,} are allowed; shorten it"
         )
     if not question.strip():
         raise BadQuestion("the question is empty")

@@ -16,6 +16,7 @@ import click
 
 from eval.experiments.bench import METHODS, Bench
 from eval.experiments.collections import Collection
+from eval.experiments.measures import BOTH, CUTOFF
 from eval.experiments.options import home_option
 from eval.experiments.rows import Row, table_of
 from eval.experiments.sample import SAMPLE, read_lines
@@ -33,7 +34,7 @@ HELD_OUT = Collection(
     splits={"dev": (str(FOLDER / "topics.jsonl"), str(FOLDER / "qrels.txt"))},
 )
 TWO_STEP = "two-step"
-FIRST, BOTH = 5, 10
+FIRST = 5
 
 
 def held_out_rows(bench: Bench) -> list[Row]:
@@ -77,7 +78,7 @@ def values_by_kind(
         relevant = {doc_id for doc_id, grade in qrels[query_id].items() if grade > 0}
         of_kind = seen[topic["kind"]]
         if topic["kind"] == TWO_STEP:
-            of_kind[f"both@{BOTH}"][query_id] = float(relevant <= set(order[:BOTH]))
+            of_kind[BOTH][query_id] = float(relevant <= set(order[:CUTOFF]))
         else:
             of_kind[f"Success@{FIRST}"][query_id] = float(not relevant.isdisjoint(order[:FIRST]))
         if excluded := topic.get("excluded"):

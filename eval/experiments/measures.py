@@ -7,17 +7,21 @@ from eval.measures import Scores, evaluate
 from eval.qrels import Qrels
 from eval.runs import Run
 
-RECALL, BOTH = "R@10", "both@10"  # both: of all questions those with all their papers among the first ten
+CUTOFF = 10
+# Both: of all questions those with all their papers among the first ten.
+RECALL, BOTH = f"R@{CUTOFF}", f"both@{CUTOFF}"
 
 
 def scores_of(qrels: Qrels, run: Run, measures: Sequence[str]) -> Scores:
     """Score a run as `evaluate` does, and by `both@10`, if that is asked for."""
-    found = evaluate(qrels, run, [measure for measure in measures if measure != BOTH])
     if BOTH not in measures:
-        return found
+        return evaluate(qrels, run, measures)
+    found = evaluate(qrels, run, [*(measure for measure in measures if measure != BOTH), RECALL])
     both = {query_id: float(recall == 1) for query_id, recall in found.per_query[RECALL].items()}
+    means = found.means | {BOTH: sum(both.values()) / len(both)}
+    per_query = found.per_query | {BOTH: both}
     return replace(
         found,
-        means=found.means | {BOTH: sum(both.values()) / len(both)},
-        per_query=found.per_query | {BOTH: both},
+        means={measure: means[measure] for measure in measures},
+        per_query={measure: per_query[measure] for measure in measures},
     )

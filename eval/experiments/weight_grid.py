@@ -20,6 +20,7 @@ from retriever.settings import RetrieverSettings
 FIRST = 10
 COSINE, SAME_TITLE = "cosine", "same title"
 COLUMNS = (*FEATURES, COSINE)
+BASE_COLUMN, COSINE_COLUMN = COLUMNS.index("base"), COLUMNS.index(COSINE)
 
 Weights = Mapping[str, float]
 
@@ -81,15 +82,17 @@ def _packed(rankings: Sequence[Ranking], qrels: Sequence[Mapping[str, int]]) -> 
 def scaled(found: Candidates) -> Candidates:
     """Stretch cosines over 0 to 1 and make the base a share of the best one's, as `semantic_parts` does."""
     values = found.values.copy()
-    best = values[:, :, 0].max(axis=1, keepdims=True)
-    values[:, :, 0] /= np.where(best > 0, best, 1.0)
-    cosines = values[:, :, -1]
+    best = values[:, :, BASE_COLUMN].max(axis=1, keepdims=True)
+    values[:, :, BASE_COLUMN] /= np.where(best > 0, best, 1.0)
+    cosines = values[:, :, COSINE_COLUMN]
     there = np.isfinite(cosines) & np.isfinite(found.grades)
     low, high = (
         reduce(cosines, axis=1, keepdims=True, initial=start, where=there)
         for reduce, start in ((np.min, np.inf), (np.max, -np.inf))
     )
-    values[:, :, -1] = np.where(there, (cosines - low) / np.where(high > low, high - low, 1.0), 0.0)
+    values[:, :, COSINE_COLUMN] = np.where(
+        there, (cosines - low) / np.where(high > low, high - low, 1.0), 0.0
+    )
     return replace(found, values=values)
 
 

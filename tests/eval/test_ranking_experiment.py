@@ -59,3 +59,4 @@ def test_supporting_papers_are_relevant_and_both_must_be_among_the_first_ten(tmp
     assert qrels == {"q1": {"5": 1, "9": 1}, "q2": {"5": 1, "9": 1}}
     assert scores.means == {"R@10": 0.75, "both@10": 0.5}
     assert scores.per_query["both@10"] == {"q1": 1.0, "q2": 0.0}
+    assert scores_of(qrels, run, ("both@10",)).means == {"both@10": 0.5}
