@@ -217,8 +217,8 @@ def test_what_constraints_take_from_a_hit_behind_the_candidates_is_explained(tmp
         settings = RetrieverSettings(this_year=2026, candidates="progressive", hits_per_query=5)
         stages = asyncio.run(run_stages(open_search(index, request, settings)))
         ranking = stages.ranking
-        assert ranking is not None
-        assert ranking.scored is not None
+        assert ranking
+        assert ranking.scored
         behind = next(
             hit.passage_id
             for hit, _ in ranking.hits

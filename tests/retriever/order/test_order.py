@@ -297,8 +297,8 @@ def test_a_paper_stands_for_what_either_search_found_of_it(tmp_path):
     with index_of(tmp_path, titled, {"id": "Y", "title": "Axolotl", "abstract": "Axolotl."}) as index:
         context = open_search(index, SearchRequest("axolotl"), RetrieverSettings())
         stages = asyncio.run(run_stages(context, upto="keywords"))
-        assert stages.question is not None
-        assert stages.keywords is not None
+        assert stages.question
+        assert stages.keywords
         asked = context, stages.question, stages.keywords
         read = asyncio.run(read_candidates(*asked, [EngineHit("X", "X", 1.0)]))
         before = replace(read, replaced={"X": ("OTHER",)})
