@@ -27,18 +27,18 @@ def filled(words, length):
 
 
 def numbers(first, length):
-    return filled("".join(f"{number} mg, " for number in range(first, first + 300)), length)
+    return filled("".join(f"{number} mg " for number in range(first, first + 300)), length)
 
 
 # A sentence, and a passage that it cites.
 TEXTS = {
-    "initials": ("F" * 40 + filled(" FFFFFFFFFF", SENTENCE - 40), filled("for ", PASSAGE)),
-    "numbers": (numbers(2, SENTENCE), numbers(200, PASSAGE)),
+    "initials": ("F" * 40 + filled(" FFFFFFFFFF", SENTENCE - 40), filled("for " * 37 + "none. ", PASSAGE)),
+    "numbers": (numbers(2, SENTENCE), numbers(2, PASSAGE)),
     "equal numbers": (
         filled("loss 5 mg at 7 ms, gain 6 mg at 8 ms, ", 540),
         filled("gain 5 mg at 8 ms and loss 9 mg at 7 ms ", 600),
     ),
-    "directions": (filled("loss higher gain lower ", SENTENCE), filled("gain higher loss lower ", PASSAGE)),
+    "directions": (filled("loss higher gain higher. ", SENTENCE), filled("loss lower gain lower. ", PASSAGE)),
     "denials": (filled("ab not cd, ", SENTENCE), filled("ab cd ef, ", PASSAGE)),
     "digits": ("4" * SENTENCE, "3" * PASSAGE),
     "changes": (filled("from 10 to 20 ", SENTENCE), filled("from 20 to 10 ", PASSAGE)),
