@@ -129,20 +129,39 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 @click.argument("passage_id")
 @name_option
 @method_option
+@constraint_options
 @synonyms_option
 @json_option
-def explain(
-    question: str, passage_id: str, name: str, method: str, synonyms: Path | None, as_json: bool
+def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
+    question: str,
+    passage_id: str,
+    name: str,
+    method: str,
+    exclude: tuple[str, ...],
+    strict_time: bool,
+    no_constraints: bool,
+    synonyms: Path | None,
+    as_json: bool,
 ) -> None:
     """Say, part by part and term by term, why PASSAGE_ID scores what it scores for QUESTION."""
+    from retriever.constraints import chosen_constraints
     from retriever.explaining import explain as run
     from retriever.explanation_text import explanation_lines
     from retriever.index import open_index
     from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings
 
+    settings = RetrieverSettings()
+    constraints = chosen_constraints(
+        question,
+        settings.this_year,
+        exclude=exclude,
+        strict_time=strict_time,
+        found=settings.constraints and not no_constraints,
+    )
+    request = SearchRequest(question, method, constraints=constraints)
     with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
-        account = asyncio.run(run(index, SearchRequest(question, method), passage_id, RetrieverSettings()))
+        account = asyncio.run(run(index, request, passage_id, settings))
     if as_json:
         echo_json(account.as_record())
         return

@@ -19,6 +19,7 @@ from retriever.years import YearRange, are_compared, find_years
 MOST_WORDS = 60
 MOST_CHARACTERS = 1_000
 MOST_CONSTRAINTS = 20  # of either kind
+LONGEST_EXCLUSION = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,13 @@ class Constraints:
     """Words to leave out, and ranges of years, all of which hold.
 
     A paper that they do not allow loses a part of its score; with `strict_time` the years are a filter.
+    `contradicting` years, which no year satisfies together, have no effect.
     """
 
     exclusions: tuple[Exclusion, ...] = ()
     years: tuple[YearRange, ...] = ()
     strict_time: bool = False
+    contradicting: tuple[YearRange, ...] = ()
 
     def __bool__(self) -> bool:
         """Tell whether anything is asked for."""
@@ -64,16 +67,23 @@ class Constraints:
     def remaining(self, text: str) -> str:
         """Return a composed question without operators, words to leave out and years."""
         for start, end in reversed(self.places()):
-            text = f"{text[:start].rstrip(' ,(')} {text[end:].lstrip(' )')}"
+            behind = re.sub(r'\A["”\]]?[ )]*', "", text[end:])
+            text = f"{text[:start].rstrip(' ,(')} {behind}"
         return re.sub(r"\s+", " ", text).strip()
 
     def describe(self) -> str:
-        """Say the constraints in words; nothing where there are none."""
-        excluded = ", ".join(exclusion.text for exclusion in self.exclusions)
+        """Say the analysed constraints in words; nothing where there are none."""
+        excluded = ", ".join(exclusion.text for exclusion in self.exclusions if exclusion.tokens)
+        idle = ", ".join(exclusion.text for exclusion in self.exclusions if not exclusion.tokens)
         parts = [f"excluded, and ranked lower: {excluded}"] if excluded else []
+        if idle:
+            parts.append(f"nothing is excluded by {idle}: the question asks for it, or it has no words")
         if years := self.year_range():
             kind = "only, papers without a year left out" if self.strict_time else "preferred"
             parts.append(f"years {years.low or ''}–{years.high or ''} {kind}")
+        elif self.contradicting:
+            texts = ", ".join(years.text for years in self.contradicting)
+            parts.append(f"years that contradict each other were left out: {texts}")
         elif self.strict_time:
             parts.append("no years are asked for")
         return "; ".join(parts)
@@ -139,4 +149,6 @@ def find_constraints(text: str, this_year: int) -> Constraints:
     years, exclusions = unwanted_years(
         text, find_years(text, this_year)[:MOST_CONSTRAINTS], exclusions[:MOST_CONSTRAINTS]
     )
-    return Constraints(tuple(exclusions), () if are_compared(years, this_year) else tuple(years))
+    if are_compared(years, this_year):
+        return Constraints(tuple(exclusions), contradicting=tuple(years) if len(years) > 1 else ())
+    return Constraints(tuple(exclusions), tuple(years))

@@ -45,6 +45,7 @@ AGAIN = re.compile(r"[^.?!]{0,200}(?:,|\b(?:and|or|nor))\s+", re.IGNORECASE)
 NEGATED = re.compile(
     r"\b(?:no|nothing|none|nobody|not|never|without|cannot|\w+n['’]t)(?:\s+[\w-]+){0,4}\s*$", re.IGNORECASE
 )
+NOT = re.compile(r"\bnot\Z", re.IGNORECASE)  # directly before an operator: "not excluding methane"
 # Two things that lie or are kept apart.
 SEPARATED = re.compile(
     r"\b(?:sets?|tells?|telling|keeps?|spaced|far|stands?|falls?|grows?|liv(?:e|es|ing)|drifts?|take|teases?"
@@ -82,12 +83,18 @@ TIGHT_END = re.compile(
     re.IGNORECASE,
 )
 TIGHT_WORDS = 4
+# An aside that no comma closes ends before the verb of the question; "drugs that are new" is all excluded.
+FINITE = re.compile(
+    r"((?:(?!\b(?:that|whose|there)\b).)*?)\s+(?:is|are|was|were|has|have|had|does|did)\b", re.IGNORECASE
+)
+CLOSING = {"(": ")", "[": "]", '"': '"', "“": "”"}  # what is enclosed is excluded as a whole
 ASIDE = (",", "(", "[", "–", "—", ";")  # what may stand before words that are said beside the sentence
 LONGEST = 200  # characters of the words
 BEFORE = 1_000  # characters before an operator that are looked at
 LEADING = re.compile(r"(?:(?:the|any|a|an|all|in|by|of|just|only|simply)\s+)+", re.IGNORECASE)
 NO_WORDS = re.compile(
-    r"(?:that|this|it|them|these|those|each other|one another|expected|usual|normal|us|you|me)?",
+    r"(?:nothing|none|(?-i:a)|an|the|any|that|this|it|them|these|those|each other|one another|expected|usual"
+    r"|normal|us|you|me)?",
     re.IGNORECASE,
 )
 
@@ -96,14 +103,20 @@ def english_exclusions(text: str) -> Iterator[Exclusion]:
     """Find what a composed question asks in English to leave out."""
     for match in PREPOSITION.finditer(text):
         before = _before(text, match)
-        if _is_exclusion(before, match[0].strip(), text[match.end() :]):
+        if not NOT.search(before) and _is_exclusion(before, match[0].strip(), text[match.end() :]):
             yield from _words_after(text, match, tight=not before.endswith(ASIDE))
+    excluded = False  # by a gerund; another sentence may then exclude more
     for match in GERUND.finditer(text):
         before = _before(text, match)
+        if NOT.search(before):
+            continue
         aside, opens = before.endswith(ASIDE), not before or before[-1] in ".?!"
         whole = match[0].strip().lower() == "excluding" and not GOVERNING.search(before)
         for exclusion in _words_after(text, match, tight=not aside):
-            if aside or (text[exclusion.end :].startswith(",") if opens else whole):
+            behind = text[exclusion.end :].lstrip(')]"”')
+            more = excluded and (not behind or behind[0] in ".?!")
+            if aside or (more or behind.startswith(",") if opens else whole):
+                excluded = True
                 yield exclusion
     last_end = 0  # where the last instruction ends; another may follow it
     for match in INSTRUCTION.finditer(text):
@@ -149,12 +162,20 @@ def _words_after(text: str, operator: re.Match[str], *, tight: bool) -> Iterator
     if skipped := LEADING.match(text, start):
         start = skipped.end()
     words = text[start : start + LONGEST]
+    if (closing := CLOSING.get(words[:1])) and (enclosed := words[1:].partition(closing))[1]:
+        words = enclosed[0].strip()
+        start = text.index(words, start + 1)
+        if not NO_WORDS.fullmatch(words):
+            yield Exclusion(words, operator[0].strip(), operator.start(), start + len(words))
+        return
     end = SPAN_END.search(words)
     words = words[: end.start() if end else None]
     opens = not text[: operator.start()].strip() and text.startswith(",", start + len(words))
     if tight and not opens and (first := re.match(r"\S+", words)):  # which is no verb: "lead-acid"
         verb = TIGHT_END.search(words, first.end())
         words = "".join(re.findall(r"\S+\s*", words[: verb.start() if verb else None])[:TIGHT_WORDS])
-    words = words.rstrip().rstrip(".")
+    elif not tight and operator.re is not INSTRUCTION and (clause := FINITE.match(words)):
+        words = clause[1]
+    words = re.sub(r"(?:,?\s+(?:and|or|nor))+\Z", "", words.rstrip()).rstrip(".")
     if not NO_WORDS.fullmatch(words):
         yield Exclusion(words, operator[0].strip(), operator.start(), start + len(words))

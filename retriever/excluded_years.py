@@ -16,8 +16,9 @@ PAPERS = (
 )
 ONLY_PAPERS = re.compile(rf"(?:\s|{PAPERS})*", re.IGNORECASE)
 NOT = re.compile(
-    r"\b(?:(?:but\s+)?not\s+(?:(?:published|written|dated|from)\s+)?"
-    rf"|(?:excluding|exclude|omitting|omit)\s+(?:{PAPERS}\s+){{0,6}})\Z",
+    r"(?:\b(?:but\s+)?not\s+(?:(?:published|written|dated|from)\s+)?"
+    r"|(?P<kept>(?:not|n['’]t|never|without)\s+)?\b(?:excluding|exclude|omitting|omit)\s+"
+    rf"(?:{PAPERS}\s+){{0,6}})\Z",
     re.IGNORECASE,
 )
 BEFORE = 80  # characters before years in which "not" is looked for
@@ -39,8 +40,9 @@ def unwanted_years(
         if excluding is None and negation is None:
             wanted.append(asked)
         elif negation and excluding is None:
-            # "Not until 2015" is from then on, in idiom, and mostly of what happened.
-            if not UNTIL.search(asked.text):
+            # "Not until 2015" is from then on, in idiom, and mostly of what happened; papers that are "not
+            # excluded" are not wanted more than others.
+            if not UNTIL.search(asked.text) and not negation["kept"]:
                 wanted += _complement(text, asked, negation.start(), asked.end)
         elif excluding and ONLY_PAPERS.fullmatch(_beside(text, asked, excluding)):
             start, end = min(asked.start, excluding.start), max(asked.end, excluding.end)

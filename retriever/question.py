@@ -49,7 +49,7 @@ def analyse_question(
     text = unicodedata.normalize("NFC", question)  # as what is indexed
     tagged = index.analyzer.tagged_tokens(text)
     asked, left = analyse_constraints(
-        index, constraints or Constraints(), text, [token for token, _ in tagged]
+        index, Constraints() if constraints is None else constraints, text, [token for token, _ in tagged]
     )
     kept = set(left)
     tagged = [(token, tag) for token, tag in tagged if token in kept]

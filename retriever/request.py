@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from retriever.constraints import MOST_CHARACTERS, MOST_CONSTRAINTS, Constraints, find_constraints
+from retriever.constraints import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, find_constraints
 from retriever.errors import BadFilter
 from retriever.keywords import Keyword
 from retriever.queries import Filters, Range
@@ -71,9 +71,9 @@ def _check_size(constraints: Constraints) -> None:
     if count > MOST_CONSTRAINTS:
         raise BadFilter(f"{count:,} constraints, and {MOST_CONSTRAINTS} at most: leave some out")
     longest = max((len(exclusion.text) for exclusion in constraints.exclusions), default=0)
-    if longest > MOST_CHARACTERS:
+    if longest > LONGEST_EXCLUSION:
         raise BadFilter(
-            f"an exclusion of {longest:,} characters, and {MOST_CHARACTERS:,} at most: shorten it"
+            f"an exclusion of {longest:,} characters, and {LONGEST_EXCLUSION} at most: shorten it"
         )
 
 

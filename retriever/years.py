@@ -86,7 +86,10 @@ ENGLISH = {
     rf"\b(?:until|till|up to|no later than) (?:the year )?(?P<last>{YEAR}){FOLLOWED}": (0, 0),
     rf"\bbetween (?P<first>{YEAR}) and (?P<last>{YEAR}){FOLLOWED}": (0, 0),
     rf"\bfrom (?P<first>{YEAR}) (?:to|until|till|through) (?P<last>{YEAR}){FOLLOWED}": (0, 0),
-    rf"\b(?:from|in|during|of|published) (?P<first>{YEAR})\s?[-–~]\s?(?P<last>{YEAR}){FOLLOWED}": (0, 0),
+    rf"\b(?:since|from|in|during|of|published) (?P<first>{YEAR})\s?[-–~]\s?(?P<last>{YEAR}){FOLLOWED}": (
+        0,
+        0,
+    ),
     r"\bsince the (?:early |mid-?|late )?(?P<first>(?:19|20)\d0)s\b": (0, 0),
     r"\bafter the (?P<first>(?:19|20)\d0)s\b": (10, 0),
     r"\bbefore the (?P<last>(?:19|20)\d0)s\b": (0, -1),
@@ -107,6 +110,19 @@ KOREAN = {
 NAMED = {re.compile(pattern, re.IGNORECASE): moved for pattern, moved in ENGLISH.items()} | {
     re.compile(rf"(?<![\w.]){pattern}"): moved for pattern, moved in KOREAN.items()
 }
+DECADE = r"(?:19|20)\d0"
+# Decades that are named one after the other are one range.
+RUNS = (
+    re.compile(
+        rf"\b(?:in|during|throughout|from|between) the {DECADE}s"
+        rf"(?:\s?(?:,|~|[-–]|,?\s?\b(?:and|or|to|until|through)\b)\s?(?:in )?(?:the )?{DECADE}s)+\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?<![\w.]){DECADE}(?:년대)?(?:\s?(?:[,·~∼〜–-]|와|과|나|및|또는|혹은|그리고|부터|에서)\s?{DECADE}(?:년대)?)+(?<=년대)"
+        r"(?:까지)?(?:에|의|에는)?(?!\w)"
+    ),
+)
 UNTIL = re.compile(r"until|till|up to|no later|까지", re.IGNORECASE)
 # "The last ten years of life" are another matter.
 COUNTED = (
@@ -136,13 +152,19 @@ def _ranges(text: str, this_year: int) -> Iterator[YearRange]:
             first, last = first and first + later, last and last + moved
             if not (first and last and first > last):
                 yield _made(first, last, match)
+    for pattern in RUNS:
+        for match in pattern.finditer(text):
+            decades = [int(decade) for decade in re.findall(DECADE, match[0])]
+            if min(decades) >= EARLIEST and max(decades) <= this_year:
+                yield _made(min(decades), max(decades) + 9, match)
     for pattern in COUNTED:
         for match in pattern.finditer(text):
             if match["count"] or match["unit"] == "decade":
                 count = match["count"] or "1"
                 number = COUNTS.get(count.lower()) or int(count)
                 years = number * (10 if match["unit"].startswith("decade") else 1)
-                yield _made(this_year - years, None, match)
+                if years:  # none in "the last 0 years"
+                    yield _made(this_year - years, None, match)
 
 
 def _made(first: int | None, last: int | None, match: re.Match[str]) -> YearRange:
