@@ -6,7 +6,7 @@ share of the sentence's words that the passages hold; across languages by the gl
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -33,6 +33,7 @@ Sign = Literal[
 LEAST_OVERLAP = 0.5
 # Share of a sentence's glossary terms that the cited passages must hold, across languages.
 LEAST_PAIRS = 0.5
+LONGEST_SENTENCE, LONGEST_PASSAGE = 2_000, 20_000  # characters that are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +66,17 @@ def check_sentence(
 ) -> Finding:
     """Check one sentence against the passages it cites; without any it is unsupported.
 
-    `read` remembers what was read of passages, where several sentences cite the same (`reader`).
+    `read` remembers what was read of passages, where several sentences cite the same (`reader`). A sentence
+    longer than LONGEST_SENTENCE is "not checkable" at best, a passage is read up to LONGEST_PASSAGE.
     """
     if not passages:
         return Finding("unsupported", (Reason("citation", "no citation"),))
     read = read or reader(index)
     language = language_of(text)
     across = not any(_same_language(language, passage.lang) for passage in passages)
-    own = read(unicodedata.normalize("NFC", text))
-    sources = [
-        read(unicodedata.normalize("NFC", f"{each.title}\n\n{each.text}".strip())) for each in passages
-    ]
+    own = read(unicodedata.normalize("NFC", text[:LONGEST_SENTENCE]))
+    written = [f"{each.title}\n\n{each.text}".strip()[:LONGEST_PASSAGE] for each in passages]
+    sources = [read(unicodedata.normalize("NFC", each)) for each in written]
     sentence = own.text
     held = {token[0] for source in sources for token in source.text.tokens}
     bridge = Bridge(sentence.tokens, index.glossary)
@@ -85,8 +86,12 @@ def check_sentence(
     )
     if across:
         anchors = len(sentence.quantities) + len(abbreviations(sentence.text))
-        return _across(bridge, held, reasons, anchors=anchors)
-    return _within(sentence, held, reasons)
+        finding = _across(bridge, held, reasons, anchors=anchors)
+    else:
+        finding = _within(sentence, held, reasons)
+    if len(text) > LONGEST_SENTENCE and finding.check == "supported":
+        return replace(finding, check="not checkable")
+    return finding
 
 
 def reader(index: SearchIndex) -> Callable[[str], Reading]:

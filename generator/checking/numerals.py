@@ -3,19 +3,25 @@
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from math import prod
 from typing import NamedTuple
 
 from generator.checking.units import PARTICLE, Unit, unit_of
 
 # All digits or none, from the first one on: thousands of them are read once.
 DIGITS = r"(?<!\d)(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d++)?|\d*+\.\d++|\d++)"
-NUMBER = re.compile(rf"(?<![A-Za-z])(?<!\d[.,]){DIGITS}")  # not those of cm3, H2S, KS27
+# Not those of cm3, H2S, KS27; of 2e5 there are two.
+NUMBER = re.compile(rf"(?:(?<![A-Za-z])|(?<=\d[Ee]))(?<!\d[.,]){DIGITS}")
+# 1.2.3, of a version or a date, is neither 1.2 nor 1.23.
+DOTTED = re.compile(r"(?<![A-Za-z\d.])\d++(?:\.\d++){2,}+")
 # 3천억, 9만 4천, 1만 2,000: what follows a multiplier belongs to it.
 KOREAN_LARGE = re.compile(
     rf"(?:{DIGITS}(?:천|백)?(?:만|억|조(?=\s?(?:원|달러|\d)))\s?)+(?:{DIGITS}(?:천|백)?)?|{DIGITS}(?:천|백)(?![가-힣]*성)"
 )
 KOREAN_PART = re.compile(rf"({DIGITS})(천|백)?(만|억|조)?")
-KOREAN_MULTIPLIER = {"백": 100, "천": 1_000, "만": 10**4, "억": 10**8, "조": 10**12}
+KOREAN_MULTIPLIER = {"십": 10, "백": 100, "천": 1_000, "만": 10**4, "억": 10**8, "조": 10**12}
+# 만 원, 천만 달러; each multiplies the next.
+KOREAN_BARE = re.compile(r"(?<![가-힣\d])(?<!\d\s)[십백천만억조]{1,40}+(?=\s?(?:원|달러))")
 ENGLISH_LARGE = re.compile(rf"({DIGITS})[\s-]?(hundred|thousand|million|billion|trillion)\b")
 ENGLISH_MULTIPLIER = {
     "hundred": 100,
@@ -32,10 +38,15 @@ TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 WORD_VALUES = {word: value for value, word in enumerate(ONES, 1)} | {
     word: value for value, word in zip(range(20, 100, 10), TENS, strict=True)
 }
+_BELOW_100 = rf"(?:(?:{'|'.join(TENS)})(?:[\s-](?:{'|'.join(ONES[:9])}))?|(?:{'|'.join(reversed(ONES))}))\b"
+_THEN = r"[\s-](?:and\s)?"
+_BELOW_1000 = rf"{_BELOW_100}(?:[\s-]hundred\b(?:{_THEN}{_BELOW_100}(?![\s-]hundred))?)?"
+_LARGER = r"(?![\s-](?:thousand|million|billion))"
+_BELOW_MILLION = rf"{_BELOW_1000}(?:[\s-]thousand\b(?:{_THEN}{_BELOW_1000}{_LARGER})?)?"
 ENGLISH_WORDS = re.compile(
-    rf"\b(?:({'|'.join(TENS)})(?:[\s-]({'|'.join(ONES[:9])}))?|({'|'.join(reversed(ONES))}))"
-    rf"(?:[\s-](hundred|thousand|million|billion))?\b",
+    rf"\b(?:{_BELOW_1000}[\s-](?:million|billion)\b(?:{_THEN}{_BELOW_MILLION}{_LARGER})?|{_BELOW_MILLION})"
 )
+A_PERIOD = re.compile(r"\ban?(?= (?:year|month|week|day|hour|minute)\b)")
 ORDINALS = {
     word: value
     for value, word in enumerate(
@@ -120,10 +131,24 @@ def _english_fraction(match: re.Match[str]) -> Numeral:
 
 
 def _english_words(match: re.Match[str]) -> Numeral:
-    tens, ones, small, large = match.groups()
-    value = WORD_VALUES.get(tens or "", 0) + WORD_VALUES.get(ones or small or "", 0)
-    value *= ENGLISH_MULTIPLIER.get(large or "", 1)
+    value = below = 0
+    for word in re.findall("[a-z]+", match[0]):
+        below += WORD_VALUES.get(word, 0)
+        if word == "hundred":
+            below *= 100
+        elif word in ENGLISH_MULTIPLIER:
+            value, below = value + below * ENGLISH_MULTIPLIER[word], 0
+    value += below
     return Numeral(Decimal(value), *match.span(), demanded=value >= LEAST_IN_WORDS)
+
+
+def _dotted(match: re.Match[str]) -> Numeral:
+    whole, *parts = match[0].split(".")
+    return Numeral(Decimal(f"{whole}.{''.join(part.zfill(9) for part in parts)}"), *match.span())
+
+
+def _korean_bare(match: re.Match[str]) -> Numeral:
+    return Numeral(Decimal(prod(KOREAN_MULTIPLIER[each] for each in match[0])), *match.span())
 
 
 def _korean_words(match: re.Match[str]) -> Numeral | None:
@@ -150,8 +175,11 @@ WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], .
     (ENGLISH_FRACTION, _english_fraction),
     (KOREAN_LARGE, lambda m: Numeral(_korean_large(m[0]), m.start(), m.start() + len(m[0].rstrip()))),
     (ENGLISH_LARGE, lambda m: Numeral(plain(m[1]) * ENGLISH_MULTIPLIER[m[2]], *m.span())),
+    (KOREAN_BARE, _korean_bare),
+    (DOTTED, _dotted),
     (NUMBER, lambda m: Numeral(plain(m[0]), *m.span())),
     (ENGLISH_WORDS, _english_words),
+    (A_PERIOD, lambda m: Numeral(Decimal(1), *m.span(), demanded=False)),
     (KOREAN_WORDS, _korean_words),
     (DAY_WORDS, lambda m: Numeral(Decimal(DAYS[m[0]]), *m.span(), demanded=False, unit=unit_of("days"))),
     (MONTH, lambda m: Numeral(Decimal(MONTHS.index(m[0]) + 1), *m.span(), unit=unit_of("월"))),

@@ -6,7 +6,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from generator.checking.numerals import numerals
@@ -17,6 +17,10 @@ ABOUT = re.compile(
     r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some)|약|거의|대략)\s*$", re.IGNORECASE
 )
 BEHIND_ABOUT = re.compile(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|여\s)")
+# Below zero: the sign is no hyphen of a range.
+NEGATIVE = re.compile(
+    r"(?:(?:^|[^\w\s)%℃°]|(?<!\d)\s)[-−–]|(?:\bminus|\bnegative|영하|마이너스)\s?)$", re.IGNORECASE
+)
 SHORTLY_BEFORE = 20  # characters
 NEARLY = Decimal("0.05")
 A_YEAR, FIRST_YEAR = 12, 1000  # in months; of the calendar
@@ -36,12 +40,20 @@ class Quantity:
     end: int
     demanded: bool = True
     about: bool = False
+    negative: bool = False
 
     def same_as(self, other: "Quantity") -> bool:
-        """Tell whether the two say the same; a number without a unit may have any."""
+        """Tell whether the two say the same; a number without a unit may have any.
+
+        What the other one has below zero may be told as a fall.
+        """
+        if self.negative and not other.negative:
+            return False
         if self.unit and other.unit:
             if self.unit.dimension != other.unit.dimension:
                 return False
+            if self.unit.factor == other.unit.factor:  # a product is rounded
+                return self._close(self.value, other.value)
             return self._close(self.value * self.unit.factor, other.value * other.unit.factor)
         return self._close(self.value, other.value)
 
@@ -62,12 +74,12 @@ def quantities(text: str) -> list[Quantity]:
         unit = own_unit or (unit_of(behind[1]) if behind else None)
         if unit and unit.dimension == "month" and unit.factor == A_YEAR and value >= FIRST_YEAR:
             unit = None  # a year of the calendar
-        about = bool(
-            ABOUT.search(text[max(0, start - SHORTLY_BEFORE) : start]) or BEHIND_ABOUT.match(text[end:])
-        )
+        before = text[max(0, start - SHORTLY_BEFORE) : start]
+        negative = bool(NEGATIVE.search(before))
+        about = bool(ABOUT.search(before) or BEHIND_ABOUT.match(text[end:]))
         demanded = said and value != 1  # 1 g당 is "per gram", "1" and "a" are the same
         shown = text[start : behind.end(1) if behind and unit else end]
-        found.append(Quantity(value, unit, shown.strip(), start, end, demanded, about))
+        found.append(Quantity(value, unit, shown.strip(), start, end, demanded, about, negative))
     found.sort(key=lambda quantity: quantity.start)
     return _with_units_of_lists(found, text)
 
@@ -84,7 +96,5 @@ def _with_units_of_lists(found: Sequence[Quantity], text: str) -> list[Quantity]
         # "ratio 0.71, 95% CI" is no list of shares.
         listed_share = following.unit and following.unit.dimension == "share" and "," in between
         if not here.unit and following.unit and not listed_share and LISTED.fullmatch(between):
-            listed[place] = Quantity(
-                here.value, following.unit, here.text, here.start, here.end, here.demanded, here.about
-            )
+            listed[place] = replace(here, unit=following.unit)
     return listed

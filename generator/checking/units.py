@@ -15,10 +15,11 @@ class Unit:
 
 # Words, as dimension and factor to names. Hours and months are not converted into each other.
 WORDS: dict[tuple[str, str], str] = {
+    ("share", "0.01"): "% ％ percent per~cent 퍼센트",
     (
-        "share",
+        "share in points",
         "0.01",
-    ): "%p %포인트 % ％ percentage~points percentage~point percent per~cent 퍼센트포인트 퍼센트",
+    ): "%p %포인트 %~points %~point pp percentage~points percentage~point 퍼센트포인트",
     ("second", "1"): "seconds second sec 초",
     ("second", "60"): "minutes minute mins min 분",
     ("second", "3600"): "hours hour hrs hr h 시간",
@@ -65,7 +66,7 @@ OF_SYMBOLS = {base: Unit(base) for base in BASES} | {
     prefix + base: Unit(base, Decimal(factor)) for prefix, factor in PREFIXES.items() for base in BASES
 }
 UNITS = OF_SYMBOLS | OF_WORDS
-_HANGUL = sorted((name for name in UNITS if re.search("[가-힣]", name)), key=len, reverse=True)
+_HANGUL = sorted((name for name in UNITS if re.match("[가-힣]", name)), key=len, reverse=True)
 _OTHERS = sorted((name for name in UNITS if name not in _HANGUL), key=len, reverse=True)
 # 도시, 분야, 주민 and the like are no units: a Hangul one ends its word or is followed by a particle.
 _BOUND = (
