@@ -10,6 +10,10 @@ from retriever.question_words import role_of
 PROPER_NOUN = "NNP"
 SENTENCE_END = ".?!…"
 WITHIN_A_NAME = re.compile(r"[\s.'’·&-]*")  # what may stand between two words of a name
+# A sentence ends behind a word, not behind an initial or a title: J. Kim, St. Louis, Gen. Lee.
+SENTENCE_ENDS = re.compile(r"(?:\w{3,}|[가-힣])\.\s")
+TITLES = frozenset("capt col gen gov hon lieut maj mrs prof rev sen sgt univ".split())
+CONTROL_SEQUENCE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # of a terminal: its last letter is no word's
 
 
 def names_in(text: str, tagged: Sequence[TaggedToken]) -> dict[tuple[str, ...], str]:
@@ -22,9 +26,12 @@ def names_in(text: str, tagged: Sequence[TaggedToken]) -> dict[tuple[str, ...], 
     """
     capitals_tell = _capitals_tell(text)
     korean = HANGUL.search(text) is not None
+    controls = {match.end() - 1 for match in CONTROL_SEQUENCE.finditer(text)}
     names: list[list[int]] = []
     for place, (token, tag) in enumerate(tagged):
         word = text[token[2] : token[3]]
+        if controls and not controls.isdisjoint(range(token[2], token[3])):
+            continue
         if tag != PROPER_NOUN and not (capitals_tell and any(map(str.isupper, word))):
             continue
         if role_of(token[0], tag) != "noun" and not (capitals_tell and _is_written_as_name(text, token)):
@@ -47,8 +54,10 @@ def _capitals_tell(text: str) -> bool:
 
 
 def _joined(text: str, one: TaggedToken, other: TaggedToken) -> bool:
-    (_, position, _, end), (_, following, start, _) = one[0], other[0]
-    return following <= position + 1 and WITHIN_A_NAME.fullmatch(text[end:start]) is not None
+    (_, position, begin, end), (_, following, start, _) = one[0], other[0]
+    if following > position + 1 or not WITHIN_A_NAME.fullmatch(text[end:start]):
+        return False
+    return text[begin:end].lower() in TITLES or not SENTENCE_ENDS.match(text, begin, start)
 
 
 def _is_name(text: str, only: TaggedToken, *, korean: bool) -> bool:

@@ -3,6 +3,7 @@
 import pytest
 
 from indexer.analysis import make_analyzer
+from retriever.names import names_in
 from retriever.question import analyse_question
 from retriever.question_words import KOREAN_NOUNS, KOREAN_VERBS, role_of
 from retriever.synonyms import Synonyms
@@ -93,6 +94,22 @@ def test_the_listed_korean_verbs_are_tokens_of_the_analysis():
 
 
 # Names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("[Bar. Zorblax Quimby went home.", ["Bar", "Zorblax Quimby"]),
+        ("The Foo Bar. Zorblax Quimby went home.", ["Foo Bar", "Zorblax Quimby"]),
+        (
+            "In St. Louis they met J. R. Smith and Gen. Robert Lee.",
+            ["St. Louis", "J. R. Smith", "Gen. Robert Lee"],
+        ),
+        ("It was \x1b[31mRed\x1b[0m as the Blue Danube is.", ["Blue Danube"]),
+    ],
+)
+def test_a_name_ends_with_its_sentence_and_begins_with_no_control_sequence(text, names):
+    assert list(names_in(text, make_analyzer("bilingual").tagged_tokens(text)).values()) == names
 
 
 @pytest.mark.parametrize(
