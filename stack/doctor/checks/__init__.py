@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from stack.doctor.checks.cross_encoders import check_cross_encoders
 from stack.doctor.checks.disk import check_disk
 from stack.doctor.checks.encoder import check_encoder
 from stack.doctor.checks.engine import REACHABLE, check_engine
@@ -17,6 +18,7 @@ CHECKS: dict[str, Check] = {
     "engine": check_engine,
     "index": check_index,
     "encoder": check_encoder,
+    "cross-encoders": check_cross_encoders,
     "language model": check_language_model,
 }
 
