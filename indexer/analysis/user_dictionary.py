@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from indexer.errors import InvalidCall
 from indexer.regular_files import read_regular
+from indexer.terminal import STEERING
 
 MOST_ENTRIES = 100_000
 LONGEST_TERM = 100  # characters
@@ -158,7 +159,7 @@ def decoded_lines(data: bytes, source: str) -> Iterator[tuple[int, str]]:
         except UnicodeDecodeError as error:
             raise InvalidCall(f"{source}, line {number}: not UTF-8 (byte {error.start + 1})") from None
         for character in line:
-            if unicodedata.category(character) == "Cc" and character != "\t":
+            if STEERING.match(character) and character != "\t":
                 code = f"U+{ord(character):04X}"
                 raise InvalidCall(f"{source}, line {number}: a control character ({code})")
         yield number, line

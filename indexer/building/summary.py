@@ -79,5 +79,9 @@ def complete_manifest(
     mined, (own, general) = summary.pairs(), given.pairs(*chain)
     write_glossary(building / GLOSSARY, [*own, *mined, *general], summary.forms())
     progress("publishing", 0, 0)
-    sizes = {"corpus": len(mined), "user": len(own), "general": len(general)}
+    sizes = {
+        "corpus": len(mined),
+        "user": len({(pair.korean, pair.english) for pair in own}),
+        "general": len(general),
+    }
     return replace(draft, papers=summary.papers, passages=total, published=publishing_time(), glossary=sizes)

@@ -216,7 +216,7 @@ def test_an_index_has_the_general_glossary_unless_it_is_left_out(call, corpus, m
 def test_a_file_of_pairs_stays_with_the_index_until_another_takes_its_place(call, corpus, tmp_path):
     first, second = tmp_path / "first.tsv", tmp_path / "second.tsv"
     first.write_text("주석\ttin\t<\n지식 그래프\tknowledge graph\n", encoding="utf-8")
-    second.write_text("납\tlead\n", encoding="utf-8")
+    second.write_text("납\tlead\n납\tlead\t>\n납\tlead\t<\n", encoding="utf-8")
     call(index, corpus, "--name", "x", "--glossary", first)
     more = write_jsonl(tmp_path / "more.jsonl", [paper(9)])
 

@@ -47,6 +47,8 @@ def test_decomposed_hangul_is_composed():
         ("납\tlead\t>\tmore".encode(), "behind the English term stands what is neither > nor <"),
         (b"\xff\xfe", r"not UTF-8 \(byte 1\)"),
         ("납\tle\x1bad".encode(), r"a control character \(U\+001B\)"),
+        ("납\tle\u202ead".encode(), r"a control character \(U\+202E\)"),
+        ("납\tle\u2028ad".encode(), r"a control character \(U\+2028\)"),
         ("가".encode() * 81 + b"\tlong", "a term of 81 characters, 80 are allowed"),
     ],
 )
