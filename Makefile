@@ -16,7 +16,7 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-elasticsearch install-models install-hub install-dev demo test check format bench lock clean
+.PHONY: help install install-elasticsearch install-models install-hub install-server install-dev demo test check format bench lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -28,6 +28,8 @@ install-elasticsearch: .venv/.installed-elasticsearch  ## the same with the clie
 install-models: .venv/.installed-models  ## the same with what encodes texts in process (torch, some GB)
 
 install-hub: .venv/.installed-hub  ## the same with what reads corpora of the Hugging Face hub
+
+install-server: .venv/.installed-server  ## the same with the server of the page and the API
 
 install-dev: .venv/.installed-dev  ## the same with what the checks and tests need
 
@@ -72,8 +74,11 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 		--output-file requirements/models.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra hub --constraints requirements/models.txt \
 		--output-file requirements/hub.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra server --constraints requirements/models.txt \
+		--output-file requirements/server.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --extra models --extra hub \
-		--constraints requirements/models.txt --constraints requirements/hub.txt \
+		--extra server --constraints requirements/models.txt --constraints requirements/hub.txt \
+		--constraints requirements/server.txt \
 		--output-file requirements/dev.txt
 
 clean:  ## remove the environment, the demonstration's index and all caches

@@ -1,0 +1,48 @@
+"""The application: routes found by their files, errors as problem details, what all routes share."""
+
+import pkgutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import TypedDict
+
+from fastapi import FastAPI
+
+from generator.request import Settings
+from server import routes
+from server.problems import add_handlers
+from server.services import Services, open_services
+from server.settings import ServerSettings
+from server.stopping import told_to_stop
+
+
+class State(TypedDict):
+    """What each request finds in its state."""
+
+    services: Services
+
+
+def create_app(settings: Settings, server: ServerSettings) -> FastAPI:
+    """Make the application; what it shares is opened when it starts.
+
+    An endpoint is a file in `server/routes/` that holds `router`.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[State]:
+        async with open_services(settings, server) as services:
+            with told_to_stop(services.stopping):
+                yield State(services=services)
+
+    app = FastAPI(
+        title="SHRAG",
+        summary="Search Korean and English scholarly text, and get answers with cited evidence.",
+        version="1",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
+    add_handlers(app)
+    for module in sorted(module.name for module in pkgutil.iter_modules(routes.__path__)):
+        app.include_router(import_module(f"{routes.__name__}.{module}").router)
+    return app

@@ -1,0 +1,108 @@
+"""Errors as problem details (RFC 9457): a status, a stable code, and the words of the command line."""
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from generator import errors as generator_errors
+from indexer import errors as indexer_errors
+from indexer.logs import get_logger
+from indexer.remedies import describe_error
+from retriever import errors as retriever_errors
+from server import errors as server_errors
+
+MEDIA_TYPE = "application/problem+json"
+
+# The first that fits counts, so a kind stands before the more general one.
+PROBLEMS: dict[type[Exception], tuple[int, str]] = {
+    server_errors.BadRequest: (422, "bad-request"),
+    server_errors.TooBusy: (429, "too-busy"),
+    server_errors.Stopping: (503, "stopping"),
+    retriever_errors.BadQuestion: (422, "bad-question"),
+    retriever_errors.BadExpression: (422, "bad-expression"),
+    retriever_errors.BadFilter: (422, "bad-filter"),
+    retriever_errors.UnknownPassage: (404, "unknown-passage"),
+    indexer_errors.UnknownIndex: (404, "unknown-index"),
+    indexer_errors.InvalidCall: (422, "invalid-call"),
+    indexer_errors.IndexMismatch: (503, "index-mismatch"),
+    indexer_errors.IndexDamaged: (503, "index-damaged"),
+    indexer_errors.IndexBusy: (503, "index-busy"),
+    indexer_errors.IndexClosed: (503, "stopping"),
+    indexer_errors.EngineUnreachable: (503, "engine-unreachable"),
+    indexer_errors.EngineRefused: (503, "engine-refused"),
+    indexer_errors.IndexerError: (500, "index"),
+    generator_errors.UnknownWay: (422, "unknown-way"),
+    generator_errors.ModelFailed: (502, "model-failed"),
+    generator_errors.GeneratorError: (500, "generator"),
+}
+TITLES = {
+    422: "The call cannot be used",
+    404: "Not found",
+    429: "Too busy",
+    503: "Not available",
+    502: "Model",
+}
+
+log = get_logger("server")
+
+
+def problem(error: Exception) -> dict[str, Any]:
+    """Describe an error; what was not foreseen is logged, and nothing of it told."""
+    for kind, (status, code) in PROBLEMS.items():
+        if isinstance(error, kind):
+            return _problem(status, code, describe_error(error), error)
+    log.error("unexpected", error=repr(error), exc_info=error)
+    return _problem(500, "unexpected", "something unexpected happened; the server's log says what", error)
+
+
+def _problem(status: int, code: str, detail: str, error: Exception) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "type": f"urn:shrag:problem:{code}",
+        "title": TITLES.get(status, "Failed"),
+        "status": status,
+        "code": code,
+        "detail": detail,
+    }
+    if isinstance(error, retriever_errors.BadExpression):
+        described |= {"detail": error.reason, "position": error.position}
+    if isinstance(error, server_errors.BadRequest) and error.place:
+        described["place"] = error.place
+    if isinstance(error, server_errors.TooBusy):
+        described["retry_after_s"] = error.retry_after_s
+    return described
+
+
+def problem_response(error: Exception) -> JSONResponse:
+    """Answer with an error."""
+    described = problem(error)
+    headers = {}
+    if "retry_after_s" in described:
+        headers["Retry-After"] = str(max(1, round(described["retry_after_s"])))
+    return JSONResponse(described, described["status"], headers, media_type=MEDIA_TYPE)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Answer all errors of an application with problem details."""
+
+    async def foreseen(_: Request, error: Exception) -> JSONResponse:
+        return problem_response(error)
+
+    async def invalid(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for it
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        return problem_response(server_errors.BadRequest(f"{place}: {message}", place=place))
+
+    async def of_http(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
+        described = _problem(error.status_code, f"http-{error.status_code}", str(error.detail), error)
+        return JSONResponse(described, error.status_code, error.headers, media_type=MEDIA_TYPE)
+
+    for kind in (*PROBLEMS, Exception):
+        app.add_exception_handler(kind, foreseen)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, of_http)

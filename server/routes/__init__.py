@@ -1,0 +1,1 @@
+"""The endpoints, a file each: one that holds `router` is found by its file."""

@@ -1,0 +1,36 @@
+"""A search: results at once, never waiting for a model."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from retriever.search import search
+from server.gate import Search
+from server.leaving import while_connected
+from server.requests import SearchCall
+from server.services import Services, Shared
+
+router = APIRouter(prefix="/api/v1", tags=["search"])
+
+
+@router.get("/search")
+async def search_by_address(
+    request: Request, call: Annotated[SearchCall, Query()], services: Shared, _: Search
+) -> dict[str, Any]:
+    """Find the papers that answer a question; the address can be kept and sent."""
+    return await _search(request, call, services)
+
+
+@router.post("/search")
+async def search_by_body(request: Request, call: SearchCall, services: Shared, _: Search) -> dict[str, Any]:
+    """Find the papers that answer a question."""
+    return await _search(request, call, services)
+
+
+async def _search(request: Request, call: SearchCall, services: Services) -> dict[str, Any]:
+    settings = services.settings.retriever
+    asked = call.request(settings)
+    name = await services.indexes.chosen(call.index)
+    index = await services.indexes.get(name)
+    result = await while_connected(request, services, search(index, asked, settings))
+    return {"index": name, **result.as_record()}

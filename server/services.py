@@ -1,0 +1,48 @@
+"""What all routes share, made when the server starts and closed when it ends."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from generator.llm import LanguageModel
+from generator.request import Settings
+from server.gate import Gate
+from server.open_indexes import OpenIndexes
+from server.settings import ServerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Settings, and what is open: indexes, the language model, the gate that all work passes."""
+
+    settings: Settings
+    server: ServerSettings
+    indexes: OpenIndexes
+    model: LanguageModel | None
+    gate: Gate
+    stopping: asyncio.Event  # set when the server is told to stop
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, server: ServerSettings) -> AsyncIterator[Services]:
+    """Open what the routes share; one event loop's own."""
+    async with AsyncExitStack() as opened:
+        indexes = OpenIndexes(settings.indexer, settings.retriever.synonyms)
+        opened.push_async_callback(indexes.close)
+        model = None
+        if settings.generator.llm.configured:
+            model = await opened.enter_async_context(settings.language_model())
+        yield Services(settings, server, indexes, model, Gate(server), asyncio.Event())
+
+
+def _services_of(connection: HTTPConnection) -> Services:
+    services: Services = connection.state.services
+    return services
+
+
+Shared = Annotated[Services, Depends(_services_of)]
