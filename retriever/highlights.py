@@ -47,15 +47,28 @@ class Place:
     token: str
 
 
-def snippet(
-    passage: StoredPassage, tokens: Weights, *, length: int = 200, marks: tuple[str, str] = ("", "")
-) -> str:
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """A text, and the spans of it that hold what was searched for: [start, end) in code points, in order."""
+
+    text: str = ""
+    spans: tuple[Span, ...] = ()
+
+    def with_marks(self, before: str, behind: str) -> str:
+        """Return the text with marks around what was found; nothing is escaped."""
+        pieces, place = [], 0
+        for start, end in self.spans:
+            pieces += [self.text[place:start], before, self.text[start:end], behind]
+            place = end
+        return "".join([*pieces, self.text[place:]])
+
+
+def snippet(passage: StoredPassage, tokens: Weights, *, length: int = 200) -> MarkedText:
     """Return the sentences of a passage's text, or the piece of one, that hold the most distinct tokens.
 
     With weights for the tokens, the most weight; the first of equals. At most `length` characters (20 at
-    least) without the marks, white space as single spaces, cut between words where there are any, with …
-    where a sentence was cut. Marks stand around the tokens found; nothing is escaped: for HTML, mark with
-    characters that no text holds, escape, and replace them.
+    least), white space as single spaces, cut between words where there are any, with … where a sentence was
+    cut.
     """
     text = passage.text
     length = max(length, SHORTEST_SNIPPET)
@@ -71,7 +84,28 @@ def snippet(
             weight = fsum(_weight(token, tokens) for token in {place.token for place in inside})
             if weight > best_weight:
                 best, best_weight, best_places = window, weight, inside
-    return _shown(text, best, _merged(best_places), marks) if best else ""
+    return _shown(text, best, _merged(best_places)) if best else MarkedText()
+
+
+def title_spans(passage: StoredPassage, tokens: Collection[str]) -> tuple[Span, ...]:
+    """Return where a passage's title holds tokens: spans of code points, in order and apart."""
+    title = passage.title
+    if passage.tokens is None or not title:
+        return ()
+    end_of_title = len(unicodedata.normalize("NFC", title))
+    found = [place for place in passage.tokens.text.places(tokens) if place[0] < place[1] <= end_of_title]
+    sources = _sources(title) if found else []
+    return tuple(
+        _merged(
+            Place(sources[start][0], sources[end - 1][1], term) if sources else Place(start, end, term)
+            for start, end, term in found
+        )
+    )
+
+
+def text_spans(passage: StoredPassage, tokens: Collection[str]) -> tuple[Span, ...]:
+    """Return where a passage's text holds tokens: spans of code points, in order and apart."""
+    return tuple(_merged(_places(passage, tokens)))
 
 
 def _start(place: Place) -> int:
@@ -203,12 +237,15 @@ def _cut(text: str, begin: int, limit: int, *, back: int = BACK_TO_SPACE) -> int
     return limit
 
 
-def _shown(text: str, window: _Window, spans: list[Span], marks: tuple[str, str]) -> str:
-    pieces: list[str] = []
+def _shown(text: str, window: _Window, spans: list[Span]) -> MarkedText:
+    shown = "…" if window.cut_before else ""
+    marked: list[Span] = []
     place = window.start
     for start, end in spans:
-        pieces += [text[place:start], marks[0], text[start:end], marks[1]]
+        shown += WHITE_SPACE.sub(" ", text[place:start])
+        found = WHITE_SPACE.sub(" ", text[start:end])
+        marked.append((len(shown), len(shown) + len(found)))
+        shown += found
         place = end
-    pieces.append(text[place : window.end].rstrip())
-    shown = "".join(WHITE_SPACE.sub(" ", piece) for piece in pieces)
-    return ("…" if window.cut_before else "") + shown + ("…" if window.cut_behind else "")
+    shown += WHITE_SPACE.sub(" ", text[place : window.end].rstrip())
+    return MarkedText(shown + ("…" if window.cut_behind else ""), tuple(marked))

@@ -6,6 +6,7 @@ from typing import Any
 
 from indexer.schema import StoredPassage
 from retriever.constraints import Constraints
+from retriever.highlights import MarkedText, Span
 from retriever.keywords import Keyword
 from retriever.order.concepts import Concept
 from retriever.order.second_hop import Bridge
@@ -20,7 +21,8 @@ class Hit:
     passage: StoredPassage
     score: float
     found_by: tuple[str, ...] = ()
-    snippet: str = ""
+    marked: MarkedText = field(default_factory=MarkedText)  # a snippet of the passage's text
+    title_marks: tuple[Span, ...] = ()  # where the title holds what was searched for
     paper: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -33,16 +35,26 @@ class Hit:
         """The paper."""
         return self.passage.doc_id
 
+    @property
+    def snippet(self) -> str:
+        """The piece of the passage's text that holds most of what was searched for."""
+        return self.marked.text
+
     def as_record(self) -> dict[str, Any]:
-        """Return the hit as the contract's JSON."""
+        """Return the hit as the contract's JSON; marks are [start, end) in code points."""
         record = {
             "rank": self.rank,
             "passage_id": self.passage_id,
             "doc_id": self.doc_id,
             "score": self.score,
             "title": self.passage.title,
+            "title_marks": [list(span) for span in self.title_marks],
             "year": self.passage.year,
+            "journal": self.passage.journal or None,
+            "authors": self.paper.get("authors"),
+            "lang": self.passage.lang,
             "snippet": self.snippet,
+            "snippet_marks": [list(span) for span in self.marked.spans],
             "found_by": [n for n in map(progressive_number, self.found_by) if n is not None],
             "found_by_names": list(self.found_by),
         }
@@ -123,10 +135,7 @@ class SearchResult:
             "question": self.question,
             "method": self.method,
             "version": self.version,
-            "keywords": [
-                {"text": word.text, "language": word.language, "weight": round(word.weight, 4)}
-                for word in self.keywords
-            ],
+            "keywords": [keyword.as_record() for keyword in self.keywords],
             "concepts": [concept.as_record() for concept in self.concepts],
             "bridges": [{"text": bridge.text, "passage_id": bridge.passage_id} for bridge in self.bridges],
             "queries": [asdict(query) for query in self.queries],

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from operator import itemgetter
-from typing import Literal
+from typing import Any, Literal
 
 from indexer.analysis import Analyzer, Token
 from indexer.glossary.storage import Glossary
@@ -44,6 +44,10 @@ class Keyword:
     def term(self) -> Term:
         """Make the clause that looks for it."""
         return Term(self.text, self.tokens)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the keyword as the contract's JSON."""
+        return {"text": self.text, "language": self.language, "weight": round(self.weight, 4)}
 
 
 def words_of(question: str, tokens: Iterable[Token]) -> list[Keyword]:

@@ -22,7 +22,7 @@ from retriever.confidence import EVIDENCE, AnswerabilityFeatures, answerability_
 from retriever.context import PassageCache, SearchContext
 from retriever.duplicates import without_duplicates
 from retriever.errors import BadFilter, BadQuestion
-from retriever.highlights import snippet
+from retriever.highlights import snippet, title_spans
 from retriever.hits import AppliedSearch, Hit, SearchResult
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keyword_choice import KeywordChoice
@@ -284,7 +284,13 @@ async def _shown(
 
 def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:
     return tuple(
-        replace(hit, rank=rank, snippet=snippet(hit.passage, weights)) for rank, hit in enumerate(hits, 1)
+        replace(
+            hit,
+            rank=rank,
+            marked=snippet(hit.passage, weights),
+            title_marks=title_spans(hit.passage, weights),
+        )
+        for rank, hit in enumerate(hits, 1)
     )
 
 

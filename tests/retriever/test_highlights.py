@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from indexer.analysis import make_analyzer
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
-from retriever.highlights import snippet
+from retriever.highlights import snippet, text_spans, title_spans
 
 BILINGUAL = make_analyzer("bilingual")
 MIXED = make_analyzer("bilingual", "mixed")
@@ -21,7 +21,7 @@ def indexed(text, analyzer=BILINGUAL, title=""):
 
 
 def marked(text, tokens, **options):
-    return snippet(indexed(text), tokens, marks=("[", "]"), **options)
+    return snippet(indexed(text), tokens, **options).with_marks("[", "]")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_was_searched_for_is_marked(text, tokens, expected):
 def test_tokens_that_overlap_are_marked_as_one():
     passage = indexed("자연어처리", MIXED)
 
-    assert snippet(passage, {"자연어", "자연", "처리"}, marks=("[", "]")) == "[자연어처리]"
+    assert snippet(passage, {"자연어", "자연", "처리"}).with_marks("[", "]") == "[자연어처리]"
 
 
 def test_decomposed_hangul_is_marked_in_whole_syllables():
@@ -55,13 +55,13 @@ def test_decomposed_hangul_is_marked_in_whole_syllables():
 def test_marks_stand_in_the_text_behind_the_title():
     passage = indexed("검색은 graph 검색이다", title=unicodedata.normalize("NFD", "지식 검색"))
 
-    assert snippet(passage, {"검색"}, marks=("[", "]")) == "[검색]은 graph [검색]이다"
+    assert snippet(passage, {"검색"}).with_marks("[", "]") == "[검색]은 graph [검색]이다"
 
 
 def test_a_passage_that_was_not_indexed_has_a_snippet_without_marks():
     passage = StoredPassage("P", "P", "", "A graph.", "en", "abstract")
 
-    assert snippet(passage, {"graph"}, marks=("[", "]")) == "A graph."
+    assert snippet(passage, {"graph"}).with_marks("[", "]") == "A graph."
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_piece_of_korean_is_cut_between_words():
 def test_words_without_spaces_are_cut_between_characters():
     text = unicodedata.normalize("NFD", "가" * 50)
 
-    shown = snippet(indexed(text), set(), length=21)
+    shown = snippet(indexed(text), set(), length=21).text
 
     assert shown == unicodedata.normalize("NFD", "가" * 9) + "…"
 
@@ -128,7 +128,7 @@ def test_the_snippet_of_a_long_text_shows_what_stands_far_behind():
 def test_a_sentence_known_only_in_part_is_shown_with_dots_within_the_length():
     text = "filler words " * 2_000 + "a needle " + "more words " * 2_000
 
-    shown = [snippet(indexed(text), {"needl"}, length=length) for length in range(950, 1_050)]
+    shown = [snippet(indexed(text), {"needl"}, length=length).text for length in range(950, 1_050)]
 
     assert all(len(one) <= length for one, length in zip(shown, range(950, 1_050), strict=True))
     assert all(one[0] == one[-1] == "…" and "a needle more" in one for one in shown)
@@ -136,12 +136,12 @@ def test_a_sentence_known_only_in_part_is_shown_with_dots_within_the_length():
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n"])
 def test_a_blank_text_has_no_snippet(text):
-    assert snippet(indexed(text), {"graph"}, marks=("<b>", "</b>")) == ""
+    assert snippet(indexed(text), {"graph"}).with_marks("<b>", "</b>") == ""
 
 
 @pytest.mark.parametrize("length", [-1, 0, 5, 20])
 def test_a_snippet_is_not_shorter_than_twenty_characters(length):
-    assert snippet(indexed("one two three four five six"), {"five"}, length=length) == "…four five six"
+    assert snippet(indexed("one two three four five six"), {"five"}, length=length).text == "…four five six"
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=80) | st.lists(
@@ -158,13 +158,32 @@ TOKENS = st.sets(st.sampled_from(["지식", "그래프", "검색", "graph", "stu
 
 @given(TEXTS, TOKENS, st.integers(20, 60))
 def test_a_snippet_is_a_piece_of_the_text_no_longer_than_asked(text, tokens, length):
-    plain = snippet(indexed(text, MIXED), tokens, length=length)
-    with_marks = snippet(indexed(text, MIXED), tokens, length=length, marks=("\ue000", "\ue001"))
+    shown = snippet(indexed(text, MIXED), tokens, length=length)
+    ends = [place for span in shown.spans for place in span]
 
-    assert len(plain) <= length
-    assert bool(plain) == bool(text.strip())
-    assert plain.strip("…").strip() in " ".join(text.split())
-    assert with_marks.replace("\ue000", "").replace("\ue001", "") == plain
+    assert len(shown.text) <= length
+    assert bool(shown.text) == bool(text.strip())
+    assert shown.text.strip("…").strip() in " ".join(text.split())
+    assert ends == sorted(ends)
+    assert all(0 <= place <= len(shown.text) for place in ends)
+
+
+def test_the_words_found_are_marked_in_a_title_as_it_is_given():
+    decomposed = unicodedata.normalize("NFD", "지식 그래프")
+    passage = indexed("graph", title=f"{decomposed} graphs")
+
+    spans = title_spans(passage, {"그래프", "graph"})
+
+    assert [unicodedata.normalize("NFC", passage.title[start:end]) for start, end in spans] == [
+        "그래프",
+        "graphs",
+    ]
+
+
+def test_the_words_found_are_marked_in_a_whole_text_behind_its_title():
+    passage = indexed("A graph of graphs", title="graph")
+
+    assert text_spans(passage, {"graph"}) == ((2, 7), (11, 17))
 
 
 @given(st.integers(0, 40), st.sampled_from(["각", "검색 ", "긴 문장 속의 word "]))

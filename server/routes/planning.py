@@ -1,0 +1,36 @@
+"""Keywords and queries of a question, for a person to edit and to search with."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+from retriever.planning import plan_search
+from retriever.search import Stage
+from server.gate import Search
+from server.leaving import while_connected
+from server.requests import SearchCall
+from server.services import Services, Shared
+
+router = APIRouter(prefix="/api/v1", tags=["search"])
+
+
+@router.post("/keywords")
+async def keywords(request: Request, call: SearchCall, services: Shared, _: Search) -> dict[str, Any]:
+    """Choose the keywords of a question."""
+    planned = await _planned(request, call, services, "keywords")
+    return {name: value for name, value in planned.items() if name != "queries"}
+
+
+@router.post("/queries")
+async def queries(request: Request, call: SearchCall, services: Shared, _: Search) -> dict[str, Any]:
+    """Make the queries of a question, from given keywords or its own."""
+    return await _planned(request, call, services, "plan")
+
+
+async def _planned(request: Request, call: SearchCall, services: Services, upto: Stage) -> dict[str, Any]:
+    settings = services.settings.retriever
+    name = await services.indexes.chosen(call.index)
+    index = await services.indexes.get(name)
+    planning = plan_search(index, call.request(settings), settings, upto=upto)
+    planned = await while_connected(request, services, planning)
+    return {"index": name, "question": call.question, **planned.as_record()}
