@@ -9,18 +9,7 @@ import pytest
 from tests.indexer.corpora import build, command, environment_of, write_jsonl
 from tests.retriever.papers import NAME, built
 
-# The contract's, with what else a hit list tells: its order in words, the evidence's score, notes.
 CONTRACT_KEYS = {"question", "method", "keywords", "queries", "hits", "filtered", "milliseconds"}
-FURTHER_KEYS = {
-    "version",
-    "concepts",
-    "bridges",
-    "order",
-    "applied",
-    "evidence_score",
-    "constraints",
-    "notes",
-}
 HIT_KEYS = {"rank", "passage_id", "doc_id", "score", "title", "year", "snippet", "found_by", "found_by_names"}
 
 
@@ -44,10 +33,10 @@ def test_json_has_the_contracts_keys(home):
 
     assert (done.returncode, done.stderr) == (0, "")
     record = json.loads(done.stdout)
-    assert record.keys() == CONTRACT_KEYS | FURTHER_KEYS
-    assert {key for one in record["keywords"] for key in one} == {"text", "language", "weight"}
-    assert {key for one in record["queries"] for key in one} == {"name", "query", "hits"}
-    assert [one.keys() for one in record["hits"]] == [HIT_KEYS] * len(record["hits"])
+    assert record.keys() >= CONTRACT_KEYS
+    assert all(keyword.keys() >= {"text", "language", "weight"} for keyword in record["keywords"])
+    assert all(query.keys() >= {"name", "query", "hits"} for query in record["queries"])
+    assert all(hit.keys() >= HIT_KEYS for hit in record["hits"])
     assert record["filtered"] == {"incomplete": 0, "duplicates": 0}
     assert record["milliseconds"]["total"] > 0
 
@@ -55,7 +44,7 @@ def test_json_has_the_contracts_keys(home):
 def test_a_hit_without_a_year_has_no_year(home):
     record = json.loads(search(home, "quokka", "--json", "-k", "1").stdout)
 
-    assert [one.keys() for one in record["hits"]] == [HIT_KEYS - {"year"}]
+    assert ["year" in hit for hit in record["hits"]] == [False]
 
 
 def test_hits_are_shown_on_standard_output_and_what_was_left_out_on_the_other(home):

@@ -1,0 +1,57 @@
+"""`/docs`: the API's description to read and to try, from files that come with the server."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse, HTMLResponse, Response
+
+router = APIRouter(include_in_schema=False)
+
+SWAGGER = Path(str(files("fastapi_swagger") / "resources"))
+SCRIPT = """SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  validatorUrl: null,
+});
+"""
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>SHRAG API</title>
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+"""
+
+
+@router.get("/docs")
+async def documentation() -> HTMLResponse:
+    """Show the description of the API."""
+    return HTMLResponse(PAGE)
+
+
+@router.get("/docs/start.js")
+async def start() -> Response:
+    """Start what shows it."""
+    return Response(SCRIPT, media_type="text/javascript")
+
+
+@router.get("/docs/swagger-ui.css")
+async def style() -> FileResponse:
+    """Send its style."""
+    return FileResponse(SWAGGER / "swagger-ui.css")
+
+
+@router.get("/docs/swagger-ui-bundle.js")
+async def bundle() -> FileResponse:
+    """Send its script."""
+    return FileResponse(SWAGGER / "swagger-ui-bundle.js")

@@ -1,0 +1,46 @@
+"""Why a passage has its rank."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+
+from retriever.explaining import explain
+from retriever.explanation_text import explanation_lines
+from server.gate import Search
+from server.leaving import while_connected
+from server.requests import SearchCall
+from server.services import Services, Shared
+
+router = APIRouter(prefix="/api/v1", tags=["search"])
+
+
+class ExplainedSearch(SearchCall):
+    """A search, and the passage of it that is asked about."""
+
+    passage_id: Annotated[str, Field(max_length=1_024, examples=["SAMPLE-EDU-004"])]
+
+
+@router.get("/explain")
+async def explain_by_address(
+    request: Request, call: Annotated[ExplainedSearch, Query()], services: Shared, _: Search
+) -> dict[str, Any]:
+    """Say, part by part and term by term, why a passage scores what it scores."""
+    return await _explain(request, call, services)
+
+
+@router.post("/explain")
+async def explain_by_body(
+    request: Request, call: ExplainedSearch, services: Shared, _: Search
+) -> dict[str, Any]:
+    """Say, part by part and term by term, why a passage scores what it scores."""
+    return await _explain(request, call, services)
+
+
+async def _explain(request: Request, call: ExplainedSearch, services: Services) -> dict[str, Any]:
+    settings = services.settings.retriever
+    name = await services.indexes.chosen(call.index)
+    index = await services.indexes.get(name)
+    explaining = explain(index, call.request(settings), call.passage_id, settings)
+    account = await while_connected(request, services, explaining)
+    return {"index": name, **account.as_record(), "lines": list(explanation_lines(account))}

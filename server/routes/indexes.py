@@ -1,0 +1,47 @@
+"""The indexes that there are, and what they are made of."""
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter
+
+from indexer.console import as_record, describe_vectors
+from indexer.errors import IndexerError
+from indexer.manifest import Manifest
+from indexer.remedies import describe_error
+from server.gate import Read
+from server.services import Services, Shared
+
+router = APIRouter(prefix="/api/v1", tags=["indexes"])
+
+
+@router.get("/indexes")
+async def indexes(services: Shared, _: Read) -> dict[str, Any]:
+    """List the indexes; one that cannot be read is there with its error."""
+    names = await services.indexes.names()
+    return {"indexes": await asyncio.gather(*(_described(services, name) for name in names))}
+
+
+@router.get("/indexes/{name}")
+async def index(name: str, services: Shared, _: Read) -> dict[str, Any]:
+    """Say what an index is made of."""
+    return _of_manifest(services, await services.indexes.manifest(name))
+
+
+async def _described(services: Services, name: str) -> dict[str, Any]:
+    try:
+        return _of_manifest(services, await services.indexes.manifest(name))
+    except (IndexerError, OSError) as error:
+        return {"name": name, "error": describe_error(error)}
+
+
+def _of_manifest(services: Services, manifest: Manifest) -> dict[str, Any]:
+    llm = services.settings.generator.llm
+    return as_record(manifest) | {
+        "analyzer": manifest.analyzer,
+        "unit": manifest.unit,
+        "glossary": manifest.glossary,
+        "vectors": describe_vectors(manifest) or None,
+        "fingerprint": manifest.fingerprint,
+        "language_model": llm.model if llm.configured else None,
+    }
