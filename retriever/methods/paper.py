@@ -38,7 +38,7 @@ async def rank(
     # Where a question has m < 10 keywords, SQ10 … SQm are one query, sent once.
     repeated = found[:1] * (context.options.keyword_count - len(found))
     fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in (*repeated, *found)])
-    cosines = await find_cosines(context, await with_vector(context, pool), list(hits))
+    cosines = await find_cosines(context, await with_vector(context, pool), list(hits), {})
     ordered = cosine_order(fused, cosines) if cosines else fused
     ranked_hits = [(hits[scored.item], scored.score) for scored in ordered]
     return Ranking(
