@@ -1,4 +1,4 @@
-"""Candidates with the tokens that are stored with them, counted once."""
+"""Candidates with the tokens that are stored with them, and BM25 by these."""
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
@@ -13,14 +13,12 @@ from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 
 K1 = 0.9  # of BM25 here: a word that stands again adds less than where the engine looks for candidates (1.2)
-BEFORE_OTHER_TITLE = (
-    100  # positions between a passage and its title in the other language, so that no window spans both
-)
+BEFORE_OTHER_TITLE = 100  # positions between a passage and its other title, so that no window spans both
 
 
-@dataclass(frozen=True)  # without slots, so that what is counted once is kept
+@dataclass(frozen=True)  # without slots, so that what is counted is kept
 class Candidate:
-    """A passage that was found, its tokens, and how often each stands in its text and in its title.
+    """A passage that was found and its tokens, which are counted when they are first asked for.
 
     The paper's title in the other language counts as standing far behind the text.
     """
@@ -29,26 +27,26 @@ class Candidate:
     title: str
     lang: str
     tokens: PassageTokens
-    counts: Mapping[str, int]
-    title_counts: Mapping[str, int]
 
     @classmethod
     def of(cls, hit: EngineHit, passage: StoredPassage, index: SearchIndex) -> Self:
-        """Count the tokens of a passage."""
-        tokens = index.tokens_of(passage)
-        return cls(
-            hit,
-            passage.title,
-            passage.lang,
-            tokens,
-            _counted(words_of(tokens)),
-            _counted(tokens.title.words()),
-        )
+        """Take what candidates are compared by from a passage."""
+        return cls(hit, passage.title, passage.lang, index.tokens_of(passage))
 
     @property
     def passage_id(self) -> str:
         """The unit that is indexed and judged."""
         return self.hit.passage_id
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How often each token stands in the text and in the title in the other language."""
+        return _counted(self._words + self.tokens.title2.words())
+
+    @cached_property
+    def title_counts(self) -> Mapping[str, int]:
+        """How often each token stands in the title."""
+        return _counted(self.tokens.title.words())
 
     @cached_property
     def length(self) -> int:
@@ -81,11 +79,6 @@ class Candidate:
         for position, term in self.occurrences(wanted):
             places.setdefault(term, []).append(position)
         return places
-
-
-def words_of(tokens: PassageTokens) -> list[str]:
-    """Return the terms of text and other title, some of them GAP."""
-    return tokens.text.words() + tokens.title2.words()
 
 
 def _counted(words: Sequence[str]) -> Mapping[str, int]:

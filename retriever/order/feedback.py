@@ -20,7 +20,7 @@ def feedback_terms(
     best = max(base[:PASSAGES], default=0.0)
     weighed: dict[str, float] = defaultdict(float)
     for candidate, score in zip(candidates[:PASSAGES], base, strict=False):
-        share = (score / best) ** FALL / (sum(candidate.counts.values()) or 1) if best else 0.0
+        share = (score / best) ** FALL / (candidate.length or 1) if best else 0.0
         for token, count in candidate.counts.items():
             weighed[token] += share * count
     most = MOST_SHARE * statistics.passages

@@ -9,6 +9,7 @@ from retriever.context import SearchContext
 from retriever.engines import EngineHit
 from retriever.keyword_choice import KeywordChoice
 from retriever.order.candidates import Candidate, Scale
+from retriever.order.concepts import Concept
 from retriever.order.features import Features, base_scores, coverage_of, neighbours_of
 from retriever.order.feedback import PASSAGES, feedback_scores, feedback_terms
 from retriever.question import AnalysedQuestion
@@ -36,18 +37,15 @@ async def read_candidates(
     context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice, hits: Sequence[EngineHit]
 ) -> ReadCandidates:
     """Read what is stored of hits, and compute their features."""
+    run = context.index.threads.run
     with context.recorder.timed("stored"):
-        ahead = _frequencies(context, await _candidates(context, hits[:READ_AHEAD]), chosen.statistics)
+        first = await _candidates(context, hits[:READ_AHEAD])
+        ahead = _frequencies(context, first, chosen.statistics)
         statistics, (shown, replaced) = await asyncio.gather(ahead, prefer_abstracts(context, hits))
-        unordered = await _candidates(context, shown)
+        unordered = await _candidates(context, shown, first)
     with context.recorder.timed("order"):
-        run = context.index.threads.run
-        scale = Scale.of(unordered, context.options.title_weight or 0.0)
-        base = await run(base_scores, chosen.concepts, unordered, scale, statistics)
-        ranked = sorted(
-            zip(base, unordered, strict=True), key=lambda scored: (-scored[0], scored[1].passage_id)
-        )
-        candidates, base = tuple(candidate for _, candidate in ranked), [score for score, _ in ranked]
+        scale = await run(Scale.of, unordered, context.options.title_weight or 0.0)
+        candidates, base = await run(_best_base_first, chosen.concepts, unordered, scale, statistics)
         statistics = await _frequencies(context, candidates[:PASSAGES], statistics)
         feedback = await run(feedback_terms, candidates, base, statistics)
         rows = await run(_features, question, chosen, candidates, scale, statistics, feedback, base)
@@ -97,19 +95,33 @@ async def with_frequencies(
     return replace(read, statistics=await term_statistics(context.index.engine, tokens, read.statistics))
 
 
-async def _candidates(context: SearchContext, hits: Sequence[EngineHit]) -> list[Candidate]:
-    stored = await context.passages.of_hits(hits)
+async def _candidates(
+    context: SearchContext, hits: Sequence[EngineHit], known: Sequence[Candidate] = ()
+) -> list[Candidate]:
+    """Return the candidates of the hits that are stored, those known as they are."""
+    index, stored = context.index, await context.passages.of_hits(hits)
+    by_hit = {candidate.hit: candidate for candidate in known}
     found = [(hit, stored[hit.passage_id]) for hit in hits if hit.passage_id in stored]
-    return await context.index.threads.run(
-        lambda: [Candidate.of(hit, passage, context.index) for hit, passage in found]
+    return await index.threads.run(
+        lambda: [by_hit.get(hit) or Candidate.of(hit, passage, index) for hit, passage in found]
     )
 
 
 async def _frequencies(
     context: SearchContext, candidates: Sequence[Candidate], known: TermStatistics
 ) -> TermStatistics:
-    tokens = {token for candidate in candidates for token in candidate.counts}
+    tokens = await context.index.threads.run(
+        lambda: {token for candidate in candidates for token in candidate.counts}
+    )
     return await term_statistics(context.index.engine, tokens, known)
+
+
+def _best_base_first(
+    concepts: Sequence[Concept], candidates: Sequence[Candidate], scale: Scale, statistics: TermStatistics
+) -> tuple[tuple[Candidate, ...], list[float]]:
+    base = base_scores(concepts, candidates, scale, statistics)
+    ranked = sorted(zip(base, candidates, strict=True), key=lambda each: (-each[0], each[1].passage_id))
+    return tuple(candidate for _, candidate in ranked), [score for score, _ in ranked]
 
 
 def _features(

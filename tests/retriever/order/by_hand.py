@@ -1,7 +1,6 @@
 """Questions, candidates and statistics written out by hand, of a collection of 100 passages."""
 
 import re
-from collections import Counter
 
 from indexer.packing import PassageTokens
 from retriever.engines import EngineHit
@@ -32,16 +31,8 @@ def tokens(text):
 
 def candidate(text, title="", passage_id="P", *, title2="", lang="en"):
     """Make a passage of tokens; its text begins with its title only where `text` does."""
-    fields = tokens(text), tokens(title), tokens(title2)
-    words = [[token[0] for token in field] for field in fields]
-    return Candidate(
-        EngineHit(passage_id, passage_id, 1.0),
-        title,
-        lang,
-        PassageTokens.pack(*fields),
-        Counter(words[0] + words[2]),
-        Counter(words[1]),
-    )
+    packed = PassageTokens.pack(tokens(text), tokens(title), tokens(title2))
+    return Candidate(EngineHit(passage_id, passage_id, 1.0), title, lang, packed)
 
 
 def scored(passage, score=1.0):

@@ -28,7 +28,7 @@ def test_tokens_stand_where_dropped_words_leave_them():
 
 def test_stacked_tokens_are_found_at_their_positions():
     packed = PassageTokens.pack([("지식검색", 0, 0, 4), ("지식", 0, 0, 2), ("검색", 1, 2, 4)])
-    passage = Candidate(EngineHit("P", "P", 1.0), "", "ko", packed, {"지식검색": 1, "지식": 1, "검색": 1}, {})
+    passage = Candidate(EngineHit("P", "P", 1.0), "", "ko", packed)
 
     assert passage.places({"지식검색", "지식", "검색"}) == {"지식검색": [0], "지식": [0], "검색": [1]}
 
