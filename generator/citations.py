@@ -162,10 +162,7 @@ def _names(
         ]
         if not matches:
             return None
-        here = any(
-            held.issuperset(match.pair.english_tokens if match.target == "en" else match.pair.korean_tokens)
-            for match in matches
-        )
+        here = any(held.issuperset(match.other_tokens) for match in matches)
         # Of a name that is only written in other letters there is no other word.
         return here or not all(sounds_like(match.pair.korean, match.pair.english) for match in matches)
 

@@ -102,10 +102,8 @@ def translations(tokens: Sequence[Token], glossary: Glossary, analyzer: Analyzer
     found = []
     terms = [token[0] for token in tokens]
     for match in glossary.translations(terms):
-        pair, target = match.pair, match.target
-        text, own = (
-            (pair.english, pair.english_tokens) if target == "en" else (pair.korean, pair.korean_tokens)
-        )
+        pair, target, own = match.pair, match.target, match.other_tokens
+        text = pair.english if target == "en" else pair.korean
         split = tuple(words_of(text, analyzer.analyze(text))) if len(own) > 1 else ()
         origin = TIERS.get(pair.sources[0], "corpus")
         source = frozenset(terms[match.start : match.end])

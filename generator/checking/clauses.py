@@ -9,6 +9,7 @@ from itertools import pairwise
 from generator.checking.quantities import Quantity, quantities
 from indexer.analysis.tokens import Analyzer, TaggedWord, Token
 from indexer.chunking import split_sentences
+from indexer.glossary.pairs import HANGUL
 from indexer.glossary.storage import Glossary
 
 # Where a clause ends, but for Korean verbs, whose endings are told by the analysis.
@@ -18,7 +19,6 @@ BREAK = re.compile(
 )
 KOREAN_ENDINGS = ("고", "며", "나", "만", "데", "면서", "면", "자", "므로", "니")
 AUXILIARY = ("있", "싶", "나서", "보니")
-HANGUL = re.compile("[가-힣]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,8 @@ class Bridge:
         self._others: dict[tuple[int, int], set[frozenset[str]]] = {}
         self._own: dict[tuple[int, int], tuple[str, ...]] = {}
         for match in glossary.translations(words):
-            other = match.pair.english_tokens if match.target == "en" else match.pair.korean_tokens
             span = tokens[match.start][2], tokens[match.end - 1][3]
-            self._others.setdefault(span, set()).add(frozenset(other))
+            self._others.setdefault(span, set()).add(frozenset(match.other_tokens))
             self._own[span] = tuple(words[match.start : match.end])
 
     def found(self, held: set[str]) -> list[bool]:

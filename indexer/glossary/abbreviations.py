@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from indexer.analysis.tokens import Analyzer
 from indexer.glossary.english_forms import FUNCTION_WORDS
-from indexer.glossary.pairs import BRACKET, LATIN
+from indexer.glossary.pairs import BRACKET, LATIN, term_tokens
 
 # What a long form ends or begins at: anything but letters, digits and what joins them.
 WORDS = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9'’/ –-]*$")
@@ -133,12 +133,12 @@ def choose_long_forms(
     """
     by_short: dict[str, dict[tuple[str, ...], Counter[str]]] = {}
     for found, papers in seen:
-        tokens = _tokens(found.long, analyzer)
+        tokens = term_tokens(found.long, analyzer)
         if 0 < len(tokens) <= LONGEST_TOKENS:
             by_short.setdefault(found.short, {}).setdefault(tokens, Counter())[found.long] += len(papers)
     chosen = []
     for short, forms in by_short.items():
-        own = _tokens(short, analyzer)
+        own = term_tokens(short, analyzer)
         if "".join(own) != short.lower().replace("-", ""):
             continue  # the analysis drops a part of it
         ranked = sorted(forms.items(), key=lambda form: (-form[1].total(), form[0]))
@@ -150,7 +150,3 @@ def choose_long_forms(
                     Abbreviation(short, long, own, tokens, written.total(), words[short.lower()] > 0)
                 )
     return sorted(chosen, key=lambda form: (form.short, -form.count, form.long))
-
-
-def _tokens(text: str, analyzer: Analyzer) -> tuple[str, ...]:
-    return tuple(token[0] for token in analyzer.analyze(text))

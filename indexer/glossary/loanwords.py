@@ -18,15 +18,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from indexer.analysis.tokens import Analyzer
-from indexer.glossary.sounds import (
-    FINALS,
-    FIRST_SYLLABLE,
-    MEDIALS,
-    SYLLABLES,
-    english_sound,
-    hangul_sound,
-    sound_distance,
-)
+from indexer.glossary.sounds import english_sound, hangul_sound, sound_distance
+from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE, MEDIALS, SYLLABLES
 
 SYLLABLE_ODDS = Path(__file__).with_name("loanword_syllables.tsv")
 FINAL_CODES = (0, 1, 4, 8, 16, 17, 19, 21)  # in the order of the table's columns

@@ -11,8 +11,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-FIRST_SYLLABLE, SYLLABLES = 0xAC00, 11_172
-MEDIALS, FINALS = 21, 28
+from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE, MEDIALS, SYLLABLES
+
 # In the order of Unicode's conjoining jamo.
 INITIAL_SOUNDS = "g g n d d r m b b s s  j j c k t p h".split(" ")
 MEDIAL_SOUNDS = "a e ya ye x e yx ye o wa we we yo u wx we wi yu - -i i".split()

@@ -77,6 +77,11 @@ class Match:
     end: int
     target: Target
 
+    @property
+    def other_tokens(self) -> tuple[str, ...]:
+        """The tokens of the other side."""
+        return self.pair.english_tokens if self.target == "en" else self.pair.korean_tokens
+
 
 def write_glossary(path: Path, pairs: Sequence[Pair], forms: Forms | None = None) -> None:
     """Write a glossary file, or replace it: a reader finds the old one or the new one whole.
