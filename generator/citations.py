@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from generator.checking.belonging import MOST_QUANTITIES, of_another
-from generator.checking.clauses import Bridge, Text
+from generator.checking.clauses import Bridge, Text, terms_of
 from generator.checking.denials import denials
 from generator.checking.names import abbreviations, missing_names
 from generator.checking.opposites import contradictions
@@ -118,7 +118,7 @@ def _reasons(own: Reading, sources: Sequence[Reading], bridge: Bridge, *, across
 
 
 def _within(sentence: Text, held: set[str], reasons: tuple[Reason, ...]) -> Finding:
-    distinct = {token[0] for token in sentence.tokens}
+    distinct = terms_of(sentence.tokens)
     if not distinct:
         return Finding("not checkable")
     overlap = len(distinct & held) / len(distinct)

@@ -72,6 +72,11 @@ def _verb_endings(text: str, tagged: Sequence[TaggedWord]) -> Iterator[int]:
             yield end
 
 
+def terms_of(tokens: Sequence[Token]) -> set[str]:
+    """Return the distinct terms of tokens."""
+    return {token[0] for token in tokens}
+
+
 class Bridge:
     """Which terms of another text a token stands for: itself, and across languages the glossary's."""
 

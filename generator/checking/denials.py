@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from generator.checking.clauses import Bridge, Clause, Text
-from generator.checking.opposites import HARDLY, MOST_PAIRS, NOT, SIGNS
+from generator.checking.clauses import Bridge, Clause, Text, terms_of
+from generator.checking.opposites import HARDLY, LEAST_SHARED, MOST_PAIRS, NEARLY_AS_GOOD, NOT, SIGNS
 from indexer.analysis.tokens import Token
 
 BEHIND = 2  # words that an English "not" denies: "not significantly improve"
-LEAST_SHARED = 2
 LEAST_SHARE = 0.5
-NEARLY_AS_GOOD = 0.75
 
 
 def denied_words(text: Text, clause: Clause) -> tuple[Token, ...]:
@@ -49,11 +47,11 @@ def denials(own: Sequence[Statement], said: Sequence[Statement], bridge: Bridge)
     """
     if len(own) * len(said) > MOST_PAIRS:
         return
-    places = [({token[0] for token in place.clause.tokens}, place) for place in said]
+    places = [(terms_of(place.clause.tokens), place) for place in said]
     for mine in own:
         if mine.hardly:
             continue
-        least = max(LEAST_SHARED, LEAST_SHARE * len({token[0] for token in mine.clause.tokens}))
+        least = max(LEAST_SHARED, LEAST_SHARE * len(terms_of(mine.clause.tokens)))
         ranked = [(bridge.shared(mine.clause.tokens, words), place) for words, place in places]
         best = max((shared for shared, _ in ranked), default=0)
         if best < least:
@@ -66,8 +64,8 @@ def denials(own: Sequence[Statement], said: Sequence[Statement], bridge: Bridge)
 
 def _opposed(own: Statement, place: Statement, bridge: Bridge) -> str | None:
     """Return the word that one of two clauses denies and the other says."""
-    their_words = {token[0] for token in place.denied} - SIGNS.keys()
-    said = {token[0] for token in place.clause.tokens} - their_words - SIGNS.keys()
+    their_words = terms_of(place.denied) - SIGNS.keys()
+    said = terms_of(place.clause.tokens) - their_words - SIGNS.keys()
     for token in own.denied:
         if not place.denied and bridge.shared((token,), said):
             return token[0]

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from generator.checking.clauses import Bridge, Clause, Text
+from generator.checking.clauses import Bridge, Clause, Text, terms_of
 from generator.checking.names import opens_sentence
 from indexer.analysis.english import english_term
 from indexer.analysis.tokens import Token
 
-# Axis to the words of its two ends, Korean ones as their dictionary stems.
 # Words of one syllable that are other words too, and what must follow them.
 ONLY_BEFORE = {"북": "쪽부", "남": "쪽부", "동": "쪽부", "서": "쪽부", "길": "어었게고며"}
 
 
 def _table() -> dict[str, tuple[str, int]]:
+    """Map the words of axes, Korean ones as their dictionary stems, to the axis and which end of it."""
     table: dict[str, tuple[str, int]] = {}
     lines = (resources.files("generator.checking") / "opposites.tsv").read_text(encoding="utf-8").splitlines()
     for line in lines[1:]:
@@ -216,7 +216,7 @@ def contradictions(
         if any(_agrees(direction, other, bridge) is not False for *_, other in good):
             continue
         _, clause_shared, shared, other = max(good, key=lambda entry: entry[0])
-        near_shared = bridge.shared(direction.near, _terms(other.near))
+        near_shared = bridge.shared(direction.near, terms_of(other.near))
         of_it = near_shared >= LEAST_SHARED or _next_to(direction, other, bridge)
         sure = clause_shared >= LEAST_SHARED or shared > LEAST_SHARED
         if of_it and sure and shared >= LEAST_SHARED:
@@ -225,22 +225,18 @@ def contradictions(
 
 def _with_words(source: Text, said: Sequence[Direction]) -> Iterator[_Place]:
     """Yield each direction with the terms around it, those of a clause or a sentence taken once."""
-    clauses = {id(clause): _terms(clause.tokens) - SIGNS.keys() for clause in source.clauses}
+    clauses = {id(clause): terms_of(clause.tokens) - SIGNS.keys() for clause in source.clauses}
     sentences: dict[int, set[str]] = defaultdict(set)
     for clause in source.clauses:
         sentences[clause.sentence] |= clauses[id(clause)]
     for direction in said:
         clause = direction.clause
-        yield direction, _terms(direction.near), clauses[id(clause)], sentences[clause.sentence]
-
-
-def _terms(tokens: Sequence[Token]) -> set[str]:
-    return {token[0] for token in tokens}
+        yield direction, terms_of(direction.near), clauses[id(clause)], sentences[clause.sentence]
 
 
 def _next_to(own: Direction, other: Direction, bridge: Bridge) -> bool:
     """Tell whether a word beside the one of the axis is the same in both."""
-    return bool(bridge.shared(own.beside, _terms(other.beside)))
+    return bool(bridge.shared(own.beside, terms_of(other.beside)))
 
 
 def _both_ends(direction: Direction, said: Sequence[Direction]) -> bool:
@@ -268,7 +264,7 @@ def _agrees(own: Direction, other: Direction, bridge: Bridge) -> bool | None:
         return None if not same else True
     standard = tuple(token for token in own.clause.tokens if token[0] in own.standard)
     rest = tuple(token for token in own.clause.tokens if token[0] not in own.standard)
-    others = _terms(other.clause.tokens) - other.standard
+    others = terms_of(other.clause.tokens) - other.standard
     kept = bool(bridge.shared(standard, set(other.standard) - others))
     moved = bool(bridge.shared(standard, others) and bridge.shared(rest, set(other.standard)))
     if kept == moved:
