@@ -6,7 +6,7 @@ import click
 
 from indexer.options import INTERRUPTED, json_option, name_option
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.commands import constraint_options, filter_options, show_trace, synonyms_option
+from retriever.commands import constraint_options, filter_options, plan_options, show_trace, synonyms_option
 from retriever.methods import method_names
 
 
@@ -15,6 +15,7 @@ from retriever.methods import method_names
 @name_option
 @filter_options
 @constraint_options
+@plan_options
 @synonyms_option
 @click.option(
     "--method",
@@ -40,6 +41,8 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     exclude: tuple[str, ...],
     strict_time: bool,
     no_constraints: bool,
+    keywords: tuple[str, ...],
+    skip: tuple[str, ...],
     synonyms: Path | None,
     method: str | None,
     evidence: int | None,
@@ -73,7 +76,14 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         found=settings.retriever.constraints and not no_constraints,
     )
     request = settings.request(
-        question, filters, way=way, method=method, evidence=evidence, constraints=constraints
+        question,
+        filters,
+        way=way,
+        method=method,
+        evidence=evidence,
+        constraints=constraints,
+        keywords=keywords or None,
+        skip=skip,
     )
     try:
         with open_index(settings.indexer, name, synonyms, follow=True) as index, live_progress() as listener:

@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints
@@ -14,7 +13,8 @@ from generator.model_step import FromModel
 from generator.prompts import load_prompt
 from indexer.analysis import Analyzer
 from indexer.papers import HANGUL, LATIN, language_of
-from retriever.keywords import KEYWORDS, WORD, Keyword, merge
+from retriever.given_keywords import rank, words_of_each
+from retriever.keywords import KEYWORDS, Keyword, merge
 
 FEWEST, MOST = 2, 5  # a language (SHRAG, appendix A.1)
 ABBREVIATION_CHARACTERS = 12
@@ -100,21 +100,3 @@ def is_shared(text: str) -> bool:
     if HANGUL.search(text) or len(text) > ABBREVIATION_CHARACTERS or re.search(r"\s|[a-z]{2}", text):
         return False
     return bool(LATIN.search(text)) or (text.isascii() and any(map(str.isdigit, text)))
-
-
-def words_of_each(texts: Iterable[str], analyzer: Analyzer) -> list[Keyword]:
-    """Split keywords into words, each analysed once; those that the analyzer drops fall away.
-
-    Compounds of several words found less than their words did (SHRAG, section 3.1).
-    """
-    words = (match[0] for text in texts for match in WORD.finditer(text))
-    analysed = (
-        Keyword(word, language_of(word), tuple(dict.fromkeys(token[0] for token in analyzer.analyze(word))))
-        for word in words
-    )
-    return [keyword for keyword in analysed if keyword.tokens]
-
-
-def rank(keywords: Sequence[Keyword], most: int | None = KEYWORDS) -> tuple[Keyword, ...]:
-    """Keep the first `most`, and weigh each 1 / its rank."""
-    return tuple(replace(keyword, weight=1 / place) for place, keyword in enumerate(keywords[:most], 1))

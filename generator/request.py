@@ -27,6 +27,8 @@ class AskRequest:
     evidence: int = EVIDENCE
     filters: Filters = field(default_factory=Filters)
     constraints: Constraints | None = None  # instead of those of the question
+    keywords: tuple[str, ...] | None = None  # instead of the model's, as a person typed and ordered them
+    skip: tuple[str, ...] = ()  # names of queries that are not sent
 
     def as_record(self) -> dict[str, Any]:
         """Return the request as JSON, for a trace."""
@@ -42,6 +44,8 @@ class AskRequest:
                 "journal": self.filters.journal,
             },
             "constraints": self.constraints.as_record() if self.constraints is not None else None,
+            "keywords": None if self.keywords is None else list(self.keywords),
+            "skip": list(self.skip),
         }
 
 
@@ -67,6 +71,8 @@ class Settings:
         method: str | None = None,
         evidence: int | None = None,
         constraints: Constraints | None = None,
+        keywords: tuple[str, ...] | None = None,
+        skip: tuple[str, ...] = (),
     ) -> AskRequest:
         """Make a request; what is not given is as the settings have it."""
         generator = self.generator
@@ -77,6 +83,8 @@ class Settings:
             evidence=generator.evidence if evidence is None else evidence,
             filters=filters or Filters(),
             constraints=constraints,
+            keywords=keywords,
+            skip=skip,
         )
 
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:

@@ -17,8 +17,9 @@ async def search_step(parent: Step, context: SearchContext, stages: Stages | Non
     """
     request = context.request
     inputs = {"question": request.question, "method": request.method, "k": context.shown}
-    given = None if request.keywords is None else [keyword.text for keyword in request.keywords]
-    with parent.step("search", **inputs, keywords=given) as step:
+    keywords = request.keywords
+    given = None if keywords is None else [k if isinstance(k, str) else k.text for k in keywords]
+    with parent.step("search", **inputs, keywords=given, skip=list(request.skip)) as step:
         result = await present(context, await run_stages(context, stages))
         step.output = result.as_record()
     log.info("search", method=result.method, hits=len(result.hits), milliseconds=step.output["milliseconds"])

@@ -72,6 +72,25 @@ def constraint_options(command: Command) -> Command:
     return command
 
 
+def plan_options(command: Command) -> Command:
+    """Add --keyword and --skip."""
+    options = (
+        click.option(
+            "--keyword",
+            "keywords",
+            metavar="TEXT",
+            multiple=True,
+            help="Search by these keywords instead, the most important first; repeatable.",
+        ),
+        click.option(
+            "--skip", metavar="QUERY", multiple=True, help="Leave a query out: question, SQ9, …; repeatable."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command()
 @click.argument("question")
 @name_option
@@ -79,6 +98,7 @@ def constraint_options(command: Command) -> Command:
 @click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Papers to find.")
 @filter_options
 @constraint_options
+@plan_options
 @synonyms_option
 @json_option
 def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
@@ -92,6 +112,8 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     exclude: tuple[str, ...],
     strict_time: bool,
     no_constraints: bool,
+    keywords: tuple[str, ...],
+    skip: tuple[str, ...],
     synonyms: Path | None,
     as_json: bool,
 ) -> None:
@@ -115,7 +137,9 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         strict_time=strict_time,
         found=settings.constraints and not no_constraints,
     )
-    request = SearchRequest(question, method=method, k=k, filters=filters, constraints=constraints)
+    request = SearchRequest(
+        question, method, k, filters, constraints=constraints, keywords=keywords or None, skip=skip
+    )
     with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
         result = asyncio.run(run(index, request, settings))
     if as_json:

@@ -63,11 +63,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class QueryTrace:
-    """One query by its name and as a person would type it, and how many hits it brought."""
+    """One query by its name and as a person would type it, and how many hits it brought.
+
+    `added` counts the papers among them that no query before it had found.
+    """
 
     name: str
     query: str
     hits: int
+    added: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,7 @@ class AppliedSearch:
     drop_incomplete: bool
     constraints: str | None = None  # question or given; None where none could have a part
     this_year: int | None = None  # that "the last five years" count back from
+    skip: tuple[str, ...] = ()  # queries that were left out of the plan
     failures: tuple[str, ...] = ()  # of models that the search went on without
 
     def as_record(self) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from indexer.analysis import Analyzer
 from retriever.context import SearchContext
+from retriever.given_keywords import given_keywords
 from retriever.keywords import (
     MOST_TRANSLATED,
     Keyword,
@@ -63,7 +65,7 @@ async def choose_keywords(
     With `spellings`, tokens that the index does not hold are replaced by their nearest terms there, and
     abbreviations and loanwords are searched for by their other forms too.
     """
-    index, given = context.index, context.request.keywords
+    index = context.index
     found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
     if spellings and "word-forms" not in context.options.without:
         forms = await index.threads.run(form_translations, question, found, index.glossary, index.analyzer)
@@ -73,6 +75,10 @@ async def choose_keywords(
     synonyms = [translation for expansion in question.synonyms for translation in expansion.translations()]
     other = [word for translation in found for word in translation.words]
     alike = [word for translation in synonyms for word in translation.words]
+    given, typed = context.request.analysed_keywords, context.request.typed_keywords
+    if typed:
+        given = await index.threads.run(_analysed, typed, question, other, index.analyzer)
+    rank_given = context.options.rank_given_keywords and not typed
     tokens = {token[0] for token in question.tokens}
     tokens |= {token for word in (*other, *alike, *(given or ())) for token in word.tokens}
     statistics = await term_statistics(index.engine, tokens)
@@ -81,8 +87,10 @@ async def choose_keywords(
         index.engine, {near for nears in spelled.values() for near in nears}, statistics
     )
     rarity = {token: statistics.idf(token) for token in sorted(statistics.frequencies)}
-    if given is not None and not context.options.rank_given_keywords:
-        chosen = given[: context.options.keyword_count]
+    if given is not None and not rank_given:
+        usable = [_respelled(keyword, spelled) if typed else keyword for keyword in given if keyword.tokens]
+        chosen = tuple(usable[: context.options.keyword_count])
+        _note_unused(context, [keyword for keyword in given if not keyword.tokens], len(usable))
         weight_of = token_weights(chosen)
     else:
         importance = await _importance(context, rarity, statistics)
@@ -110,10 +118,27 @@ async def choose_keywords(
         tuple(found),
         concepts,
         given=given is not None,
-        ranked=given is None or context.options.rank_given_keywords,
+        ranked=given is None or rank_given,
         synonym_weights=beside,
         has_counterparts=has_counterparts,
     )
+
+
+def _analysed(
+    typed: Sequence[str], question: AnalysedQuestion, other: Sequence[Keyword], analyzer: Analyzer
+) -> tuple[Keyword, ...]:
+    """Analyse keywords that a person typed; the question's own words and their translations are known."""
+    own = [word for role in ROLES for word in _words(question, {}, {role})]
+    return given_keywords(typed, analyzer, [*own, *other])
+
+
+def _note_unused(context: SearchContext, dropped: Sequence[Keyword], usable: int) -> None:
+    """Tell which of the given keywords make no query."""
+    if dropped:
+        texts = ", ".join(keyword.text for keyword in dropped)
+        context.recorder.note(f"nothing to search for in {texts}: only stop words, punctuation or signs")
+    if usable > (most := context.options.keyword_count):
+        context.recorder.note(f"of the {usable} keywords only the first {most} are searched for")
 
 
 def _words(

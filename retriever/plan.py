@@ -34,6 +34,11 @@ class QueryPlan:
     nearest: int = 0
     read: int = 0
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all that is asked for."""
+        return (*(named.name for named in self.queries), *([NEAREST] if self.nearest else []))
+
     def query(self, name: str) -> Query | None:
         """Return the query of a name, None where there is none."""
         return next((named.query for named in self.queries if named.name == name), None)

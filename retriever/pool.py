@@ -34,9 +34,18 @@ class CandidatePool:
 
     def with_nearest(self, hits: Sequence[EngineHit]) -> "CandidatePool":
         """Return the pool with the passages nearest to the question's vector."""
-        trace = QueryTrace(NEAREST, NEAREST_DESCRIBED, len(hits))
-        traces = (*(known for known in self.traces if known.name != NEAREST), trace)
-        return replace(self.with_hits(NEAREST, hits), traces=traces)
+        kept = replace(
+            self,
+            found={name: found for name, found in self.found.items() if name != NEAREST},
+            traces=tuple(known for known in self.traces if known.name != NEAREST),
+        )
+        return kept.with_query(NEAREST, NEAREST_DESCRIBED, hits)
+
+    def with_query(self, name: str, described: str, hits: Sequence[EngineHit]) -> "CandidatePool":
+        """Return the pool with a query behind the others, and what it found."""
+        known = {hit.doc_id for found in self.found.values() for hit in found}
+        trace = QueryTrace(name, described, len(hits), len({hit.doc_id for hit in hits} - known))
+        return replace(self.with_hits(name, hits), traces=(*self.traces, trace))
 
     def found_by(self) -> dict[str, tuple[str, ...]]:
         """Return the names of the queries that found each passage, by passage_id."""
@@ -56,20 +65,16 @@ async def find_candidates(context: SearchContext, plan: QueryPlan) -> CandidateP
     searched, incomplete, (vector, failure, nearest) = await asyncio.gather(
         _search(context, plan), _find_incomplete(context, plan), _find_nearest(context, plan.nearest)
     )
-    traces = [
-        QueryTrace(named.name, describe(named.query), len(searched[named.name])) for named in plan.queries
-    ]
-    if vector is not None and plan.nearest:
-        searched[NEAREST] = tuple(nearest)
-        traces.append(QueryTrace(NEAREST, NEAREST_DESCRIBED, len(nearest)))
-    return CandidatePool(searched, incomplete, tuple(traces), vector, failure)
+    pool = CandidatePool(incomplete=incomplete, vector=vector, encoder_failure=failure)
+    for named in plan.queries:
+        pool = pool.with_query(named.name, describe(named.query), searched[named.name])
+    return pool.with_nearest(nearest) if vector is not None and plan.nearest else pool
 
 
 async def find_more(context: SearchContext, pool: CandidatePool, query: NamedQuery) -> CandidatePool:
     """Send one query more, and return the pool with its hits."""
     found = await _search(context, QueryPlan((query,), read=1))
-    trace = QueryTrace(query.name, describe(query.query), len(found[query.name]))
-    return replace(pool.with_hits(query.name, found[query.name]), traces=(*pool.traces, trace))
+    return pool.with_query(query.name, describe(query.query), found[query.name])
 
 
 async def _search(context: SearchContext, plan: QueryPlan) -> dict[str, tuple[EngineHit, ...]]:

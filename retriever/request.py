@@ -17,8 +17,9 @@ class SearchRequest:
     """A question to an index.
 
     `collapse` gives papers, each by its best passage; without it passages. `keywords` stand in for those from
-    statistics. `title_weight` None leaves it to the method and the settings. `constraints` stand in for those
-    of the question; empty ones drop them.
+    statistics: analysed ones, or texts as a person typed and ordered them. `title_weight` None leaves it to
+    the method and the settings. `constraints` stand in for those of the question; empty ones drop them.
+    `skip` names queries that are not sent.
     """
 
     question: str
@@ -26,9 +27,22 @@ class SearchRequest:
     k: int = 10
     filters: Filters = field(default_factory=Filters)
     collapse: bool = True
-    keywords: tuple[Keyword, ...] | None = None
+    keywords: tuple[Keyword, ...] | tuple[str, ...] | None = None
     title_weight: float | None = None
     constraints: Constraints | None = None
+    skip: tuple[str, ...] = ()
+
+    @property
+    def analysed_keywords(self) -> tuple[Keyword, ...] | None:
+        """The keywords that are analysed; None where statistics are to choose them."""
+        if self.keywords is None:
+            return None
+        return tuple(keyword for keyword in self.keywords if isinstance(keyword, Keyword))
+
+    @property
+    def typed_keywords(self) -> tuple[str, ...]:
+        """The keywords that are texts, not analysed yet."""
+        return tuple(keyword for keyword in self.keywords or () if isinstance(keyword, str))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from retriever.confidence import EVIDENCE, AnswerabilityFeatures, answerability_
 from retriever.context import PassageCache, SearchContext
 from retriever.duplicates import without_duplicates
 from retriever.errors import BadFilter, BadQuestion
+from retriever.given_keywords import check_given
 from retriever.highlights import snippet, title_spans
 from retriever.hits import AppliedSearch, Hit, SearchResult
 from retriever.index import OpenIndex, SearchIndex
@@ -31,7 +32,7 @@ from retriever.penalties import penalise
 from retriever.plan import QueryPlan
 from retriever.pool import CandidatePool, find_candidates
 from retriever.queries import searched_tokens
-from retriever.query_names import NOTHING_TO_SEARCH
+from retriever.query_names import ALL_LEFT_OUT, NEAREST, NOTHING_TO_SEARCH
 from retriever.question import AnalysedQuestion, analyse_question
 from retriever.ranking import Ranking
 from retriever.recorder import SearchRecorder
@@ -146,6 +147,10 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         raise BadFilter(f"the title weight {request.title_weight} is not between 0 and {MOST_TITLE_WEIGHT}")
     if request.title_weight is not None and method.title_weight is None:
         raise BadFilter(f"method {request.method!r} has no title clause; leave the title weight out")
+    if typed := request.typed_keywords:
+        if method.keywords is None:
+            raise BadFilter(f"method {request.method!r} takes no keywords; leave them out")
+        check_given(typed)
     default_weight = method.title_weight(settings) if method.title_weight else None
     options = SearchOptions(
         method=request.method,
@@ -222,7 +227,15 @@ async def _choose_keywords(context: SearchContext, method: Method, stages: Stage
 
 
 async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stages:
-    return replace(stages, plan=method.plan(context, _computed(stages.question), stages.keywords))
+    question, skip = _computed(stages.question), context.request.skip
+    plan = method.plan(context, question, stages.keywords)
+    if skip and not question.is_empty:
+        names = plan.names if context.index.vectors.usable else plan.without(NEAREST).names
+        if unknown := [name for name in skip if name not in {*names, *method.later}]:
+            raise BadFilter(f"no query {unknown[0]!r} to leave out; there are {', '.join(names)}")
+        if set(names) <= set(skip):
+            context.recorder.note(ALL_LEFT_OUT)
+    return replace(stages, plan=plan.without(*skip))
 
 
 async def _find(context: SearchContext, _: Method, stages: Stages) -> Stages:
@@ -231,6 +244,8 @@ async def _find(context: SearchContext, _: Method, stages: Stages) -> Stages:
 
 async def _rank(context: SearchContext, method: Method, stages: Stages) -> Stages:
     question, plan, pool = _computed(stages.question), _computed(stages.plan), _computed(stages.pool)
+    if context.request.skip and not plan.names and not any(pool.found.values()):
+        return replace(stages, ranking=Ranking())
     ranking = await method.rank(context, question, stages.keywords, plan, pool)
     ranking = await rerank(context, ranking) if method.reranks else ranking
     return replace(stages, ranking=await penalise(context, question, ranking))
@@ -386,6 +401,7 @@ def _applied(context: SearchContext, stages: Stages) -> AppliedSearch:
         hits_per_query=options.hits_per_query if "hits_per_query" in method.uses else None,
         count_repeats=options.count_repeats if "count_repeats" in method.uses else None,
         candidates=options.candidates if "candidates" in method.uses else None,
+        skip=context.request.skip,
         without=tuple(sorted(options.without)) if "without" in method.uses else None,
         vectors=vectors.model if ranking.by_vectors else "",
         vectors_unused=unused,

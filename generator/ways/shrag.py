@@ -26,13 +26,16 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
         k=request.evidence,
         filters=request.filters,
         constraints=request.constraints,
+        keywords=request.keywords,
+        skip=request.skip,
     )
     context = open_search(resources.index, asked, resources.settings.retriever)
     stages = await run_stages(context, upto="question")
     if stages.question and not stages.question.is_empty:
         searched = stages.question.constraints.remaining(stages.question.text) or request.question
         asked = replace(asked, question=searched)
-        context = context.with_keywords(await _keywords(asked, resources, step))
+        if request.keywords is None:
+            context = context.with_keywords(await _keywords(asked, resources, step))
     result = await search_step(step, context, stages)
     return WayResult(await answer_step(step, result, resources), result)
 

@@ -49,6 +49,7 @@ class Method:
     synonyms: bool = True  # whether words may stand for their synonyms
     uses: frozenset[str] = frozenset()  # the options that have an effect on it, of those not all methods have
     reranks: bool = False  # whether a cross-encoder may read the first hits again
+    later: tuple[str, ...] = ()  # names of queries that it may send after those of its plan
 
 
 def method_names() -> tuple[str, ...]:

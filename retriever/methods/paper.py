@@ -11,6 +11,7 @@ from retriever.keyword_choice import KeywordChoice, choose_keywords
 from retriever.methods import Method
 from retriever.plan import QueryPlan, progressive_queries
 from retriever.pool import CandidatePool, find_cosines, with_vector
+from retriever.query_names import progressive_name
 from retriever.question import AnalysedQuestion
 from retriever.ranking import Ranking, collapsed
 
@@ -30,13 +31,15 @@ async def rank(
     pool: CandidatePool,
 ) -> Ranking:
     """Order the union by cosine, without vectors by reciprocal rank fusion."""
-    del question, chosen, planned
+    del question, planned
     found = list(pool.found.values())
-    if not found:
+    if not found or chosen is None:
         return Ranking()
     hits = {hit.passage_id: hit for ranked in reversed(found) for hit in ranked}
     # Where a question has m < 10 keywords, SQ10 … SQm are one query, sent once.
-    repeated = found[:1] * (context.options.keyword_count - len(found))
+    m = len(chosen.keywords)
+    longest = [pool.found[progressive_name(m)]] if progressive_name(m) in pool.found else []
+    repeated = longest * (context.options.keyword_count - m)
     fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in (*repeated, *found)])
     cosines = await find_cosines(context, await with_vector(context, pool), list(hits), {})
     ordered = cosine_order(fused, cosines) if cosines else fused

@@ -143,7 +143,7 @@ async def _next_hop(
 ) -> tuple[Hop | None, ReadCandidates]:
     """Return what a second search would go by, if the question asks for one."""
     leading = leading_on(question, chosen.concepts, scored)
-    if not leading or "second-hop" in context.options.without:
+    if not leading or "second-hop" in context.options.without or BRIDGES in context.request.skip:
         return None, read
     stored = await context.passages.of_hits([source.candidate.hit for source, _ in leading])
     texts = [
@@ -171,7 +171,7 @@ async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
 
     None is a candidate that was scored by words, so that nothing speaks for an answer.
     """
-    if pool.vector is None:
+    if pool.vector is None or NEAREST in context.request.skip:
         return Ranking(scored={})
     if not pool.found.get(NEAREST):
         pool = pool.with_nearest(await nearest_passages(context, pool.vector, context.request.k))
@@ -198,4 +198,5 @@ METHOD = Method(
     title_weight=lambda _: TITLE_WEIGHT,
     uses=frozenset({"hits_per_query", "candidates", "without", "constraints"}),
     reranks=True,
+    later=(NEAREST, BRIDGES),
 )

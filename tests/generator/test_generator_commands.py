@@ -79,6 +79,13 @@ def test_method_and_size_of_the_evidence_can_be_chosen(sample_home):
     assert json.loads(searched.stdout)["hits"] == record["evidence"]
 
 
+def test_keywords_and_queries_can_be_chosen(sample_home):
+    done = ask(sample_home, ENGLISH, "--keyword", "thermal runaway", "--skip", "SQ1", "--json")
+    record = json.loads(done.stdout)
+    assert [keyword["text"] for keyword in record["keywords"]] == ["thermal", "runaway"]
+    assert [query["name"] for query in record["queries"]] == ["question", "SQ2"]
+
+
 def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_home):
     with served(answers_with(KEYWORDS), answers_with(ANSWER)) as model:
         done = ask(sample_home, KOREAN, model=model.base_url)

@@ -7,11 +7,10 @@ import httpx
 import pytest
 
 from generator.errors import ModelAnswerInvalid, ModelRefusedCall
-from generator.keywords import KeywordLists, by_language, is_shared, keywords_from_model, words_of_each
+from generator.keywords import KeywordLists, by_language, is_shared, keywords_from_model
 from generator.llm import LanguageModel
 from generator.prompts import load_prompt
 from indexer.analysis import make_analyzer
-from retriever.keywords import Keyword
 from tests.generator.language_model import Scripted, says, settings
 
 KOREAN = "인공지능으로 하천 수위를 예측할 수 있는가?"
@@ -170,16 +169,6 @@ def test_words_belong_to_one_language(text):
 
 
 # From keywords to words
-
-
-def test_a_compound_comes_as_its_words_and_words_without_tokens_fall_away(analyzer):
-    found = words_of_each(["state of the art", "찰스 다윈(Charles Darwin)"], analyzer)
-    assert [keyword.text for keyword in found] == ["state", "art", "찰스", "다윈", "Charles", "Darwin"]
-
-
-def test_a_word_of_several_tokens_stays_one_keyword(analyzer):
-    (found,) = words_of_each(["TCP/IP"], analyzer)
-    assert found == Keyword("TCP/IP", "en", ("tcp", "ip"))
 
 
 def test_words_that_mean_the_same_tokens_come_once(analyzer):

@@ -98,6 +98,19 @@ def test_filters_hold_and_stand_in_the_trace(sample):
 # With a model
 
 
+def test_given_keywords_stand_in_for_the_models_and_queries_can_be_left_out(sample):
+    keywords, skip = ("회복탄력성", "turnover"), ("SQ1",)
+    script, asked = answered(sample, KOREAN, says(ANSWER), keywords=keywords, skip=skip)
+
+    assert [body["response_format"]["json_schema"]["name"] for body in script.bodies] == ["answer"]
+    assert keyword_texts(asked) == list(keywords)
+    assert [query.name for query in asked.result.queries] == ["question", "SQ2"]
+    request, inputs = asked.trace.record["request"], step_of(asked, "search")["inputs"]
+    assert (request["keywords"], request["skip"]) == (list(keywords), list(skip))
+    assert (inputs["keywords"], inputs["skip"]) == (list(keywords), list(skip))
+    assert asked.result.applied.keyword_source == "given"
+
+
 def test_the_model_writes_keywords_and_answer(sample):
     script, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
     names = [body["response_format"]["json_schema"]["name"] for body in script.bodies]

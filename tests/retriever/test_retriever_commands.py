@@ -35,10 +35,26 @@ def test_json_has_the_contracts_keys(home):
     record = json.loads(done.stdout)
     assert record.keys() >= CONTRACT_KEYS
     assert all(keyword.keys() >= {"text", "language", "weight"} for keyword in record["keywords"])
-    assert all(query.keys() >= {"name", "query", "hits"} for query in record["queries"])
+    assert all(query.keys() >= {"name", "query", "hits", "added"} for query in record["queries"])
     assert all(hit.keys() >= HIT_KEYS for hit in record["hits"])
     assert record["filtered"] == {"incomplete": 0, "duplicates": 0}
     assert record["milliseconds"]["total"] > 0
+
+
+def test_keywords_and_queries_are_chosen_on_the_command_line(home):
+    edited = ("--keyword", "pangolin", "--keyword", "trade", "--skip", "SQ1", "--skip", "question")
+    record = json.loads(search(home, "quokka", *edited, "--json").stdout)
+
+    assert [one["text"] for one in record["keywords"]] == ["pangolin", "trade"]
+    assert [one["name"] for one in record["queries"]] == ["SQ2"]
+    assert record["applied"]["skip"] == ["SQ1", "question"]
+
+
+def test_an_unknown_query_to_leave_out_is_a_wrong_call(home):
+    done = search(home, "quokka", "--skip", "SQ7")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no query 'SQ7' to leave out; there are question, SQ1" in done.stderr
 
 
 def test_a_hit_without_a_year_has_no_year(home):

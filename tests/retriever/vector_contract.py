@@ -83,9 +83,10 @@ def nearest(settings, text, k, **filters):
         return [(hit.passage_id, hit.score) for hit in asyncio.run(found)]
 
 
-def found(settings, text, method="dense", k=10):
+def found(settings, text, method="dense", k=10, **request):
     with opened(settings) as index:
-        return asyncio.run(search(index, SearchRequest(text, method=method, k=k), RetrieverSettings()))
+        asked = SearchRequest(text, method=method, k=k, **request)
+        return asyncio.run(search(index, asked, RetrieverSettings()))
 
 
 def ids(result):
@@ -127,6 +128,34 @@ def test_what_vectors_alone_find_is_named_and_answers_nothing(settings, tmp_path
     assert [query.hits for query in result.queries if query.name == "nearest"] == [len(PAPERS)]
     assert result.evidence_score is not None
     assert result.evidence_score < 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "method", "skip"),
+    [
+        ("axolotl", "shrag", ("question", "SQ1", "nearest")),
+        ("salamander", "shrag", ("nearest",)),
+        ("the of", "shrag", ("nearest",)),
+        ("axolotl", "dense", ("nearest",)),
+    ],
+)
+def test_the_nearest_can_be_left_out(settings, tmp_path, text, method, skip):
+    build(settings, PAPERS, tmp_path)
+
+    result = found(settings, text, method, skip=skip)
+
+    assert result.hits == ()
+    assert "nearest" not in {query.name for query in result.queries}
+
+
+def test_the_nearest_tell_what_they_added(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+
+    queries = {query.name: query for query in found(settings, "axolotl", "shrag").queries}
+
+    assert (queries["question"].hits, queries["question"].added) == (2, 2)
+    assert (queries["SQ1"].hits, queries["SQ1"].added) == (2, 0)
+    assert (queries["nearest"].hits, queries["nearest"].added) == (6, 4)
 
 
 def test_a_tie_at_the_cut_goes_by_passage_id_too(settings, tmp_path):
