@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 
-from generator.answers import Answer
+from generator.answers import Answer, Sentence, SentencesSoFar
 from generator.excluding import mark_excluded
 from generator.extractive import extractive_answer
 from generator.judging import judged
@@ -19,6 +19,10 @@ async def answer_step(parent: Step, result: SearchResult, resources: Resources) 
     """Have the model answer from the hits of a search; where there is none, or it fails, quote them."""
     index, model = resources.index, resources.model
     passage_ids = [hit.passage_id for hit in result.hits]
+
+    def tell(sentences: tuple[Sentence, ...]) -> None:
+        parent.tell(SentencesSoFar(sentences))
+
     if model and result.hits:
         written = await model_step(
             parent,
@@ -30,6 +34,7 @@ async def answer_step(parent: Step, result: SearchResult, resources: Resources) 
                 model,
                 index,
                 constraints=result.constraints,
+                told=tell if parent.listener else None,
             ),
             Answer.as_record,
             fallback="extractive answer",

@@ -46,6 +46,13 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class SentencesSoFar:
+    """The first sentences of an answer that is being written, or all of it before a judge has read it."""
+
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer in the question's language; with `abstained` it says that the evidence holds none."""
 

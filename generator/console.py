@@ -33,7 +33,7 @@ def live_progress() -> Iterator[Listener | None]:
     with screen.status("searching", refresh_per_second=1 / SHOWN_EVERY) as status:
 
         def show(event: StepEvent) -> None:
-            if event.kind == "finished":
+            if event.kind not in {"started", "growth"}:
                 return
             line = event.step.name
             if event.growth:

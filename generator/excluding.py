@@ -22,11 +22,14 @@ def mark_excluded(answer: Answer, constraints: Constraints, index: SearchIndex) 
     if not constraints.exclusions:
         return answer
     return replace(
-        answer, sentences=tuple(_marked(sentence, constraints, index) for sentence in answer.sentences)
+        answer, sentences=tuple(marked(sentence, constraints, index) for sentence in answer.sentences)
     )
 
 
-def _marked(sentence: Sentence, constraints: Constraints, index: SearchIndex) -> Sentence:
+def marked(sentence: Sentence, constraints: Constraints, index: SearchIndex) -> Sentence:
+    """Mark a sentence if it holds what was to be left out."""
+    if not constraints.exclusions:
+        return sentence
     words = {token[0] for token in index.analyzer.analyze(sentence.text)}
     if sentence.check == "unsupported" or not constraints.excluded_by(words):
         return sentence

@@ -1,21 +1,21 @@
 """An answer written by a language model from the evidence, each sentence checked against what it cites."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, Field, StringConstraints, create_model
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, create_model
 
 from generator.answers import SECTIONS, Answer, Section, Sentence, no_answer
-from generator.checking.reading import Reading
 from generator.citations import check_sentence, cited, reader
 from generator.context import FittedPrompt, RefusedPrompt, fit
 from generator.errors import ContextExceeded
-from generator.excluding import exclusion_prompt, mark_excluded
+from generator.excluding import exclusion_prompt, marked
 from generator.llm import LanguageModel, Message, OnText, Reply
 from generator.model_step import FromModel
 from generator.prompts import load_prompt
+from generator.streaming import each_sentence, sections_so_far
 from indexer.papers import Language, language_of
 from indexer.schema import StoredPassage
 from retriever.constraints import Constraints
@@ -65,8 +65,9 @@ async def answer_from_model(
     index: SearchIndex,
     on_text: OnText | None = None,
     constraints: Constraints | None = None,
+    told: Callable[[tuple[Sentence, ...]], None] | None = None,
 ) -> FromModel[Answer]:
-    """Ask for an answer.
+    """Ask for an answer; `told` is called with its first sentences, checked, whenever one more has come.
 
     Numbers of passages that there are not are dropped; a sentence left without citation is unsupported.
     Evidence that is too long for the model is shortened, and once more where the server says so. The model is
@@ -81,20 +82,26 @@ async def answer_from_model(
     limit = model.limit("answer")
     asked = constraints or Constraints()
     left_out, left_out_version = exclusion_prompt(asked, language)
+    check = sentence_check(evidence, index, asked)
 
     def messages_of(passages: Sequence[str]) -> list[Message]:
         rendered = prompt.render(question=question, passages=passages)
         return [{"role": "user", "content": f"{rendered}\n\n{left_out}" if left_out else rendered}]
 
+    async def closed(text: str) -> None:
+        if told and (begun := await asyncio.to_thread(_begun, text, schema)):
+            await _tell(*begun, check, told)
+
     async def ask(fitted: FittedPrompt) -> Reply[WrittenAnswer]:
-        return await model.complete_json(
-            fitted.messages,
-            schema,
-            name="answer",
-            prompt_version=prompt.version,
-            limit=limit,
-            on_text=on_text,
-        )
+        async with each_sentence(on_text, closed) as listen:
+            return await model.complete_json(
+                fitted.messages,
+                schema,
+                name="answer",
+                prompt_version=prompt.version,
+                limit=limit,
+                on_text=listen if told else on_text,
+            )
 
     fitted = await fit(evidence, messages_of, model, limit)
     try:
@@ -102,41 +109,84 @@ async def answer_from_model(
     except ContextExceeded as error:
         fitted = await fit(evidence, messages_of, model, limit, RefusedPrompt(fitted, error))
         reply = await ask(fitted)
-    answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, evidence, index)
-    answer = await asyncio.to_thread(mark_excluded, answer, asked, index)
+    if told:
+        await _tell(reply.value, reply.value.answered, check, told)
+    answer = await asyncio.to_thread(_checked_answer, reply.value, reply.model, language, check)
     return FromModel(answer, reply, prompt.version, fitted, left_out_version)
 
 
-def checked_answer(
-    written: WrittenAnswer,
-    written_by: str,
-    language: Language,
-    evidence: Sequence[StoredPassage],
-    index: SearchIndex,
+SentenceCheck: TypeAlias = Callable[[str, Section, tuple[int, ...]], Sentence]
+
+
+def sentence_check(
+    evidence: Sequence[StoredPassage], index: SearchIndex, constraints: Constraints
+) -> SentenceCheck:
+    """Return what checks a sentence against the passages of its numbers; each sentence and passage once."""
+    read = reader(index)
+
+    @lru_cache
+    def check(text: str, section: Section, numbers: tuple[int, ...]) -> Sentence:
+        numbers = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= len(evidence)))
+        citations = tuple(evidence[number - 1].passage_id for number in numbers)
+        finding = check_sentence(text, cited(citations, evidence), index, read)
+        return marked(Sentence(text, section, citations, finding.check, finding.reasons), constraints, index)
+
+    return check
+
+
+def _checked_answer(
+    written: WrittenAnswer, written_by: str, language: Language, check: SentenceCheck
 ) -> Answer:
     """Make the answer of what a model wrote, each sentence checked against the passages it cites."""
-    parts: list[tuple[Section, list[WrittenSentence]]] = [
-        ("introduction", written.introduction),
-        ("body", written.body),
-        ("conclusion", written.conclusion),
-    ]
-    read = reader(index)
-    sentences = tuple(
-        _checked(sentence, section, evidence, index, read) for section, listed in parts for sentence in listed
-    )
+    sentences = tuple(check(*sentence) for sentence in _in_order(written))
     if not written.answered or not sentences:
         return no_answer(language, written_by, [sentence for sentence in sentences if sentence.citations])
     return Answer(written.title, sentences, language, written_by, abstained=False)
 
 
-def _checked(
-    sentence: WrittenSentence,
-    section: Section,
-    evidence: Sequence[StoredPassage],
-    index: SearchIndex,
-    read: Callable[[str], Reading],
-) -> Sentence:
-    numbers = dict.fromkeys(number for number in sentence.citations if 1 <= number <= len(evidence))
-    citations = tuple(evidence[number - 1].passage_id for number in numbers)
-    finding = check_sentence(sentence.text, cited(citations, evidence), index, read)
-    return Sentence(sentence.text, section, citations, finding.check, finding.reasons)
+def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int, ...]]]:
+    for section in SECTIONS:
+        for sentence in getattr(written, section):
+            yield sentence.text, section, tuple(sentence.citations)
+
+
+def _begun(text: str, schema: type[WrittenAnswer]) -> tuple[WrittenAnswer, bool | None] | None:
+    """Read an answer up to a sentence, and whether it answers, None where it does not say so yet."""
+    so_far = sections_so_far(text)
+    missing = {"title": "-", "answered": True} | {section: [] for section in SECTIONS}
+    try:
+        written = schema.model_validate(missing | so_far)
+    except ValidationError:
+        return None
+    return written, written.answered if "answered" in so_far else None
+
+
+async def _tell(
+    written: WrittenAnswer,
+    answered: bool | None,
+    check: SentenceCheck,
+    told: Callable[[tuple[Sentence, ...]], None],
+) -> None:
+    """Check sentence by sentence in a thread, and tell behind each what stands for certain.
+
+    An answer that is none keeps the sentences with citations alone: until that is known or the body begins,
+    what follows a sentence without citations waits.
+    """
+    sentences: list[Sentence] = []
+    for sentence in _in_order(written):
+        checking = asyncio.ensure_future(asyncio.to_thread(check, *sentence))
+        try:
+            sentences.append(await asyncio.shield(checking))
+        except asyncio.CancelledError:
+            await asyncio.wait({checking})  # no thread reads on behind the end of the question
+            raise
+        told(tuple(_certain(sentences, answered)))
+
+
+def _certain(sentences: Sequence[Sentence], answered: bool | None) -> Iterator[Sentence]:
+    holds = answered or any(sentence.section != "introduction" for sentence in sentences)
+    for sentence in sentences:
+        if sentence.citations or (holds and answered is not False):
+            yield sentence
+        elif answered is None:
+            return

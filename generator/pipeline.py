@@ -138,13 +138,16 @@ def _trace(
             "request": step.inputs,
             "steps": [child.as_record() for child in step.children],
             "answer": answer.as_record(),
-            "evidence": [
-                hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.hits
-            ],
+            "evidence": evidence_records(result),
             "notes": list(result.notes),
             "milliseconds": round(step.milliseconds or 0.0, 2),
         }
     )
+
+
+def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
+    """Return the hits as JSON, each with the text of its passage and the record of its paper."""
+    return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.hits]
 
 
 def ask(

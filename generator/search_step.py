@@ -12,6 +12,8 @@ log = get_logger("search")
 async def search_step(parent: Step, context: SearchContext, stages: Stages | None = None) -> SearchResult:
     """Run the remaining stages of a search that `open_search` began; output as `shrag search --json`.
 
+    Whoever listens to the parent is told the stages when the keywords are chosen, and the result.
+
     Raises:
         RetrieverError: an expression or method that cannot be used.
     """
@@ -20,7 +22,10 @@ async def search_step(parent: Step, context: SearchContext, stages: Stages | Non
     keywords = request.keywords
     given = None if keywords is None else [k if isinstance(k, str) else k.text for k in keywords]
     with parent.step("search", **inputs, keywords=given, skip=list(request.skip)) as step:
+        stages = await run_stages(context, stages, upto="keywords")
+        parent.tell(stages)
         result = await present(context, await run_stages(context, stages))
         step.output = result.as_record()
+    parent.tell(result)
     log.info("search", method=result.method, hits=len(result.hits), milliseconds=step.output["milliseconds"])
     return result

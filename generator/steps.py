@@ -23,7 +23,7 @@ LOGGED_OF_A_CALL = ("model", "attempts", "repaired", "prompt_tokens", "completio
 
 log = get_logger("steps")
 
-EventKind: TypeAlias = Literal["started", "growth", "finished"]
+EventKind: TypeAlias = Literal["started", "growth", "made", "finished"]
 
 
 @dataclass(slots=True)
@@ -78,12 +78,16 @@ class Step:
         """The callback for a model call's growing text; None without a listener."""
         return self._grew if self.listener else None
 
+    def tell(self, made: object) -> None:
+        """Tell the listener what was made within the step so far; nothing of it is recorded."""
+        self._tell("made", made=made)
+
     def _grew(self, growth: Growth) -> None:
         self._tell("growth", growth)
 
-    def _tell(self, kind: EventKind, growth: Growth | None = None) -> None:
+    def _tell(self, kind: EventKind, growth: Growth | None = None, made: object = None) -> None:
         if self.listener:
-            self.listener(StepEvent(kind, self, growth))
+            self.listener(StepEvent(kind, self, growth, made))
 
     def _log(self) -> None:
         """Log the step; an error's message, which may quote the question, only with inputs and output."""
@@ -122,11 +126,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class StepEvent:
-    """A step that began or ended, or the text that its model has written so far."""
+    """A step that began or ended, the text that its model has written so far, or what was made within it."""
 
     kind: EventKind
     step: Step
     growth: Growth | None = None
+    made: object = None
 
 
 Listener: TypeAlias = Callable[[StepEvent], None]

@@ -84,7 +84,7 @@ def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
     whole, _ = _decode(text, 0) if text.startswith("{") else (None, "")
     if whole and whole[1] == len(text):  # before a thinking tag inside a string is taken for one
         return [whole[0]], ""
-    text = THOUGHT.sub("", text)
+    text = without_thoughts(text)
     found, broken = [], ""
     start = text.find("{")
     for _ in range(BRACES_TRIED):
@@ -96,6 +96,11 @@ def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
         broken = broken or problem
         start = text.find("{", decoded[1] if decoded else start + 1)
     return found, broken
+
+
+def without_thoughts(text: str) -> str:
+    """Take off what a model thinks aloud before its answer, also where it has not come to the end of that."""
+    return THOUGHT.sub("", text)
 
 
 def _decode(text: str, start: int) -> tuple[tuple[dict[str, Any], int] | None, str]:
