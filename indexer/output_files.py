@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import click
+
 from indexer.durable import cause_of, replacing
 from indexer.errors import InvalidCall, OutputNotWritten, UnknownPath
 
@@ -62,6 +64,12 @@ def write_output(path: Path, content: bytes) -> None:
     """Write a file; raises as `check_output` does, and OutputNotWritten where the system refuses."""
     with output_file(path) as file:
         file.write(content)
+
+
+def write_standard_output(pieces: Iterable[bytes]) -> None:
+    """Write bytes to standard output as they are, whatever encoding it has for text."""
+    for piece in pieces:
+        click.echo(piece, nl=False)
 
 
 @contextmanager

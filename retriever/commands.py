@@ -1,7 +1,7 @@
 """The commands that search: `search` and `explain`."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,9 +9,11 @@ import click
 
 from indexer.columns import display_width, line_width, table, wrap, wrapped_table
 from indexer.options import json_option, name_option
+from indexer.output_files import check_output, output_file, write_standard_output
 from indexer.requests import counted
-from indexer.settings import IndexerSettings
+from indexer.settings import IndexerSettings, named_paths
 from indexer.terminal import echo, echo_json, echo_lines, styled, visible
+from retriever.exports import export_named, export_names
 from retriever.hits import SearchResult
 from retriever.methods import method_names
 from retriever.query_names import BRIDGES, NOTHING_TO_SEARCH, QUESTION
@@ -101,6 +103,15 @@ def plan_options(command: Command) -> Command:
 @plan_options
 @synonyms_option
 @json_option
+@click.option(
+    "--export", "export", type=click.Choice(export_names()), help="The hits' references in this format."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where --export writes to; else standard output.",
+)
 def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     name: str,
@@ -116,6 +127,8 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     skip: tuple[str, ...],
     synonyms: Path | None,
     as_json: bool,
+    export: str | None,
+    out: Path | None,
 ) -> None:
     """Find the papers that answer QUESTION, in Korean or English.
 
@@ -124,12 +137,20 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     """
     from retriever.constraints import chosen_constraints
     from retriever.filters import make_filters
-    from retriever.index import open_index
+    from retriever.index import SearchIndex, open_index
+    from retriever.paper_records import records_of_hits
     from retriever.search import SearchRequest
     from retriever.search import search as run
     from retriever.settings import RetrieverSettings
 
+    if export and as_json:
+        raise click.UsageError("--json and --export exclude each other")
+    if out and not export:
+        raise click.UsageError("--out is for --export")
     settings, filters = RetrieverSettings(), make_filters(year, lang, journal)
+    indexing = IndexerSettings()
+    if out:
+        check_output(out, (synonyms, indexing.home / name, *named_paths(indexing, settings)))
     constraints = chosen_constraints(
         question,
         settings.this_year,
@@ -140,12 +161,19 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     request = SearchRequest(
         question, method, k, filters, constraints=constraints, keywords=keywords or None, skip=skip
     )
-    with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
-        result = asyncio.run(run(index, request, settings))
-    if as_json:
+
+    async def of_version(version: SearchIndex) -> tuple[SearchResult, list[dict[str, Any]]]:
+        result = await run(version, request, settings)
+        return result, await records_of_hits(version, result.hits) if export else []
+
+    with open_index(indexing, name, synonyms, follow=True) as index:
+        result, records = asyncio.run(index.ask(of_version))
+    if export:
+        _write_export(result, export_named(export).encoded(records), out)
+    elif as_json:
         echo_json(result.as_record())
-        return
-    show_search(result)
+    else:
+        show_search(result)
 
 
 @click.command()
@@ -190,6 +218,17 @@ def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         echo_json(account.as_record())
         return
     echo_lines(explanation_lines(account))
+
+
+def _write_export(result: SearchResult, pieces: Iterable[bytes], out: Path | None) -> None:
+    """Write the references of all hits to a file, or to standard output."""
+    echo_lines((f"note: {note}" for note in result.notes), err=True)
+    if out is None:
+        write_standard_output(pieces)
+        return
+    with output_file(out) as file:
+        file.writelines(pieces)
+    echo(f"{counted(len(result.hits), 'reference')} written to {out}", err=True)
 
 
 def show_search(result: SearchResult) -> None:

@@ -136,3 +136,21 @@ def test_an_unknown_passage_cannot_be_explained(home):
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "holds no passage 'none'" in done.stderr
+
+
+def test_references_are_written_to_standard_output_or_to_a_file(home, tmp_path):
+    file = tmp_path / "hits.ris"
+
+    shown = search(home, "quokka", "-k", "3", "--export", "ris")
+    done = search(home, "quokka", "-k", "3", "--export", "ris", "--out", str(file))
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"3 references written to {file}\n")
+    assert shown.stdout.encode() == file.read_bytes().replace(b"\r\n", b"\n")  # as text is read here
+    assert file.read_text(encoding="utf-8").count("AB  - Quokka counts.") == 3
+
+
+@pytest.mark.parametrize("options", [["--export", "ris", "--json"], ["--out", "x"], ["--export", "pdf"]])
+def test_export_does_not_go_with_everything(home, options):
+    done = search(home, "quokka", *options)
+
+    assert (done.returncode, done.stdout) == (2, "")

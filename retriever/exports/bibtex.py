@@ -1,0 +1,90 @@
+r"""BibTeX, in UTF-8, of which TeX reads every value as text.
+
+What TeX would obey is written as the text of it. No command and no brace is left of what a record held:
+BibTeX counts the brace of \{ too, so both are commands here. A paper's key is made of its id alone, and so
+is the same in every export.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+
+from retriever.exports import Export, Record
+from retriever.reference import Name, Reference, reference_of
+
+ESCAPES = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "%$&#_"},
+        "\\": r"{\textbackslash}",
+        "{": r"{\textbraceleft}",
+        "}": r"{\textbraceright}",
+        "~": r"{\textasciitilde}",
+        "^": r"{\textasciicircum}",
+    }
+)
+LANGUAGES = {"ko": "korean", "en": "english"}
+NO_KEY_CHARACTERS = re.compile(r"[^A-Za-z0-9.:/+-]+")
+VERBATIM = "!\"#&'()*+,-./:;<=>?@[]_|~%"  # what \url and \href take as it is; the rest is percent-encoded
+HASH_DIGITS = 8
+# " and " joins authors and "others" stands for more of them; both only bare.
+JOINED = re.compile(r"\band\b|\bothers\b", re.IGNORECASE)
+
+
+def write(records: Iterable[Record]) -> Iterator[str]:
+    """Yield one entry after the other."""
+    given: set[str] = set()
+    for reference in map(reference_of, records):
+        key = _unused(citation_key(reference.id), given)
+        kind = "article" if reference.journal else "misc"
+        fields = "".join(f",\n  {name} = {{{value}}}" for name, value in _fields(reference) if value)
+        yield f"@{kind}{{{key}{fields}\n}}\n\n"
+
+
+def citation_key(paper_id: str) -> str:
+    """Return the id as a key; what no key may hold is left out, and a hash of the id stands behind it."""
+    kept = NO_KEY_CHARACTERS.sub("-", paper_id).strip("-")
+    if kept == paper_id and kept:
+        return kept
+    digest = hashlib.sha256(paper_id.encode()).hexdigest()[:HASH_DIGITS]
+    return f"{kept or 'paper'}-{digest}"
+
+
+def _unused(key: str, given: set[str]) -> str:
+    """Return the key, numbered where an entry before has it: to BibTeX upper and lower case are the same."""
+    number, unused = 1, key
+    while unused.casefold() in given:
+        number += 1
+        unused = f"{key}-{number}"
+    given.add(unused.casefold())
+    return unused
+
+
+def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
+    yield "title", escaped(reference.title)
+    yield "author", " and ".join(map(_author, reference.authors))
+    yield "year", str(reference.year or "")
+    yield "journal", escaped(reference.journal)
+    yield "publisher", escaped(reference.publisher)
+    yield "abstract", escaped(reference.abstract)
+    yield "keywords", escaped(", ".join(reference.keywords))
+    yield "doi", quote(reference.doi, safe=VERBATIM)
+    yield "url", quote(reference.url, safe=VERBATIM)
+    yield "language", LANGUAGES.get(reference.language, "")
+
+
+def escaped(text: str) -> str:
+    """Write text so that TeX sets it as it stands."""
+    return text.translate(ESCAPES)
+
+
+def _author(name: Name) -> str:
+    """Write a name; in braces, which keep it whole, where it is not Latin or BibTeX would misread it."""
+    family, given = escaped(name.family), escaped(name.given)
+    if JOINED.search(str(name)) or "," in family or name.is_whole:
+        family = f"{{{family}}}"
+        given = f"{{{given}}}" if given else ""
+    return f"{family}, {given}" if given else family
+
+
+EXPORT = Export("application/x-bibtex", ".bib", write)

@@ -1,0 +1,39 @@
+"""RIS, as EndNote, Zotero and Mendeley import it.
+
+The format is Research Information Systems' (RIS Format Specifications, 2011): a tag of two characters, two
+spaces, a hyphen and a space, lines that end in CR LF, and `ER` behind each reference.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from retriever.exports import Export, Record
+from retriever.reference import Reference, reference_of
+
+
+def write(records: Iterable[Record]) -> Iterator[str]:
+    """Yield the lines of one reference after the other."""
+    for reference in map(reference_of, records):
+        lines = (f"{tag}  - {value}\r\n" for tag, value in _tags(reference) if value)
+        yield "".join(lines) + "ER  - \r\n\r\n"
+
+
+def _tags(reference: Reference) -> Iterator[tuple[str, str]]:
+    yield "TY", "JOUR" if reference.journal else "GEN"
+    yield "ID", reference.id
+    yield "TI", reference.title
+    yield "TT", reference.translated_title
+    for author in reference.authors:
+        # Only a comma keeps a name whole that has a space in it.
+        yield "AU", f"{author}," if author.is_whole and " " in author.family else str(author)
+    yield "PY", str(reference.year or "")
+    yield "JO", reference.journal
+    yield "PB", reference.publisher
+    yield "AB", reference.abstract
+    for keyword in reference.keywords:
+        yield "KW", keyword
+    yield "DO", reference.doi
+    yield "UR", reference.url
+    yield "LA", reference.language
+
+
+EXPORT = Export("application/x-research-info-systems", ".ris", write)
