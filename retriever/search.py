@@ -141,7 +141,7 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         BadQuestion, BadFilter: a request that cannot be used.
     """
     method = method_named(request.method)
-    _check_question(request.question)
+    check_question(request.question)
     _check_hits(request.k, MOST_HITS + MARGIN)
     if request.title_weight is not None and not 0 <= request.title_weight <= MOST_TITLE_WEIGHT:
         raise BadFilter(f"the title weight {request.title_weight} is not between 0 and {MOST_TITLE_WEIGHT}")
@@ -426,7 +426,8 @@ def _check_hits(k: int, most: int) -> None:
         raise BadFilter(f"{k} hits are asked for; ask for 1 to {MOST_HITS:,}")
 
 
-def _check_question(question: str) -> None:
+def check_question(question: str) -> None:
+    """Raise BadQuestion for a question that cannot be searched for: empty, too long, no Unicode."""
     if len(question) > MOST_CHARACTERS:
         raise BadQuestion(
             f"the question has {len(question):,} characters, {MOST_CHARACTERS:,} are allowed; shorten it"

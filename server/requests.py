@@ -1,14 +1,17 @@
 """What a caller of the API may ask for, and what is made of it for the layers below."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from generator.request import AskRequest, Settings
+from generator.ways import find_way
 from retriever.constraints import Constraints, chosen_constraints
 from retriever.filters import make_filters
+from retriever.methods import method_named
 from retriever.queries import Filters
-from retriever.search import MOST_CHARACTERS, SearchRequest
+from retriever.search import MOST_CHARACTERS, SearchRequest, check_question
 from retriever.settings import RetrieverSettings
 
 MOST_HITS = 1_000  # as `shrag search -k`
@@ -34,9 +37,19 @@ class Asked(BaseModel):
         bool, Field(description="what the question excludes, and its years, have a part in the order")
     ] = True
 
+    keywords: Annotated[
+        list[str] | None,
+        Field(description="k1, k2, … instead of those of the question, as a person ordered them"),
+    ] = None
+    skip: Annotated[list[str], Field(description="names of queries to leave out: SQ9, question")] = []
+
     def filters(self) -> Filters:
         """Return the filters; BadFilter where they cannot be read."""
         return make_filters(self.year, self.lang, self.journal)
+
+    def given_keywords(self) -> tuple[str, ...] | None:
+        """Return the keywords that stand in for the question's."""
+        return None if self.keywords is None else tuple(self.keywords)
 
     def chosen_constraints(self, settings: RetrieverSettings) -> Constraints | None:
         """Return the constraints of these options; None leaves them to the question."""
@@ -63,6 +76,8 @@ class SearchCall(Asked):
             k=self.k,
             filters=self.filters(),
             constraints=self.chosen_constraints(settings),
+            keywords=self.given_keywords(),
+            skip=tuple(self.skip),
         )
 
 
@@ -74,8 +89,13 @@ class AskCall(Asked):
     evidence: Annotated[int | None, Field(ge=1, le=100, description="papers that the answer rests on")] = None
 
     def request(self, settings: Settings) -> AskRequest:
-        """Make the request of the generator; BadFilter where a filter cannot be read."""
-        return settings.request(
+        """Make the request of the generator.
+
+        Raises:
+            BadQuestion, BadFilter, UnknownWay: a request that cannot be used.
+        """
+        check_question(self.question)
+        asked = settings.request(
             self.question,
             self.filters(),
             way=self.way,
@@ -83,3 +103,6 @@ class AskCall(Asked):
             evidence=self.evidence,
             constraints=self.chosen_constraints(settings.retriever),
         )
+        find_way(asked.way)
+        method_named(asked.method)
+        return replace(asked, keywords=self.given_keywords(), skip=tuple(self.skip))

@@ -1,0 +1,97 @@
+"""An answer: whole as JSON, or as it arrives for who accepts server-sent events."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from generator.answer_events import stream_answer
+from generator.pipeline import answer_question
+from generator.request import AskRequest
+from retriever.index import OpenIndex
+from server.gate import Ask
+from server.leaving import while_connected
+from server.negotiation import EVENT_STREAM, StreamRoute
+from server.requests import AskCall
+from server.services import Services, Shared
+from server.streams import numbered_events
+
+streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
+whole = APIRouter(prefix="/api/v1", tags=["answer"])
+DESCRIPTION = """Answer a question from the best papers found, every sentence cited and checked.
+
+With `Accept: text/event-stream` the answer comes as it arrives: numbered events `step`, `keywords`,
+`queries`, `evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and `done`, with what
+the plain answer holds, or `error`, with a problem's details, as the last."""
+STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A call that can be answered, as far as can be told before it is."""
+
+    name: str
+    index: OpenIndex
+    request: AskRequest
+
+
+async def _prepared(call: AskCall, services: Services) -> Prepared:
+    request = call.request(services.settings)
+    name = await services.indexes.chosen(call.index)
+    return Prepared(name, await services.indexes.get(name), request)
+
+
+async def _by_address(call: Annotated[AskCall, Query()], services: Shared) -> Prepared:
+    return await _prepared(call, services)
+
+
+async def _by_body(call: AskCall, services: Shared) -> Prepared:
+    return await _prepared(call, services)
+
+
+AddressCall = Annotated[Prepared, Depends(_by_address)]
+BodyCall = Annotated[Prepared, Depends(_by_body)]
+
+
+@streamed.get("/ask", response_class=EventSourceResponse)
+async def stream_by_address(call: AddressCall, services: Shared, _: Ask) -> AsyncIterator[ServerSentEvent]:
+    """Answer as the answer arrives."""
+    async for event in _events(call, services):
+        yield event
+
+
+@streamed.post("/ask", response_class=EventSourceResponse)
+async def stream_by_body(call: BodyCall, services: Shared, _: Ask) -> AsyncIterator[ServerSentEvent]:
+    """Answer as the answer arrives."""
+    async for event in _events(call, services):
+        yield event
+
+
+@whole.get("/ask", responses=STREAM, description=DESCRIPTION)
+async def ask_by_address(request: Request, call: AddressCall, services: Shared, _: Ask) -> dict[str, Any]:
+    """Answer a question; the address can be kept and sent."""
+    return await _answer(request, call, services)
+
+
+@whole.post("/ask", responses=STREAM, description=DESCRIPTION)
+async def ask_by_body(request: Request, call: BodyCall, services: Shared, _: Ask) -> dict[str, Any]:
+    """Answer a question."""
+    return await _answer(request, call, services)
+
+
+def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent]:
+    arriving = stream_answer(call.index, call.request, services.settings, model=services.model)
+    return numbered_events(arriving, services.stopping)
+
+
+async def _answer(request: Request, call: Prepared, services: Services) -> dict[str, Any]:
+    answering = answer_question(call.index, call.request, services.settings, model=services.model)
+    asked = await while_connected(request, services, answering)
+    return {"index": call.name, **asked.as_record()}
+
+
+router = APIRouter()
+router.include_router(streamed)  # first: it leaves who does not accept a stream to the other
+router.include_router(whole)

@@ -1,0 +1,58 @@
+"""An answer as numbered server-sent events, always ended by `done` or `error`."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import TypeVar
+
+from fastapi.sse import ServerSentEvent
+
+from generator.answer_events import AnswerEvent
+from server.errors import Stopping
+from server.leaving import STOPPING
+from server.problems import problem
+
+T = TypeVar("T")
+
+
+async def numbered_events(
+    arriving: AsyncGenerator[AnswerEvent, None], stopping: asyncio.Event
+) -> AsyncIterator[ServerSentEvent]:
+    """Yield the events of an answer with numbers from 1; an error, or the server's end, is the last.
+
+    Closing it ends the work, which has ended when this returns.
+    """
+    number = 0
+    try:
+        async for event in until(stopping, arriving):
+            number += 1
+            yield ServerSentEvent(event=event.kind, id=str(number), data=dict(event.data))
+    except Exception as error:  # noqa: BLE001 - the reader is told
+        yield ServerSentEvent(event="error", id=str(number + 1), data=problem(error))
+
+
+async def until(stopping: asyncio.Event, arriving: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    """Yield what arrives; what is under way is cancelled when the server stops.
+
+    Raises:
+        Stopping: the server is being stopped.
+    """
+    stops = asyncio.ensure_future(stopping.wait())
+    async with aclosing(arriving):
+        following: asyncio.Future[T] | None = None
+        try:
+            while True:
+                following = asyncio.ensure_future(anext(arriving))
+                await asyncio.wait((following, stops), return_when=asyncio.FIRST_COMPLETED)
+                if not following.done():
+                    raise Stopping(STOPPING)
+                try:
+                    arrived = following.result()
+                except StopAsyncIteration:
+                    return
+                yield arrived
+        finally:
+            stops.cancel()
+            if following and not following.done():
+                following.cancel()
+                await asyncio.wait((following,))
