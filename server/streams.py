@@ -1,9 +1,10 @@
 """An answer as numbered server-sent events, always ended by `done` or `error`."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fastapi.sse import ServerSentEvent
 
@@ -26,9 +27,13 @@ async def numbered_events(
     try:
         async for event in until(stopping, arriving):
             number += 1
-            yield ServerSentEvent(event=event.kind, id=str(number), data=dict(event.data))
+            yield _numbered(number, event.kind, event.data)
     except Exception as error:  # noqa: BLE001 - the reader is told
-        yield ServerSentEvent(event="error", id=str(number + 1), data=problem(error))
+        yield _numbered(number + 1, "error", problem(error))
+
+
+def _numbered(number: int, kind: str, data: Mapping[str, Any]) -> ServerSentEvent:
+    return ServerSentEvent(event=kind, id=str(number), raw_data=json.dumps(data, ensure_ascii=False))
 
 
 async def until(stopping: asyncio.Event, arriving: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:

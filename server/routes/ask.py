@@ -23,8 +23,8 @@ whole = APIRouter(prefix="/api/v1", tags=["answer"])
 DESCRIPTION = """Answer a question from the best papers found, every sentence cited and checked.
 
 With `Accept: text/event-stream` the answer comes as it arrives: numbered events `step`, `keywords`,
-`queries`, `evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and `done`, with what
-the plain answer holds, or `error`, with a problem's details, as the last."""
+`queries`, `evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and `done`, with
+what the plain answer holds, or `error`, with a problem's details, as the last."""
 STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}}
 
 
