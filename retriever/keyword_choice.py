@@ -40,7 +40,6 @@ class KeywordChoice:
     token_weights: Mapping[str, float]  # of each token that is searched for
     statistics: TermStatistics
     spellings: Mapping[str, tuple[str, ...]]  # of tokens that the index does not hold
-    translations: tuple[Translation, ...]
     concepts: tuple[Concept, ...]
     given: bool = False  # whether the keywords came with the request
     ranked: bool = True  # whether they are in the order of their importance
@@ -115,7 +114,6 @@ async def choose_keywords(
         weight_of,
         statistics,
         spelled,
-        tuple(found),
         concepts,
         given=given is not None,
         ranked=given is None or rank_given,

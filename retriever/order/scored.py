@@ -55,12 +55,13 @@ def with_mean_of_title(scored: Sequence[Scored]) -> list[Scored]:
 
 
 def with_other_language(ranked: Sequence[Scored], language: str, concepts: Sequence[Concept]) -> list[Scored]:
-    """Lift the best candidate in the other language to the fourth place, where no word has a counterpart.
+    """Lift the best candidate in the other language to the fourth place.
 
-    Such a question reaches the other language by what both write alike (names, abbreviations), of which BM25
-    sees little: only a candidate that holds such a word is lifted, and past none that equals the third.
+    A question of which no word has a counterpart reaches the other language by what both write alike (names,
+    abbreviations), of which BM25 sees little: only a candidate that holds such a word is lifted, and past
+    none that equals the third.
     """
-    if len(ranked) < LOWEST_OF_OTHER or any(concept.counterparts for concept in concepts):
+    if len(ranked) < LOWEST_OF_OTHER:
         return list(ranked)
     alike = {token for concept in concepts for token in concept.tokens if any(map(str.isalpha, token))}
     others = [

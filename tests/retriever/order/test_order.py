@@ -58,6 +58,12 @@ PARTS = [
         for number in range(20)
     ),
 ]
+# One of the seven papers on BERT is in the other language, and ends last.
+BERTS = [
+    {"id": "EN", "title": "Plants", "abstract": "Many words of plants and once of BERT, in a survey."},
+    *({"id": f"K{n}", "title": f"BERT {n}", "abstract": "벼의 생육" + "과 논" * n} for n in range(6)),
+    *({"id": f"F{n}", "title": f"연습 {n}", "abstract": "평범한 말."} for n in range(9)),
+]
 
 
 def papers(rows):
@@ -222,17 +228,7 @@ def test_passages_of_one_title_share_nothing_where_that_is_left_out(parts_index)
 
 
 def test_the_other_language_keeps_its_place_where_its_lift_is_left_out(tmp_path):
-    korean = [
-        {"id": f"K{number}", "title": f"BERT {number}", "abstract": "벼의 생육" + "과 논" * number}
-        for number in range(6)
-    ]
-    english = {
-        "id": "EN",
-        "title": "Plants",
-        "abstract": "Many words of plants and once of BERT, in a survey.",
-    }
-    rest = [{"id": f"F{number}", "title": f"연습 {number}", "abstract": "평범한 말."} for number in range(9)]
-    with index_of(tmp_path, *korean, english, *rest) as index:
+    with index_of(tmp_path, *BERTS) as index:
         lifted = ids(index, "BERT 생육")
         plain = ids(index, "BERT 생육", settings=RetrieverSettings(without=frozenset({"other-language"})))
 
@@ -272,20 +268,11 @@ def test_no_counterpart_is_searched_for_where_they_are_left_out(parts_index):
     assert less.keywords.keywords == full.keywords.keywords
 
 
-def test_without_counterparts_nothing_is_lifted_that_was_not_with_them(tmp_path):
+def test_nothing_is_lifted_where_a_word_has_a_counterpart_though_counterparts_are_left_out(tmp_path):
     glossary = tmp_path / "glossary.tsv"
     glossary.write_text("생육\tgrowth\n", encoding="utf-8")
-    korean = [
-        {"id": f"K{number}", "title": f"BERT {number}", "abstract": "벼의 생육" + "과 논" * number}
-        for number in range(6)
-    ]
-    english = {
-        "id": "EN",
-        "title": "Plants",
-        "abstract": "Many words of growth and once of BERT, in a survey.",
-    }
-    rest = [{"id": f"F{number}", "title": f"연습 {number}", "abstract": "평범한 말."} for number in range(9)]
-    with index_of(tmp_path, *korean, english, *rest, glossary=read_glossary(glossary)) as index:
+    growth = {"id": "G", "title": "낱말", "abstract": "다른 나라의 낱말 growth 하나."}
+    with index_of(tmp_path, *BERTS, growth, glossary=read_glossary(glossary)) as index:
         for without in ([], ["counterparts"]):
             scored = staged(index, "BERT 생육", *without).ranking.scored
             assert scored["EN"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.order.concepts import Concept, Counterpart, Word
+from retriever.order.concepts import Concept, Word
 from retriever.order.features import Features
 from retriever.order.scored import best_first, with_mean_of_title, with_other_language
 from retriever.order.weights import lexical_parts, semantic_parts
@@ -90,12 +90,6 @@ def test_nothing_is_lifted_past_what_equals_the_third(scores, order):
     other = scored(candidate("bert", passage_id="A"), scores[5])
 
     assert ids(with_other_language([*korean, other], "ko", [BERT])) == order
-
-
-def test_nothing_is_lifted_where_a_word_has_a_counterpart():
-    known = Concept("그래프", (Word({"그래프": 1.0}, 1.0),), (Counterpart(("graph",), 1.0, 1.0),))
-
-    assert lifted("ko", "ko", "ko", "ko", "ko", "en", concepts=(BERT, known)) == [0, 1, 2, 3, 4, 5]
 
 
 def test_nothing_is_lifted_that_holds_no_word_of_the_question():
