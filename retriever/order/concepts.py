@@ -165,12 +165,11 @@ def _counterpart(
     share = SYNONYM_WEIGHT if translation.origin == SYNONYM else 1.0
     weight = share * sum(weights[token] for token in source)
     rarity = [statistics.idf(token) for token in tokens]
-    if not (all if translation.origin in WHOLE else any)(rarity):
-        return Counterpart(
-            tokens, weight, 0.0, translation.origin, translation.others
-        )  # no passage can hold it
-    own = sum(words[token].importance for token in source)
-    return Counterpart(tokens, weight, own or weight * max(rarity), translation.origin, translation.others)
+    if (all if translation.origin in WHOLE else any)(rarity):
+        importance = sum(words[token].importance for token in source) or weight * max(rarity)
+    else:
+        importance = 0.0  # no passage can hold it
+    return Counterpart(tokens, weight, importance, translation.origin, translation.others)
 
 
 def _joined(tokens: Iterable[str], sources: Sequence[frozenset[str]]) -> list[tuple[str, ...]]:

@@ -151,12 +151,12 @@ def with_gains(
     rarity = {token: statistics.idf(token) for token in sorted(tokens)}
     known = {token: idf for token, idf in rarity.items() if idf}
     asked = {token[0] for token in question.tokens}
-    attainable = sum(weight * rarity[token] for token, weight in hop.uncovered.items())
+    attainable = sum(part * rarity[token] for token, part in hop.uncovered.items())
     of_bridges = [(bridge, _known(bridge, known)) for bridge in hop.bridges]
     gained = []
     for each in scored:
         scores = scale.score_of(each.candidate, known)
-        left = sum(weight * scores.get(token, 0.0) for token, weight in hop.uncovered.items())
+        left = sum(part * scores.get(token, 0.0) for token, part in hop.uncovered.items())
         share = LEAST_SHARE + UNCOVERED_SHARE * (left / attainable if attainable else 0.0)
         bridges = [
             bridge.strength * sum(scores.get(token, 0.0) for token in tokens) / total
