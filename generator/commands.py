@@ -69,11 +69,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         check_output(trace_file, (synonyms, settings.indexer.home / name, *named))
     filters = make_filters(year, lang, journal)
     constraints = chosen_constraints(
-        question,
-        settings.retriever.this_year,
-        exclude=exclude,
-        strict_time=strict_time,
-        found=settings.retriever.constraints and not no_constraints,
+        question, settings.retriever, exclude=exclude, strict_time=strict_time, found=not no_constraints
     )
     request = settings.request(
         question,

@@ -152,11 +152,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     if out:
         check_output(out, (synonyms, indexing.home / name, *named_paths(indexing, settings)))
     constraints = chosen_constraints(
-        question,
-        settings.this_year,
-        exclude=exclude,
-        strict_time=strict_time,
-        found=settings.constraints and not no_constraints,
+        question, settings, exclude=exclude, strict_time=strict_time, found=not no_constraints
     )
     request = SearchRequest(
         question, method, k, filters, constraints=constraints, keywords=keywords or None, skip=skip
@@ -205,11 +201,7 @@ def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
     settings = RetrieverSettings()
     constraints = chosen_constraints(
-        question,
-        settings.this_year,
-        exclude=exclude,
-        strict_time=strict_time,
-        found=settings.constraints and not no_constraints,
+        question, settings, exclude=exclude, strict_time=strict_time, found=not no_constraints
     )
     request = SearchRequest(question, method, constraints=constraints)
     with open_index(IndexerSettings(), name, synonyms, follow=True) as index:

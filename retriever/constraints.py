@@ -13,6 +13,7 @@ from retriever.excluded_years import unwanted_years
 from retriever.exclusions import Exclusion
 from retriever.korean_exclusions import korean_exclusions
 from retriever.queries import Range
+from retriever.settings import RetrieverSettings
 from retriever.years import YearRange, are_compared, find_years
 
 # Of a text that asks for something; a longer one was pasted in.
@@ -120,15 +121,21 @@ class Constraints:
 
 
 def chosen_constraints(
-    question: str, this_year: int | None, *, exclude: Sequence[str], strict_time: bool, found: bool
+    question: str,
+    settings: RetrieverSettings,
+    *,
+    exclude: Sequence[str] = (),
+    strict_time: bool = False,
+    found: bool = True,
 ) -> Constraints | None:
     """Return the constraints that a caller's options make; None leaves them to the question alone.
 
-    With `found` those of the question are kept. Without `this_year` the clock's is taken.
+    With `found` those of the question are kept, unless the settings drop them.
     """
+    found = found and settings.constraints
     if found and not exclude and not strict_time:
         return None
-    year = this_year or datetime.now().astimezone().year
+    year = settings.this_year or datetime.now().astimezone().year
     constraints = find_constraints(question, year) if found else Constraints()
     return replace(constraints, strict_time=strict_time).excluding(*exclude)
 

@@ -55,10 +55,10 @@ class Asked(BaseModel):
         """Return the constraints of these options; None leaves them to the question."""
         return chosen_constraints(
             self.question,
-            settings.this_year,
+            settings,
             exclude=self.exclude,
             strict_time=self.strict_time,
-            found=settings.constraints and self.constraints,
+            found=self.constraints,
         )
 
 

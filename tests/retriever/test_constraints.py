@@ -83,7 +83,7 @@ def test_constraints_can_be_dropped(index):
 
 def test_a_caller_may_exclude_what_the_question_does_not(index):
     question = "Which solid electrolytes conduct lithium best?"
-    given = chosen_constraints(question, 2026, exclude=["sulfides"], strict_time=False, found=True)
+    given = chosen_constraints(question, SETTINGS, exclude=["sulfides"])
 
     result = found(index, question, constraints=given)
 
@@ -109,7 +109,7 @@ def test_constraints_are_limited_in_number_and_length(index, texts, said):
 
 def test_excluded_years_are_no_filter(index):
     question = "Which solid electrolytes conduct lithium best, excluding papers since 2015?"
-    strict = chosen_constraints(question, 2026, exclude=(), strict_time=True, found=True)
+    strict = chosen_constraints(question, SETTINGS, strict_time=True)
 
     result = found(index, question, k=20, constraints=strict)
 
@@ -136,7 +136,7 @@ def test_papers_of_other_years_are_ranked_lower_and_those_without_a_year_are_not
 
 def test_strict_years_are_a_filter(index):
     question = "Which solid electrolytes conduct lithium best in the last five years?"
-    strict = chosen_constraints(question, 2026, exclude=(), strict_time=True, found=True)
+    strict = chosen_constraints(question, SETTINGS, strict_time=True)
 
     result = found(index, question, k=20, constraints=strict)
 
@@ -145,7 +145,7 @@ def test_strict_years_are_a_filter(index):
 
 
 def test_strict_years_without_any_are_told(index):
-    strict = chosen_constraints("lithium", 2026, exclude=(), strict_time=True, found=True)
+    strict = chosen_constraints("lithium", SETTINGS, strict_time=True)
 
     assert "no years are asked for" in found(index, "lithium", constraints=strict).notes
 
@@ -153,7 +153,7 @@ def test_strict_years_without_any_are_told(index):
 @pytest.mark.parametrize("strict_time", [False, True])
 def test_years_that_contradict_each_other_are_told_and_left_out(index, strict_time):
     question = "Which solid electrolytes conduct lithium best since 2022 and before 2015?"
-    given = chosen_constraints(question, 2026, exclude=(), strict_time=strict_time, found=True)
+    given = chosen_constraints(question, SETTINGS, strict_time=strict_time)
 
     result = found(index, question, k=20, constraints=given)
 
@@ -173,7 +173,7 @@ def test_an_exclusion_without_effect_is_told(index, text):
 
 def test_strict_years_narrow_the_filter_of_the_request(index):
     question = "Which solid electrolytes conduct lithium best since 2015?"
-    strict = chosen_constraints(question, 2026, exclude=(), strict_time=True, found=True)
+    strict = chosen_constraints(question, SETTINGS, strict_time=True)
 
     result = found(index, question, k=20, constraints=strict, filters=make_filters("..2021", None, None))
 
