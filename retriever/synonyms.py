@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from indexer.analysis import Analyzer, Token
-from indexer.analysis.user_dictionary import COMMENT, decoded_lines
+from indexer.analysis.user_dictionary import decoded_lines, read_written
 from indexer.errors import InvalidCall
 from indexer.papers import language_of
-from indexer.regular_files import read_regular
 from retriever.errors import BadQuestion
 from retriever.keywords import Keyword, Translation
 from retriever.queries import AnalysedField, And, Not, Or, Phrase, Query, Term
@@ -33,7 +32,6 @@ MOST_TERMS = 50  # of one rule
 MOST_EQUIVALENTS = 200  # of one term, by all rules together
 MOST_EXPANSIONS = 2_000  # equivalents beside what is asked in one question
 LONGEST_TERM = 200  # characters
-LARGEST_FILE = 16_000_000  # bytes
 ARROW = "=>"
 
 Tokens = tuple[tuple[int, str], ...]
@@ -200,11 +198,7 @@ def read_synonyms(path: Path, analyzer: Analyzer) -> Synonyms:
     Raises:
         InvalidCall: no such file, or a line that is no rule; with file and line.
     """
-    try:
-        data = read_regular(path, LARGEST_FILE)
-    except OSError as error:
-        raise InvalidCall(f"the synonyms {path} cannot be read: {error.strerror or error}") from error
-    return Synonyms(parse_synonyms(data, str(path)), analyzer, str(path))
+    return Synonyms(parse_synonyms(read_written(path, "synonyms"), str(path)), analyzer, str(path))
 
 
 def parse_synonyms(data: bytes, source: str) -> list[Rule]:
@@ -215,11 +209,8 @@ def parse_synonyms(data: bytes, source: str) -> list[Rule]:
     """
     rules = []
     for number, line in decoded_lines(data, source):
-        text = COMMENT.sub("", line).strip()
-        if not text:
-            continue
         try:
-            rules.append(_rule(number, text))
+            rules.append(_rule(number, line))
         except ValueError as error:
             raise InvalidCall(f"{source}, line {number}: {error}") from None
         if len(rules) > MOST_RULES:

@@ -112,11 +112,7 @@ def read_user_dictionary(path: Path) -> UserDictionary:
     Raises:
         InvalidCall: no such file, or something in it that cannot be an entry; with file and line.
     """
-    try:
-        data = read_regular(path, LARGEST_FILE)
-    except OSError as error:
-        raise InvalidCall(f"the dictionary {path} cannot be read: {error.strerror or error}") from error
-    return parse_user_dictionary(data, str(path))
+    return parse_user_dictionary(read_written(path, "dictionary"), str(path))
 
 
 def parse_user_dictionary(data: bytes, source: str) -> UserDictionary:
@@ -128,11 +124,8 @@ def parse_user_dictionary(data: bytes, source: str) -> UserDictionary:
     entries: dict[str, tuple[str, ...]] = {}
     lines: dict[str, int] = {}
     for number, line in decoded_lines(data, source):
-        words = COMMENT.sub("", line).split()
-        if not words:
-            continue
         try:
-            term, parts = _entry(words)
+            term, parts = _entry(line.split())
         except ValueError as error:
             raise InvalidCall(f"{source}, line {number}: {error}") from None
         if entries.setdefault(term, parts) != parts:
@@ -147,8 +140,20 @@ def parse_user_dictionary(data: bytes, source: str) -> UserDictionary:
     return UserDictionary(tuple(Entry(term, parts) for term, parts in sorted(entries.items())))
 
 
+def read_written(path: Path, kind: str) -> bytes:
+    """Read a file that a person wrote; `kind` names it in errors.
+
+    Raises:
+        InvalidCall: no such file, or one of more than 16 MB.
+    """
+    try:
+        return read_regular(path, LARGEST_FILE)
+    except OSError as error:
+        raise InvalidCall(f"the {kind} {path} cannot be read: {error.strerror or error}") from error
+
+
 def decoded_lines(data: bytes, source: str) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of a file that a person wrote, composed (NFC).
+    """Yield the numbered lines of a file that a person wrote, composed (NFC); no comments, no empty lines.
 
     Raises:
         InvalidCall: a line that is not UTF-8, or has control characters in it.
@@ -162,7 +167,8 @@ def decoded_lines(data: bytes, source: str) -> Iterator[tuple[int, str]]:
             if STEERING.match(character) and character != "\t":
                 code = f"U+{ord(character):04X}"
                 raise InvalidCall(f"{source}, line {number}: a control character ({code})")
-        yield number, line
+        if text := COMMENT.sub("", line).rstrip():
+            yield number, text
 
 
 def _entry(words: list[str]) -> Entry:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.analysis.tokens import Analyzer
-from indexer.analysis.user_dictionary import COMMENT, decoded_lines
+from indexer.analysis.user_dictionary import decoded_lines, read_written
 from indexer.errors import InvalidCall
 from indexer.glossary.pairs import (
     LONGEST_TERM,
@@ -30,11 +30,9 @@ from indexer.glossary.pairs import (
     term_tokens,
 )
 from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE
-from indexer.regular_files import read_regular
 
 GENERAL = Path(__file__).with_name("general.tsv")
 MOST_ENTRIES = 100_000
-LARGEST_FILE = 16_000_000  # bytes
 MARKS: dict[str, Target | None] = {"": None, ">": "en", "<": "ko"}
 SHORTEST_STEM = 2  # syllables, of a term without its suffix
 ANALYSES_REMEMBERED = 4
@@ -70,11 +68,7 @@ def read_glossary(path: Path) -> tuple[Entry, ...]:
     Raises:
         InvalidCall: no such file, or something in it that is no pair; with file and line.
     """
-    try:
-        data = read_regular(path, LARGEST_FILE)
-    except OSError as error:
-        raise InvalidCall(f"the glossary {path} cannot be read: {error.strerror or error}") from error
-    return parse_glossary(data, str(path))
+    return parse_glossary(read_written(path, "glossary"), str(path))
 
 
 def parse_glossary(data: bytes, source: str) -> tuple[Entry, ...]:
@@ -85,10 +79,8 @@ def parse_glossary(data: bytes, source: str) -> tuple[Entry, ...]:
     """
     entries: dict[Entry, None] = {}
     for number, line in decoded_lines(data, source):
-        if not (text := COMMENT.sub("", line).rstrip()):
-            continue
         try:
-            entries[_entry(text)] = None
+            entries[_entry(line)] = None
         except ValueError as error:
             raise InvalidCall(f"{source}, line {number}: {error}") from None
         if len(entries) > MOST_ENTRIES:
