@@ -26,6 +26,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     indexer_errors.UnknownPath,
     indexer_errors.UnknownFormat,
     indexer_errors.InvalidCall,
+    indexer_errors.InvalidSettingsFile,
     indexer_errors.EncoderNotConfigured,
     indexer_errors.UnknownIndex,
     retriever_errors.RetrieverError,

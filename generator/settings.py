@@ -1,4 +1,4 @@
-"""How questions are answered, and by which language model: variables `SHRAG_…`, read by the front ends."""
+"""How questions are answered, and by which model: `SHRAG_…` and `shrag.toml`, read by the front ends."""
 
 import json
 from pathlib import Path
@@ -12,8 +12,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
+from indexer.base_directories import base_directory, in_home
 from indexer.plain_http import refuse_plain_http
 from indexer.settings import (
     AllowPlainHttp,
@@ -21,10 +22,9 @@ from indexer.settings import (
     CaCerts,
     HeaderKey,
     OptionalPath,
-    base_directory,
-    in_home,
     refuse_unused_certificates,
 )
+from indexer.settings_sources import LayeredSettings
 
 EVIDENCE = 5  # papers that an answer rests on (SHRAG, section 3.5)
 
@@ -141,8 +141,10 @@ class LanguageModelSettings(BaseModel):
 
 def file_for_calls(value: object) -> object:
     """Return the default file of recorded calls for an empty value; ValueError where there is no home."""
+    if not isinstance(value, str | Path):
+        return value
     if value != "":
-        return in_home(Path(str(value)))
+        return in_home(Path(value))
     return base_directory("XDG_CACHE_HOME", "~/.cache") / "shrag" / "calls.sqlite"
 
 
@@ -161,7 +163,7 @@ class CacheSettings(BaseModel):
     file: CallsFile = Field(default="", validate_default=True, description="where calls are kept")
 
 
-class GeneratorSettings(BaseSettings):
+class GeneratorSettings(LayeredSettings):
     """Settings of the generator; built once at a front end and passed down."""
 
     model_config = SettingsConfigDict(

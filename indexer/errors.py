@@ -3,6 +3,7 @@
 IndexerError
 ├── UnknownPath           a path that is not there
 ├── UnknownFormat         a file of no known format, or options that do not fit the format
+├── InvalidSettingsFile   a shrag.toml that cannot be read, may not be trusted, or names no setting
 ├── InvalidCall           arguments that contradict each other or the index as it is
 ├── EncoderNotConfigured  vectors are asked for, and the settings name no encoder
 ├── UnknownIndex          no index of that name (or no such version)
@@ -82,6 +83,10 @@ class UnknownPath(IndexerError):
 
 class UnknownFormat(IndexerError):
     """A file of no known format, or options that do not fit the format."""
+
+
+class InvalidSettingsFile(IndexerError):
+    """A file of settings that cannot be read, may be somebody else's, or holds what no setting is."""
 
 
 class InvalidCall(IndexerError):

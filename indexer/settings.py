@@ -1,4 +1,4 @@
-"""Where indexes live and how they are built: environment variables `SHRAG_…`, read by the front ends."""
+"""Where indexes live and how they are built: variables `SHRAG_…` and `shrag.toml`, read by the front ends."""
 
 import os
 from collections.abc import Iterator
@@ -16,10 +16,12 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
+from indexer.base_directories import base_directory, in_home
 from indexer.plain_http import refuse_plain_http
 from indexer.regular_files import read_regular
+from indexer.settings_sources import MODEL_OR_FOLDER, LayeredSettings
 
 MOST_CERTIFICATES = 10_000_000  # bytes of a file; those of all public authorities take 300,000
 
@@ -34,24 +36,6 @@ def default_home() -> Path:
     return base_directory("XDG_DATA_HOME", "~/.local/share") / "shrag"
 
 
-def base_directory(variable: str, otherwise: str) -> Path:
-    """Return a folder after the XDG base directory rules, which take no relative path.
-
-    Raises:
-        ValueError: the variable names none, and there is no home.
-    """
-    base = Path(os.environ.get(variable, ""))
-    return base if base.is_absolute() else in_home(Path(otherwise))
-
-
-def in_home(path: Path) -> Path:
-    """Return a path with `~` expanded; ValueError where there is no such home."""
-    try:
-        return path.expanduser()
-    except RuntimeError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
 def unset_if_empty(value: object) -> object:
     """Return None for an empty value: an empty variable is as good as none."""
     return None if value == "" else value
@@ -59,7 +43,9 @@ def unset_if_empty(value: object) -> object:
 
 def folder_for_indexes(value: object) -> object:
     """Return the default folder for an empty value; ValueError for one that is, or lies in, a file."""
-    path = in_home(Path(str(value))) if value != "" else default_home()
+    if not isinstance(value, str | Path):
+        return value
+    path = in_home(Path(value)) if value != "" else default_home()
     # Unlike those of Path these raise nothing where a folder may not be looked into.
     there = next(place for place in (path, *path.parents) if os.path.exists(place))  # noqa: PTH110
     if not os.path.isdir(there):  # noqa: PTH112
@@ -68,6 +54,7 @@ def folder_for_indexes(value: object) -> object:
 
 
 Home = Annotated[Path, BeforeValidator(folder_for_indexes)]
+NamedOrFolder = Annotated[str, MODEL_OR_FOLDER]
 GivenPath = Annotated[Path, AfterValidator(in_home)]
 OptionalPath = Annotated[GivenPath | None, BeforeValidator(unset_if_empty)]
 
@@ -230,7 +217,7 @@ class EncoderSettings(BaseModel):
     provider: Literal["none", "local", "endpoint"] = Field(
         default="none", description="no vectors; a model in this process; a server's /v1/embeddings"
     )
-    model: str = Field(
+    model: NamedOrFolder = Field(
         default="alibaba-nlp-community/gte-multilingual-base",
         min_length=1,
         description="name on the model hub, or folder; of an endpoint, the name there",
@@ -293,7 +280,7 @@ class RerankerSettings(CrossEncoderSettings):
     """What reads a question and a text together to put hits into a better order."""
 
     provider: Literal["none", "local"] = Field(default="none", description="none; a model in this process")
-    model: str = Field(
+    model: NamedOrFolder = Field(
         default="BAAI/bge-reranker-v2-m3", min_length=1, description="name on the model hub, or folder"
     )
     scores: Literal["sigmoid", "raw"] = Field(
@@ -307,7 +294,7 @@ class CheckSettings(CrossEncoderSettings):
     judge: Literal["rules", "local", "model"] = Field(
         default="rules", description="rules; an entailment model in this process; the language model"
     )
-    model: str = Field(
+    model: NamedOrFolder = Field(
         default="", description="entailment model: name on the model hub, or folder; sets local"
     )
 
@@ -337,7 +324,7 @@ def named_paths(*settings: BaseModel) -> Iterator[Path]:
                 yield value
 
 
-class IndexerSettings(BaseSettings):
+class IndexerSettings(LayeredSettings):
     """Settings of the indexer; built once at a front end and passed down."""
 
     model_config = SettingsConfigDict(

@@ -1,11 +1,12 @@
-"""How questions are searched for: environment variables `SHRAG_…`, read by the front ends."""
+"""How questions are searched for: variables `SHRAG_…` and `shrag.toml`, read by the front ends."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from indexer.settings import OptionalPath
+from indexer.settings_sources import LayeredSettings
 
 Candidates = Literal["progressive", "lexical", "both"]
 KeywordRanking = Literal["tf-idf", "entropy"]
@@ -32,7 +33,7 @@ def _listed(value: Any) -> Any:
     )
 
 
-class RetrieverSettings(BaseSettings):
+class RetrieverSettings(LayeredSettings):
     """Settings of the retriever; built once at a front end and passed down."""
 
     model_config = SettingsConfigDict(env_prefix="SHRAG_", frozen=True)

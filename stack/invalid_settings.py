@@ -1,50 +1,72 @@
-"""Which variable `SHRAG_…` does not fit, and why, from what the settings' library raises."""
+"""Which setting does not fit, where its value is from, and why, from what the settings' library raises."""
 
-from pydantic import BaseModel, ValidationError
+from collections.abc import Iterable
+from contextlib import suppress
+
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import SettingsError
+from pydantic_settings import BaseSettings, SettingsError
 
-from generator.settings import GeneratorSettings
-from indexer.settings import IndexerSettings
-from retriever.settings import RetrieverSettings
-
-# By the name that the library calls a model in an error; of another model it is none of settings.
-SETTINGS = {
-    settings.__name__: settings for settings in (IndexerSettings, RetrieverSettings, GeneratorSettings)
-}
+from indexer.errors import InvalidSettingsFile
+from indexer.settings_fields import prefix_of, settings_of, variable_at
+from indexer.settings_file import SettingsFile, read_settings_file
+from indexer.settings_sources import all_settings, settings_classes, source_of, variables_source
 
 
 def describe(error: ValueError) -> str | None:
-    """Say what is wrong with which variable, a line each; None where the error is not of settings."""
+    """Say what is wrong with which setting, a line each; None where the error is not of settings."""
     if isinstance(error, SettingsError):  # a group that is no JSON; its message names the field
         name = str(error).partition('field "')[2].partition('"')[0]
-        instead = ", ".join(_settings_below(name)[:2])
+        instead = ", ".join(_variables_below((name,))[:2])
         return f"SHRAG_{name.upper()} must hold JSON" + (f"; or set {instead} … instead" if instead else "")
-    if isinstance(error, ValidationError) and error.title in SETTINGS:
-        return "\n".join(map(_invalid_setting, error.errors()))
+    if isinstance(error, ValidationError):
+        # By the name that the library calls a model in an error; of another model it is none of settings.
+        for settings in settings_classes():
+            if settings.__name__ == error.title:
+                return "\n".join(_invalid_setting(settings, fault) for fault in error.errors())
     return None
 
 
-def _settings_below(name: str) -> list[str]:
+def _variables_below(place: tuple[str, ...]) -> list[str]:
     """Return the variables of a group of settings."""
-    kinds = [
-        settings.model_fields[name].annotation
-        for settings in SETTINGS.values()
-        if name in settings.model_fields
-    ]
-    fields = [
-        field
-        for kind in kinds
-        if isinstance(kind, type) and issubclass(kind, BaseModel)
-        for field in kind.model_fields
-    ]
-    return [f"SHRAG_{name.upper()}__{field.upper()}" for field in fields]
+    return [setting.variable for at, setting in all_settings().items() if at[: len(place)] == place != at]
 
 
-def _invalid_setting(fault: ErrorDetails) -> str:
-    """Name the variable and what is wrong with it, without its value: it may be a key."""
-    variable = "SHRAG_" + "__".join(map(str, fault["loc"])).upper()
+def _invalid_setting(settings: type[BaseSettings], fault: ErrorDetails) -> str:
+    """Name the variable or the file and what is wrong with it, without its value: it may be a key."""
+    place = (*prefix_of(settings), *map(str, fault["loc"]))
     if fault["type"] == "extra_forbidden":
-        there_are = ", ".join(_settings_below(str(fault["loc"][0])))
-        return f"{variable}: there is no such setting; there are {there_are}"
-    return f"{variable}: {fault['msg'].removeprefix('Value error, ')}"
+        there_are = ", ".join(_variables_below(place[:-1]))
+        return f"{variable_at(place)}: there is no such setting; there are {there_are}"
+    known = settings_of(settings)
+    while place not in known and place[1:] and not _variables_below(place):  # deep within a value
+        place = place[:-1]
+    return f"{_where(settings, place)}: {fault['msg'].removeprefix('Value error, ')}"
+
+
+def _where(settings: type[BaseSettings], place: tuple[str, ...]) -> str:
+    """Name the variable of a setting or a group, or the file and the key, whichever gives the value."""
+    file: SettingsFile | None = None
+    with suppress(InvalidSettingsFile):
+        file = read_settings_file()
+    variables = variables_source(settings)()
+    given = _sources(settings, place, file, variables)
+    key = ".".join(place) if place in settings_of(settings) else f"[{'.'.join(place)}]"
+    in_file = f"{file.path}: {key}" if file and str(file.path) in given else ""
+    if in_file and len(given) == 1:
+        return in_file
+    return " and ".join(filter(None, (variable_at(place), in_file)))
+
+
+def _sources(
+    settings: type[BaseSettings],
+    place: tuple[str, ...],
+    file: SettingsFile | None,
+    variables: dict[str, object],
+) -> set[str]:
+    below: Iterable[str] = (
+        source_of(setting, settings, file, variables)
+        for at, setting in settings_of(settings).items()
+        if at[: len(place)] == place
+    )
+    return set(filter(None, below))

@@ -99,6 +99,7 @@ def _no_settings_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterat
         for name in [name for name in os.environ if name.startswith("SHRAG_")]:
             patch.delenv(name)
         patch.setenv("SHRAG_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("SHRAG_CONFIG", "")
         yield
 
 

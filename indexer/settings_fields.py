@@ -1,0 +1,80 @@
+"""The settings of a class: each with its place in `shrag.toml`, its variable, type and description."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings
+
+PREFIX = "SHRAG_"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting: ("llm", "base_url") is SHRAG_LLM__BASE_URL, and base_url of the table [llm]."""
+
+    place: tuple[str, ...]
+    field: FieldInfo
+
+    @property
+    def key(self) -> str:
+        """Return its dotted name, `llm.base_url`."""
+        return ".".join(self.place)
+
+    @property
+    def variable(self) -> str:
+        """Return its variable."""
+        return variable_at(self.place)
+
+    @property
+    def kinds(self) -> frozenset[Any]:
+        """Return the types that its annotation is made of."""
+        return frozenset(_kinds(self.field.annotation))
+
+    @property
+    def secret(self) -> bool:
+        """Tell whether its value is never shown."""
+        return SecretStr in self.kinds
+
+
+def variable_at(place: tuple[str, ...]) -> str:
+    """Return the variable of a setting, or of a group of them."""
+    return PREFIX + "__".join(place).upper()
+
+
+def prefix_of(settings: type[BaseSettings]) -> tuple[str, ...]:
+    """Return the table that a class of settings begins in: () or ("server",)."""
+    prefix = str(settings.model_config.get("env_prefix", "")).removeprefix(PREFIX)
+    return tuple(part.lower() for part in prefix.split("__") if part)
+
+
+@cache
+def settings_of(settings: type[BaseSettings]) -> dict[tuple[str, ...], Setting]:
+    """Return the settings of a class by place, those of its groups too."""
+    return dict(_within(settings, prefix_of(settings)))
+
+
+def _within(model: type[BaseModel], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Setting]]:
+    for name, field in model.model_fields.items():
+        place, kind = (*above, name), field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _within(kind, place)
+        else:
+            yield place, Setting(place, field)
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    inner, origin = get_args(annotation), get_origin(annotation)
+    if not inner or isinstance(origin, type):
+        yield origin or annotation
+    for each in inner:
+        yield from _kinds(each)
+
+
+def is_path(setting: Setting) -> bool:
+    """Tell whether a setting names a file or folder."""
+    return Path in setting.kinds

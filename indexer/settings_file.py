@@ -1,0 +1,146 @@
+"""The file `shrag.toml`: where it is looked for, whether it is trusted, and what it holds.
+
+A file in the current folder is found, not named: the folder may be somebody else's. It is read where it
+belongs to this user or to root and nobody else can write to it. Otherwise the command ends: to pass the file
+over would be to do something else than it says.
+"""
+
+import grp
+import math
+import os
+import pwd
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, time
+from pathlib import Path
+from typing import Any
+
+from indexer.base_directories import base_directory, in_home
+from indexer.durable import cause_of
+from indexer.errors import InvalidSettingsFile
+from indexer.regular_files import open_regular
+
+CONFIG = "SHRAG_CONFIG"  # the variable that names the file; empty = none
+NAME = "shrag.toml"
+MOST_BYTES = 100_000
+DEEPEST = 20  # tables and lists in one another
+WITHOUT = f"{CONFIG}= does without it"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """What a file holds; `found` is whether it was taken for lying in the current folder."""
+
+    path: Path
+    values: Mapping[str, Any]
+    found: bool = False
+
+
+def read_settings_file() -> SettingsFile | None:
+    """Read the file of settings, None where there is none.
+
+    The variable SHRAG_CONFIG names it, and is empty for none. Else it is the first that exists of shrag.toml
+    in the current folder, in $XDG_CONFIG_HOME/shrag (~/.config/shrag) and in /etc/shrag.
+
+    Raises:
+        InvalidSettingsFile: it cannot be read, is no TOML, or is found and may be somebody else's.
+    """
+    place = settings_path()
+    if place is None:
+        return None
+    path, found = place
+    text = _text_of(path, found=found)
+    return SettingsFile(path, _parsed(path, text), found)
+
+
+def settings_path() -> tuple[Path, bool] | None:
+    """Return where the file is, and whether it was taken for lying in the current folder; None for none."""
+    named = os.environ.get(CONFIG)
+    if named is not None:
+        try:
+            return (in_home(Path(named)).absolute(), False) if named else None
+        except (ValueError, OSError) as error:
+            raise InvalidSettingsFile(f"{CONFIG}: {error}") from None
+    if os.path.lexists(NAME):
+        return Path(NAME).absolute(), True
+    folders = [Path("/etc")]
+    with suppress(ValueError):  # no home
+        folders.insert(0, base_directory("XDG_CONFIG_HOME", "~/.config"))
+    places = (folder / "shrag" / NAME for folder in folders)
+    return next(((place, False) for place in places if os.path.lexists(place)), None)
+
+
+def _text_of(path: Path, *, found: bool) -> str:
+    try:
+        with open_regular(path) as file:
+            if found and (why := distrusted(path, os.fstat(file.fileno()))):
+                raise InvalidSettingsFile(
+                    f"{path} {why}, and lies in the current folder: it may be somebody else's",
+                    remedy=("change that", f"name it ({CONFIG}={path}) if it is yours", WITHOUT),
+                )
+            data = file.read(MOST_BYTES + 1) or b""
+    except (OSError, ValueError) as error:
+        why = cause_of(error) if isinstance(error, OSError) else str(error)
+        raise InvalidSettingsFile(f"{path} cannot be read: {why}", remedy=WITHOUT) from None
+    if len(data) > MOST_BYTES:
+        raise InvalidSettingsFile(f"{path} cannot be read: it is larger than {MOST_BYTES:,} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidSettingsFile(f"{path}, line {line}: it is not UTF-8") from None
+
+
+def distrusted(path: Path, opened: os.stat_result) -> str:
+    """Say why a file that was opened may be somebody else's, "" where it may not."""
+    own = {0, os.geteuid()}
+    if opened.st_uid not in own or path.lstat().st_uid not in own:
+        return "belongs to another user"
+    shared = opened.st_mode & stat.S_IWGRP and not _is_ones_own_group(opened.st_gid)
+    return "can be written by others" if shared or opened.st_mode & stat.S_IWOTH else ""
+
+
+def _is_ones_own_group(gid: int) -> bool:
+    """Tell whether a group is that of this user alone, as many systems make one a user."""
+    try:
+        group, user = grp.getgrgid(gid), pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return gid == user.pw_gid and group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        values = tomllib.loads(text)
+    except ValueError as error:  # tells the line
+        raise InvalidSettingsFile(f"{path} is not TOML: {error}") from None
+    except RecursionError:
+        raise InvalidSettingsFile(f"{path}: it is nested too deeply") from None
+    for key, value in values.items():
+        if why := _not_plain(value):
+            raise InvalidSettingsFile(f"{path}: {key}: {why}")
+    return values
+
+
+def _not_plain(value: Any) -> str:
+    """Say what JSON could not hold, and thus no variable: "" where there is nothing."""
+    level = [value]
+    for _ in range(DEEPEST):
+        for each in level:
+            if isinstance(each, date | time):
+                return "no setting is a date or a time; put it in quotes"
+            if isinstance(each, float) and not math.isfinite(each):
+                return "no setting is infinite or no number"
+        level = [
+            inner
+            for each in level
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return ""
+    return "it is nested too deeply"

@@ -1,0 +1,192 @@
+"""Where the values of settings come from: the call, variables `SHRAG_…`, the file `shrag.toml`, defaults.
+
+Which file that is, and who may have written it, stands in `settings_file.py`.
+"""
+
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSource, PydanticBaseSettingsSource
+
+from indexer.errors import InvalidSettingsFile
+from indexer.settings_fields import (
+    PREFIX,
+    Setting,
+    is_path,
+    prefix_of,
+    settings_of,
+    variable_at,
+)
+from indexer.settings_file import CONFIG, SettingsFile, read_settings_file
+
+# One file serves all packages, those above too; each has a module `settings`.
+PACKAGES = ("indexer", "retriever", "generator", "server")
+MODEL_OR_FOLDER = "a path if it begins with ./ or ../"  # marks a name of the hub that may be a folder's
+# What decides to whom a key goes, and who else can read it.
+ADDRESSES = frozenset({"base_url", "url", "ca_certs", "allow_plain_http"})
+
+
+class LayeredSettings(BaseSettings):
+    """Settings that variables give before the file, and the file before defaults."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return the sources, the first that gives a value wins."""
+        del dotenv_settings, file_secret_settings
+        file = read_settings_file()
+        if file is None:
+            return init_settings, env_settings
+        variables = variables_source(settings_cls)
+        check_names(file)
+        if file.found:
+            _refuse_to_lead_keys_away(settings_cls, file, variables())
+        return init_settings, variables, InitSettingsSource(settings_cls, values_of(settings_cls, file))
+
+
+def variables_source(settings: type[BaseSettings]) -> EnvSettingsSource:
+    """Return the variables of a class; an empty one of a path is as good as none."""
+    source = EnvSettingsSource(settings)
+    paths = {each.variable.lower() for each in settings_of(settings).values() if is_path(each)}
+    source.env_vars = {
+        name: value for name, value in source.env_vars.items() if value or name.lower() not in paths
+    }
+    return source
+
+
+def values_of(settings: type[BaseSettings], file: SettingsFile) -> dict[str, Any]:
+    """Return what a file says to a class of settings; paths are relative to the file's folder."""
+    values: Any = file.values
+    for part in prefix_of(settings):
+        values = values.get(part, {})
+    own = {key: value for key, value in values.items() if key in settings.model_fields}
+    for place, setting in settings_of(settings).items():
+        inside = place[len(prefix_of(settings)) :]
+        value = value_at(own, inside)
+        if isinstance(value, str) and value and _is_relative(setting, value):
+            own = _with(own, inside, str(file.path.parent / value))
+    return own
+
+
+def _is_relative(setting: Setting, value: str) -> bool:
+    if MODEL_OR_FOLDER in setting.field.metadata:
+        return value.startswith(("./", "../"))
+    return is_path(setting) and not value.startswith(("/", "~"))
+
+
+def value_at(values: Any, place: tuple[str, ...]) -> Any:
+    """Return the value at a place of nested tables, None where there is none."""
+    for part in place:
+        if not isinstance(values, Mapping) or part not in values:
+            return None
+        values = values[part]
+    return values
+
+
+def _with(values: dict[str, Any], place: tuple[str, ...], value: Any) -> dict[str, Any]:
+    name, *inside = place
+    return values | {name: _with(values[name], tuple(inside), value) if inside else value}
+
+
+def _refuse_to_lead_keys_away(
+    settings: type[BaseSettings], file: SettingsFile, variables: Mapping[str, Any]
+) -> None:
+    """Raise InvalidSettingsFile where a file that was found would decide where a variable's key goes."""
+    above, known = prefix_of(settings), settings_of(settings)
+    for place, secret in known.items():
+        if not (secret.secret and value_at(variables, place[len(above) :])):
+            continue
+        for name in sorted(ADDRESSES):
+            beside = known.get((*place[:-1], name))
+            if (
+                beside
+                and value_at(file.values, beside.place) is not None
+                and value_at(variables, beside.place[len(above) :]) is None
+            ):
+                raise InvalidSettingsFile(
+                    f"{file.path}: {beside.key} would decide where the value of {secret.variable} goes, and "
+                    "a file that lies in the current folder may be somebody else's",
+                    remedy=(f"name it ({CONFIG}={file.path}) if it is yours", f"set {beside.variable}"),
+                )
+
+
+@cache
+def settings_classes() -> tuple[type[LayeredSettings], ...]:
+    """Return the classes of settings of all packages that are installed."""
+    modules = [import_module(f"{name}.settings") for name in PACKAGES if find_spec(name)]
+    return tuple(
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, LayeredSettings)
+        and value.__module__ == module.__name__
+    )
+
+
+def all_settings() -> dict[tuple[str, ...], Setting]:
+    """Return all settings by place."""
+    return {
+        place: setting for settings in settings_classes() for place, setting in settings_of(settings).items()
+    }
+
+
+def check_names(file: SettingsFile) -> None:
+    """Raise InvalidSettingsFile for the first key or table of a file that is none of the settings'."""
+    known = all_settings()
+    tables = {place[:length] for place in known for length in range(1, len(place))}
+    waiting: list[tuple[tuple[str, ...], Any]] = [((key,), value) for key, value in file.values.items()]
+    while waiting:
+        place, value = waiting.pop(0)
+        key = ".".join(place)
+        if place in tables:
+            if not isinstance(value, dict):
+                raise InvalidSettingsFile(f"{file.path}: {key} is a table: [{key}], its settings below it")
+            waiting += [((*place, name), inner) for name, inner in value.items()]
+        elif place not in known:
+            raise InvalidSettingsFile(
+                f"{file.path}: there is no setting {key}", remedy=_instead(place, known)
+            )
+        elif isinstance(value, dict) and dict not in known[place].kinds:
+            raise InvalidSettingsFile(f"{file.path}: {key} is a setting, and no table")
+        elif isinstance(value, bool) and bool not in known[place].kinds:
+            raise InvalidSettingsFile(f"{file.path}: {key}: neither true nor false can be its value")
+
+
+def _instead(place: tuple[str, ...], known: Mapping[tuple[str, ...], Setting]) -> str:
+    """Say which settings are spelled like one that is not there, else which there are beside it."""
+    wanted = ".".join(place).lower().removeprefix(PREFIX.lower()).replace("__", ".").replace("-", "_")
+    keys = [setting.key for setting in known.values()]
+    same = [key for key in keys if key == wanted or key.endswith(f".{wanted.rpartition('.')[2]}")]
+    if near := same or get_close_matches(wanted, keys, 3):
+        return f"there is {', '.join(sorted(near, key=lambda key: key != wanted))}"
+    beside = [key for key in keys if key.startswith(f"{'.'.join(place[:-1])}.")] if place[1:] else []
+    return f"there are {', '.join(beside)}" if beside else "shrag settings lists all there are"
+
+
+def source_of(
+    setting: Setting, settings: type[BaseSettings], file: SettingsFile | None, variables: Mapping[str, Any]
+) -> str:
+    """Return the variable or the file that gives a setting, "" where it has its default.
+
+    `variables` is what `variables_source` of the class gives.
+    """
+    inside = setting.place[len(prefix_of(settings)) :]
+    if value_at(variables, inside) is not None:
+        set_ = {name.upper() for name in os.environ}
+        group = variable_at(setting.place[:-1])
+        return setting.variable if setting.variable in set_ or group not in set_ else group
+    if file and value_at(file.values, setting.place) is not None:
+        return str(file.path)
+    return ""

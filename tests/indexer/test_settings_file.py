@@ -1,0 +1,249 @@
+"""Settings in `shrag.toml`: which file is read, what wins over what, and what is refused."""
+
+import json
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from pydantic import SecretStr, ValidationError
+
+from generator.settings import GeneratorSettings
+from indexer.errors import InvalidSettingsFile
+from indexer.settings import IndexerSettings
+from indexer.settings_fields import prefix_of, settings_of
+from indexer.settings_sources import settings_classes, value_at
+from indexer.toml_text import toml_value
+from retriever.settings import RetrieverSettings
+
+HOSTILE = 'a"b\\c\n\x7f\x01한국 \U0001f600'
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.delenv("SHRAG_CONFIG")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+
+def write(text, path="shrag.toml"):
+    """Write a file that only this user can write."""
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    file.chmod(0o600)
+    return file.absolute()
+
+
+def refusal():
+    """Read settings, and return why the file is refused."""
+    with pytest.raises(InvalidSettingsFile) as caught:
+        IndexerSettings()
+    return str(caught.value)
+
+
+def test_the_call_wins_over_the_variable_the_variable_over_the_file_the_file_over_the_default(monkeypatch):
+    write("keywords = 3\nhits_per_query = 4\nrerank_depth = 5")
+    monkeypatch.setenv("SHRAG_KEYWORDS", "6")
+    monkeypatch.setenv("SHRAG_HITS_PER_QUERY", "7")
+    settings = RetrieverSettings(keywords=8)
+    assert (settings.keywords, settings.hits_per_query, settings.rerank_depth) == (8, 7, 5)
+    assert settings.title_weight == 0.35
+
+
+def test_a_variable_of_a_table_leaves_the_rest_of_the_table(monkeypatch):
+    write('[llm]\nbase_url = "http://127.0.0.1:8000/v1"\nmodel = "a"\nextra_body = {top_k = 20}')
+    monkeypatch.setenv("SHRAG_LLM__MODEL", "b")
+    monkeypatch.setenv("SHRAG_LLM__EXTRA_BODY", '{"min_p": 0.1}')
+    llm = GeneratorSettings().llm
+    assert (llm.base_url, llm.model, llm.extra_body) == ("http://127.0.0.1:8000/v1", "b", {"min_p": 0.1})
+
+
+def test_an_empty_variable_of_a_path_is_none(monkeypatch, tmp_path):
+    write('home = "indexes"\nsynonyms = "words.txt"')
+    monkeypatch.setenv("SHRAG_HOME", "")
+    monkeypatch.setenv("SHRAG_SYNONYMS", "")
+    assert IndexerSettings().home == tmp_path / "here" / "indexes"
+    assert RetrieverSettings().synonyms == tmp_path / "here" / "words.txt"
+
+
+def test_paths_are_relative_to_the_folder_of_the_file(monkeypatch, tmp_path):
+    monkeypatch.delenv("SHRAG_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    monkeypatch.setenv("SHRAG_CONFIG", "../other/its.toml")
+    write(
+        'home = "a/b"\n[encoder]\ncache = "~/models"\nmodel = "../weights"\n[reranker]\nmodel = "BAAI/name"',
+        "../other/its.toml",
+    )
+    settings = IndexerSettings()
+    assert settings.home.resolve() == tmp_path / "other" / "a" / "b"
+    assert settings.encoder.cache == tmp_path / "me" / "models"
+    assert Path(settings.encoder.model).resolve() == tmp_path / "weights"
+    assert settings.reranker.model == "BAAI/name"
+
+
+def test_the_first_file_that_exists_is_read(monkeypatch, tmp_path):
+    assert RetrieverSettings().keywords == 10
+    write("keywords = 2", tmp_path / "config" / "shrag" / "shrag.toml")
+    assert RetrieverSettings().keywords == 2
+    write("keywords = 3")
+    assert RetrieverSettings().keywords == 3
+    monkeypatch.setenv("SHRAG_CONFIG", str(write("keywords = 4", tmp_path / "named.toml")))
+    assert RetrieverSettings().keywords == 4
+    monkeypatch.setenv("SHRAG_CONFIG", "")
+    assert RetrieverSettings().keywords == 10
+
+
+def test_a_file_that_is_named_has_to_exist(monkeypatch, tmp_path):
+    monkeypatch.setenv("SHRAG_CONFIG", str(tmp_path / "none.toml"))
+    assert f"{tmp_path / 'none.toml'} cannot be read: No such file" in refusal()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hom = 'x'", "no setting hom; there is home"),
+        ("base_url = 'x'", "no setting base_url; there is encoder.base_url, llm.base_url"),
+        ("SHRAG_LLM__BASE_URL = 'x'", "there is llm.base_url"),
+        ("[llm]\ntimeout = 3", "no setting llm.timeout; there is llm.timeout_s"),
+        ("[llm]\nzzzzzzzz = 3", "no setting llm.zzzzzzzz; there are llm.base_url, llm.model"),
+        ("[llm.inner]\na = 1", "no setting llm.inner"),
+        ("[zzzzzzzzzz]", "no setting zzzzzzzzzz; shrag settings lists all"),
+        ("llm = 'http://h:1'", "llm is a table"),
+        ("[home]\na = 1", "home is a setting, and no table"),
+        ("keywords = true", "keywords: neither true nor false"),
+        ("this_year = 2020-01-01", "this_year: no setting is a date"),
+        ("title_weight = nan", "title_weight: no setting is infinite or no number"),
+        ("keywords = 1\nkeywords == 2", "is not TOML: Invalid value (at line 2, column 11)"),
+        ("keywords = " + "[" * 50_000, "nested too deeply"),
+        ("[llm.extra_body]\n" + ".".join("a" * 5_000) + " = 1", "nested too deeply"),
+        ("keywords = " + "1" * 90_000, "is not TOML"),
+        (b"keywords = 1\n# \xff", "line 2: it is not UTF-8"),
+        ("#" * 100_001, "larger than 100,000 bytes"),
+    ],
+)
+def test_what_is_no_file_of_settings_is_refused_with_file_and_key(text, said):
+    path = write(text)
+    told = refusal()
+    assert told.startswith(str(path))
+    assert said in told
+
+
+def test_neither_a_folder_nor_a_pipe_is_waited_for():
+    Path("shrag.toml").mkdir()
+    assert "it is a folder" in refusal()
+    Path("shrag.toml").rmdir()
+    os.mkfifo("shrag.toml")
+    assert "it is no regular file" in refusal()
+
+
+def test_a_file_without_anything_and_one_with_a_byte_order_mark_are_read():
+    write("")
+    assert RetrieverSettings().keywords == 10
+    write(b"\xef\xbb\xbfkeywords = 3\r\n")
+    assert RetrieverSettings().keywords == 3
+
+
+def test_a_file_in_the_current_folder_that_others_can_write_is_read_only_if_named(monkeypatch):
+    path = write("keywords = 3")
+    path.chmod(0o602)
+    assert f"{path} can be written by others" in refusal()
+    monkeypatch.setenv("SHRAG_CONFIG", "shrag.toml")
+    assert RetrieverSettings().keywords == 3
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_file_in_the_current_folder_of_another_user_is_refused(linked):
+    if linked:
+        target = write("keywords = 3", "../other.toml")
+        Path("shrag.toml").symlink_to(target)
+    else:
+        write("keywords = 3")
+    os.chown("shrag.toml", 12345, 12345, follow_symlinks=False)
+    assert "belongs to another user" in refusal()
+
+
+@pytest.mark.parametrize("beside", ['base_url = "http://127.0.0.1:9/v1"', "allow_plain_http = true"])
+def test_a_file_that_was_found_does_not_decide_where_a_variables_key_goes(monkeypatch, beside):
+    write(f'[llm]\nmodel = "m"\n{beside}')
+    GeneratorSettings()  # no key, nothing to lose
+    monkeypatch.setenv("SHRAG_LLM__API_KEY", "geheim")
+    with pytest.raises(InvalidSettingsFile) as caught:
+        GeneratorSettings()
+    assert "where the value of SHRAG_LLM__API_KEY goes" in str(caught.value)
+    assert "geheim" not in str(caught.value)
+    monkeypatch.setenv("SHRAG_CONFIG", "shrag.toml")
+    assert GeneratorSettings().llm.model == "m"
+
+
+def values_of(setting):
+    """Return values of the types that a setting is made of, few of which it allows."""
+    kinds = setting.kinds
+    some = [st.text(max_size=20), st.integers(-5, 10_000), st.sampled_from(["", "auto", HOSTILE])]
+    if bool in kinds:
+        return st.booleans()
+    if float in kinds:
+        some = [st.floats(0, 100), st.integers(0, 100)]
+    elif int in kinds:
+        some = [st.integers(-5, 200_000)]
+    elif dict in kinds:
+        some = [st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3)]
+    elif literals := [kind for kind in kinds if isinstance(kind, str)]:
+        one = st.sampled_from(literals)
+        some = [st.lists(one, max_size=3) if frozenset in kinds else one]
+    elif Path in kinds:
+        some = [st.sampled_from(["/tmp", "/no/such/place", "~"])]
+    elif SecretStr in kinds or str in kinds:
+        some = [*some[:1], st.sampled_from(["http://h:1", "shrag", "0-1", "x" * 99])]
+    return st.one_of(some)
+
+
+SETTINGS = [
+    (settings, setting) for settings in settings_classes() for setting in settings_of(settings).values()
+]
+
+
+@pytest.mark.parametrize(("settings", "setting"), SETTINGS, ids=[setting.key for _, setting in SETTINGS])
+@examples(max_examples=20)
+@given(data=st.data())
+def test_a_variable_and_the_file_say_the_same(tmp_path_factory, settings, setting, data):
+    value = data.draw(
+        values_of(setting).filter(lambda value: not isinstance(value, str) or "\0" not in value)
+    )
+    text = toml_value(value)
+    for name in reversed(setting.place):
+        text = f"{{{name} = {text}}}" if name != setting.place[0] else f"{name} = {text}"
+    assert value_at(tomllib.loads(text), setting.place) == value
+    path = tmp_path_factory.getbasetemp() / "same.toml"
+    path.write_text(text, "utf-8")
+    written = value if isinstance(value, str) else json.dumps(value)
+    by_file = outcome(settings, setting, SHRAG_CONFIG=str(path))
+    by_variable = outcome(settings, setting, SHRAG_CONFIG="", **{setting.variable: written})
+    ignored = written == "" and settings.model_config.get("env_ignore_empty")
+    assert ignored or by_file == by_variable
+
+
+def outcome(settings, setting, **environment):
+    """Return a setting's value with such an environment, or that it is refused."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SHRAG_HOME")
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        try:
+            value = settings()
+        except ValidationError:
+            return "refused"
+    for name in setting.place[len(prefix_of(settings)) :]:
+        value = getattr(value, name)
+    return value
+
+
+def test_every_setting_has_one_place_and_a_description():
+    places = [setting.place for _, setting in SETTINGS]
+    assert len(places) == len(set(places))
+    assert {setting.key for _, setting in SETTINGS if not setting.field.description} == set()
