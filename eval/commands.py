@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.options import json_option, name_option
+from indexer.options import chosen_index, json_option, name_option
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines
 from retriever.commands import synonyms_option
@@ -79,7 +79,7 @@ def evaluate() -> None:
 @json_option
 def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     topics: Path,
-    name: str,
+    name: str | None,
     method: str,
     k: int,
     unit: "Unit | None",
@@ -106,7 +106,9 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
 
     begun = time.perf_counter()
     places, piped = IndexerSettings(), is_stream(out)
-    settings = RetrieverSettings().model_copy(update={"synonyms": synonyms})
+    settings, name = RetrieverSettings(), chosen_index(name, places)
+    synonyms = synonyms or settings.synonyms
+    settings = settings.model_copy(update={"synonyms": synonyms})
     asked = [GeneratorSettings()] if keywords == "model" else []
     for place in (out,) if piped else (out, manifest_path(out)):
         check_output(place, (topics, places.home / name, *named_paths(places, settings, *asked)))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from indexer.options import INTERRUPTED, json_option, name_option
+from indexer.options import INTERRUPTED, chosen_index, json_option, name_option
 from indexer.terminal import echo, echo_json, echo_lines
 from retriever.commands import constraint_options, filter_options, plan_options, show_trace, synonyms_option
 from retriever.methods import method_names
@@ -34,7 +34,7 @@ from retriever.methods import method_names
 @json_option
 def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
-    name: str,
+    name: str | None,
     year: str | None,
     lang: str | None,
     journal: str | None,
@@ -64,6 +64,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from retriever.index import open_index
 
     settings = Settings.from_environment()
+    name, synonyms = chosen_index(name, settings.indexer), synonyms or settings.retriever.synonyms
     if trace_file:
         named = named_paths(settings.indexer, settings.retriever, settings.generator)
         check_output(trace_file, (synonyms, settings.indexer.home / name, *named))

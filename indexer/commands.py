@@ -11,6 +11,7 @@ import click
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
 from indexer.console import as_record, describe_counts, describe_glossary, size_of
 from indexer.options import (
+    chosen_index,
     dictionary_of,
     dictionary_option,
     glossary_of,
@@ -55,7 +56,7 @@ from indexer.terminal import echo, echo_json
 @json_option
 def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     paths: tuple[str, ...],
-    name: str,
+    name: str | None,
     corpus_format: str | None,
     rebuild: bool,
     analyzer: str,
@@ -70,6 +71,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 ) -> None:
     """Index the corpora at PATH… and publish the result under NAME.
 
+    Without --name the only index there is, or that of SHRAG_NAME, gets a new version.
+
     PATH is a file, a folder, an archive (gzip, zip), or hub:OWNER/NAME/FOLDER. Given again, the same command
     goes on where an interrupted one stopped; another corpus adds to the index, replacing records by id.
     """
@@ -80,6 +83,11 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     settings = IndexerSettings()
     if bool(paths) == vectors_only:
         raise click.UsageError("name a PATH to index, or --vectors-only without one")
+    if name is None and rebuild:
+        raise click.UsageError("--rebuild starts from empty: name the index (--name)")
+    if name is None:
+        name = chosen_index(name, settings)
+        echo(f"no --name is given: into index {name!r}", err=True)
     if vectors_only:
         _encode(name, settings, as_json=as_json)
         return

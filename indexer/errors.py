@@ -40,6 +40,7 @@ class Remedy(Enum):
     DELETE = "delete it"
     ENCODE_ANEW = "encode all passages anew"
     RENAME = "give it another name"
+    NAME_INDEX = "name one of them"
     ALLOW_DEAD_LETTERS = "let such records be set aside, and the rest be indexed"
     NAME_FORMAT = "say which format to read"
     FEWER_WORKERS = "use fewer processes, which need less memory"

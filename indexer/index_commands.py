@@ -19,7 +19,13 @@ from indexer.console import (
     terms_of,
 )
 from indexer.errors import IndexDamaged, IndexMismatch, Remedy, UnknownIndex, VersionGone
-from indexer.options import interruptible, json_option, name_argument
+from indexer.options import (
+    chosen_index,
+    interruptible,
+    json_option,
+    name_argument,
+    optional_name_argument,
+)
 from indexer.remedies import describe_error
 from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
@@ -76,13 +82,17 @@ def list_command(as_json: bool) -> None:
 
 
 @indexes.command()
-@name_argument
+@optional_name_argument
 @json_option
-def show(name: str, as_json: bool) -> None:
-    """Show what an index is made of, its versions, and whether a build of it is unfinished."""
+def show(name: str | None, as_json: bool) -> None:
+    """Show what an index is made of, its versions, and whether a build of it is unfinished.
+
+    NAME may be left out where there is one index.
+    """
     from indexer.store.engines import open_store
 
-    with open_store(IndexerSettings(), name) as store:
+    settings = IndexerSettings()
+    with open_store(settings, chosen_index(name, settings)) as store:
         manifest = store.manifest()
         dead_letters = store.local.dead_letter_path(manifest.version)
         record = as_record(manifest) | {
@@ -172,11 +182,12 @@ def rollback(name: str, version: int | None, as_json: bool) -> None:
 
 
 @indexes.command()
-@name_argument
+@optional_name_argument
 @json_option
-def verify(name: str, as_json: bool) -> None:
+def verify(name: str | None, as_json: bool) -> None:
     """Compare every byte of each version of NAME with what was written; exit 1 where one differs.
 
+    NAME may be left out where there is one index.
     In a cluster, whose servers check their own files, passages are counted and the glossary is read.
     """
     from contextlib import ExitStack, suppress
@@ -184,8 +195,9 @@ def verify(name: str, as_json: bool) -> None:
     from indexer.progress import progress_bar
     from indexer.store.engines import open_store
 
-    lost: IndexDamaged | None = None
-    with open_store(IndexerSettings(), name) as store, progress_bar() as progress:
+    settings = IndexerSettings()
+    name, lost = chosen_index(name, settings), None
+    with open_store(settings, name) as store, progress_bar() as progress:
         try:
             store.require_current()
         except IndexDamaged as error:  # the versions can be compared all the same

@@ -3,29 +3,71 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from indexer.analysis import UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
+from indexer.errors import InvalidCall, Remedy, UnknownIndex
 from indexer.glossary.given import Entry, read_glossary
 from indexer.remedies import INDEX_CALLED_FOR
 from indexer.terminal import echo
 
+if TYPE_CHECKING:
+    from indexer.settings import IndexerSettings
+
+MOST_LISTED = 10  # indexes of which one is to be named
 INTERRUPTED = 130  # 128 and the number of the signal, as shells say
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 
 
-def _keep(context: click.Context, _: click.Parameter, name: str) -> str:
+def _keep(context: click.Context, _: click.Parameter, name: str | None) -> str | None:
+    return name and _keep_index(context, name)
+
+
+def _keep_index(context: click.Context, name: str) -> str:
     """Keep which index is called for: an error from deep within may not know it."""
     context.ensure_object(dict)[INDEX_CALLED_FOR] = name
     return name
 
 
-name_option = click.option("--name", required=True, callback=_keep, help="The index's name.")
+name_option = click.option(
+    "--name", callback=_keep, help="The index; may be left out where there is one, or SHRAG_NAME names it."
+)
 
 name_argument = click.argument("name", callback=_keep)
+
+optional_name_argument = click.argument("name", required=False, callback=_keep)
+
+
+def chosen_index(name: str | None, settings: "IndexerSettings") -> str:
+    """Return the index that is named by the call, else by the settings, else the only one there is.
+
+    Raises:
+        UnknownIndex: none is named, and there is none.
+        InvalidCall: none is named, and there are several.
+        IndexerError: as the engine, which is asked for what there is.
+    """
+    if name is None:
+        name = settings.name or _only_index(settings)
+        _keep_index(click.get_current_context(), name)
+    return name
+
+
+def _only_index(settings: "IndexerSettings") -> str:
+    from indexer.store.engines import index_names
+
+    names = index_names(settings)
+    if not names:
+        raise UnknownIndex("there is no index yet", remedy=Remedy.CREATE)
+    if len(names) > 1:
+        more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+        listed = ", ".join(names[:MOST_LISTED]) + more
+        raise InvalidCall(f"there are {len(names):,} indexes: {listed}", remedy=Remedy.NAME_INDEX)
+    return names[0]
+
 
 dictionary_option = click.option(
     "--dictionary",

@@ -15,6 +15,7 @@ COMMANDS: dict[Remedy, str] = {
     Remedy.DELETE: "shrag indexes delete {index}",
     Remedy.ENCODE_ANEW: "shrag index --vectors-only --name {index}",
     Remedy.RENAME: "--name",
+    Remedy.NAME_INDEX: "--name NAME; in shrag indexes NAME alone",
     Remedy.ALLOW_DEAD_LETTERS: "leave --strict out",
     Remedy.NAME_FORMAT: "--format",
     Remedy.FEWER_WORKERS: "--workers",

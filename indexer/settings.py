@@ -331,6 +331,7 @@ class IndexerSettings(LayeredSettings):
         env_prefix="SHRAG_", env_nested_delimiter="__", frozen=True, hide_input_in_errors=True
     )
 
+    name: str = Field(default="", description="the index that is meant where a call names none")
     home: Home = Field(default="", validate_default=True, description="folder that holds the indexes")
     readable_by: Literal["owner", "group", "all"] = Field(
         default="group", description="who may read the indexes that are made, as far as the umask lets them"

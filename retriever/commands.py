@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from indexer.columns import display_width, line_width, table, wrap, wrapped_table
-from indexer.options import json_option, name_option
+from indexer.options import chosen_index, json_option, name_option
 from indexer.output_files import check_output, output_file, write_standard_output
 from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
@@ -33,7 +33,6 @@ synonyms_option = click.option(
     "--synonyms",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    envvar="SHRAG_SYNONYMS",
     help="For the question only; a line: 딥러닝, 심층학습, deep learning; or one way: R&D => 연구개발",
 )
 
@@ -114,7 +113,7 @@ def plan_options(command: Command) -> Command:
 )
 def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
-    name: str,
+    name: str | None,
     method: str,
     k: int,
     year: str | None,
@@ -147,10 +146,11 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         raise click.UsageError("--json and --export exclude each other")
     if out and not export:
         raise click.UsageError("--out is for --export")
-    settings, filters = RetrieverSettings(), make_filters(year, lang, journal)
-    indexing = IndexerSettings()
+    settings, places = RetrieverSettings(), IndexerSettings()
+    filters, synonyms = make_filters(year, lang, journal), synonyms or settings.synonyms
+    name = chosen_index(name, places)
     if out:
-        check_output(out, (synonyms, indexing.home / name, *named_paths(indexing, settings)))
+        check_output(out, (synonyms, places.home / name, *named_paths(places, settings)))
     constraints = chosen_constraints(
         question, settings, exclude=exclude, strict_time=strict_time, found=not no_constraints
     )
@@ -162,7 +162,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         result = await run(version, request, settings)
         return result, await records_of_hits(version, result.hits) if export else []
 
-    with open_index(indexing, name, synonyms, follow=True) as index:
+    with open_index(places, name, synonyms, follow=True) as index:
         result, records = asyncio.run(index.ask(of_version))
     if export:
         _write_export(result, export_named(export).encoded(records), out)
@@ -183,7 +183,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     passage_id: str,
-    name: str,
+    name: str | None,
     method: str,
     exclude: tuple[str, ...],
     strict_time: bool,
@@ -199,12 +199,13 @@ def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings
 
-    settings = RetrieverSettings()
+    settings, places = RetrieverSettings(), IndexerSettings()
+    synonyms = synonyms or settings.synonyms
     constraints = chosen_constraints(
         question, settings, exclude=exclude, strict_time=strict_time, found=not no_constraints
     )
     request = SearchRequest(question, method, constraints=constraints)
-    with open_index(IndexerSettings(), name, synonyms, follow=True) as index:
+    with open_index(places, chosen_index(name, places), synonyms, follow=True) as index:
         account = asyncio.run(run(index, request, passage_id, settings))
     if as_json:
         echo_json(account.as_record())

@@ -70,7 +70,7 @@ def test_version(tmp_path):
     [
         (["serach"], "No such command 'serach'"),
         (["indexes", "destroy"], "No such command 'destroy'"),
-        (["search", "river"], "Missing option '--name'"),
+        (["search", "river"], "UnknownIndex: there is no index yet"),
         (["search", "river", "--name", "x", "--method", "magic"], "'magic' is not one of"),
         (["search", "river", "--name", "x", "-k", "0"], "0 is not in the range"),
         (["ask", "--name", "x"], "Missing argument 'QUESTION'"),
