@@ -27,5 +27,4 @@ def serve(host: str | None, port: int | None, workers: int | None, is_open: bool
     settings = ServerSettings().model_copy(
         update={name: value for name, value in given.items() if value is not None}
     )
-    echo(f"SHRAG at http://{settings.host}:{settings.port}/", err=True)
-    run(settings)
+    run(settings, lambda address: echo(f"SHRAG at {address}", err=True))

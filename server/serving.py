@@ -1,16 +1,20 @@
-"""The server as a process: uvicorn, its workers, its end."""
+"""The server as a process: its address, uvicorn, its workers, its end."""
 
 import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
 
 from generator.request import Settings
 from server.app import create_app
 from server.settings import ServerSettings
 
-MOST_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
+BACKLOG = 2_048  # connections that the system holds until they are taken up
 
 
 def make_app() -> FastAPI:
@@ -18,20 +22,45 @@ def make_app() -> FastAPI:
     return create_app(Settings.from_environment(), ServerSettings())
 
 
-def serve(server: ServerSettings) -> None:
-    """Serve until the process is told to stop; what is set takes effect in each worker."""
+def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
+    """Serve until the process is told to stop; what is set takes effect in each worker.
+
+    `listening` is told the address as soon as connections are taken there. Raises:
+        OSError: the address cannot be listened at.
+    """
     for name, value in server.model_dump(mode="json").items():
         os.environ[f"SHRAG_SERVER__{name.upper()}"] = str(value)
-    uvicorn.run(
+    config = uvicorn.Config(
         f"{__name__}:make_app",
         factory=True,
-        host=server.host,
-        port=server.port,
         workers=server.workers,
         timeout_graceful_shutdown=round(server.stop_s),
         timeout_keep_alive=KEEP_ALIVE_S,
-        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+        backlog=BACKLOG,
+        proxy_headers=False,
         server_header=False,
         access_log=False,
+        ws="none",
         log_level="warning",
     )
+    with _listening_at(server.host, server.port) as listener, suppress(KeyboardInterrupt):
+        port = listener.getsockname()[1]
+        listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
+        if server.workers > 1:
+            Multiprocess(config, sockets=[listener]).run()
+        else:
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listening_at(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        error.filename = f"{host}:{port}"
+        raise
+    listener.set_inheritable(True)
+    return listener

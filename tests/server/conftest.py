@@ -1,0 +1,29 @@
+"""Servers of the sample: as a process of a session (`served`), and within this process (`client`)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from server.app import create_app
+from server.settings import ServerSettings
+from tests.generator.sample_index import NAME, sample_home, settings_of
+from tests.server.running import Served, serving
+
+__all__ = ["NAME", "sample_home"]
+
+
+@pytest.fixture(scope="session")
+def served(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:  # noqa: F811
+    """Start `shrag serve` on the sample: without keys, without a model; `served.url` is where."""
+    with serving(sample_home, tmp_path_factory.mktemp("served") / "log") as server:
+        yield server
+
+
+@pytest.fixture
+def client(sample_home: Path) -> Iterator[TestClient]:  # noqa: F811
+    """Run the application on the sample in this process; it is called without a network."""
+    app = create_app(settings_of(sample_home), ServerSettings())
+    with TestClient(app, base_url="http://localhost") as client:
+        yield client

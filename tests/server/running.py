@@ -1,0 +1,91 @@
+"""`shrag serve` as a process of the tests, each until the end of a block."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from tests.indexer.corpora import ROOT, environment_of
+
+ADDRESS = re.compile(r"http://\S+")
+START_S, STOP_S = 120, 30  # a loaded machine's
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that answers."""
+
+    url: str  # without a slash at its end
+    process: subprocess.Popen[bytes]
+    home: Path
+    log: Path  # what it writes to standard error
+
+    @property
+    def port(self) -> int:
+        """The port that it listens at."""
+        return int(self.url.rpartition(":")[2])
+
+
+@contextmanager
+def serving(home: Path, log: Path, *options: str, **environment: object) -> Iterator[Served]:
+    """Run `shrag serve` on a free port with what lies in `home`; the variables are named without SHRAG_.
+
+    Two underscores stand in the names as they do in variables: server__workers=2.
+    """
+    command = [sys.executable, ROOT / "shrag.py", "serve", "--port", "0", *options]
+    with log.open("wb") as errors:
+        process = subprocess.Popen(
+            command, env=environment_of(home, **environment), stdin=subprocess.DEVNULL, stderr=errors
+        )
+    try:
+        yield Served(_address(process, log), process, home, log)
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise
+
+
+def _address(process: subprocess.Popen[bytes], log: Path) -> str:
+    """Wait until the server answers."""
+    ends = time.monotonic() + START_S
+    while time.monotonic() < ends:
+        if process.poll() is not None:
+            break
+        if found := ADDRESS.search(log.read_text("utf-8", "replace")):
+            url = found[0].rstrip("/")
+            try:
+                if httpx.get(f"{url}/readyz", timeout=10).status_code == httpx.codes.OK:
+                    return url
+            except httpx.TransportError:
+                pass
+        time.sleep(0.05)
+    raise AssertionError(f"the server does not answer: {log.read_text('utf-8', 'replace')[-4_000:]}")
+
+
+def shrag(home: Path, *arguments: str, **environment: object) -> "subprocess.CompletedProcess[str]":
+    """Run a command to its end in a process of its own."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / "shrag.py"), *arguments],
+        env=environment_of(home, **environment) | {"COLUMNS": "200"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=START_S,
+    )
+
+
+def files_open(process: int) -> int:
+    """Count the files that a process has open."""
+    return len(os.listdir(f"/proc/{process}/fd"))
