@@ -54,6 +54,7 @@ COMMANDS = {
     "explain": ("retriever.commands:explain", "Say why a passage scores what it scores."),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
+    "rerun": ("retriever.commands:rerun", "Run a recorded search again, and tell what differs."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the page, the API and the ways in for other programs."),
     "trace": ("generator.commands:trace", "Show a saved trace, or compare two."),

@@ -4,7 +4,6 @@ import hashlib
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from indexer.manifest import Manifest
 from indexer.output_files import write_output
 from indexer.settings import IndexerSettings
 from indexer.terminal import json_text
+from indexer.versions import installed_version
 
 SUFFIX = ".manifest.json"
 # What a run's order may depend on.
@@ -82,7 +82,7 @@ def file_record(path: Path) -> dict[str, Any]:
 
 def project_version() -> str:
     """Return the version of what is installed; "not installed" where it runs from a bare checkout."""
-    return _version("shrag")
+    return installed_version("shrag")
 
 
 def models_record(settings: IndexerSettings, applied: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -104,12 +104,5 @@ def software(*, models: bool) -> dict[str, Any]:
     return {
         "shrag": project_version(),
         "python": platform.python_version(),
-        "libraries": {library: _version(library) for library in libraries},
+        "libraries": {library: installed_version(library) for library in libraries},
     }
-
-
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "not installed"

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from indexer.columns import display_width, line_width, table, wrap, wrapped_table
+from indexer.manifest import Manifest
 from indexer.options import chosen_index, json_option, name_option
 from indexer.output_files import check_output, output_file, write_standard_output
 from indexer.requests import counted
@@ -111,6 +112,13 @@ def plan_options(command: Command) -> Command:
     metavar="FILE",
     help="Where --export writes to; else standard output.",
 )
+@click.option(
+    "--record",
+    "record_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Save all that is needed to report the search, and to run it again: FILE.json or FILE.md.",
+)
 def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     name: str | None,
@@ -128,6 +136,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     as_json: bool,
     export: str | None,
     out: Path | None,
+    record_file: Path | None,
 ) -> None:
     """Find the papers that answer QUESTION, in Korean or English.
 
@@ -149,8 +158,12 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     settings, places = RetrieverSettings(), IndexerSettings()
     filters, synonyms = make_filters(year, lang, journal), synonyms or settings.synonyms
     name = chosen_index(name, places)
-    if out:
-        check_output(out, (synonyms, places.home / name, *named_paths(places, settings)))
+    if record_file:
+        from retriever.search_record_files import form_of
+
+        form_of(record_file)
+    for file in filter(None, (out, record_file)):
+        check_output(file, (synonyms, places.home / name, *named_paths(places, settings)))
     constraints = chosen_constraints(
         question, settings, exclude=exclude, strict_time=strict_time, found=not no_constraints
     )
@@ -158,18 +171,58 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         question, method, k, filters, constraints=constraints, keywords=keywords or None, skip=skip
     )
 
-    async def of_version(version: SearchIndex) -> tuple[SearchResult, list[dict[str, Any]]]:
+    async def of_version(version: SearchIndex) -> tuple[SearchResult, list[dict[str, Any]], Manifest]:
         result = await run(version, request, settings)
-        return result, await records_of_hits(version, result.hits) if export else []
+        records = await records_of_hits(version, result.hits) if export else []
+        return result, records, version.manifest
 
     with open_index(places, name, synonyms, follow=True) as index:
-        result, records = asyncio.run(index.ask(of_version))
+        result, records, manifest = asyncio.run(index.ask(of_version))
     if export:
         _write_export(result, export_named(export).encoded(records), out)
     elif as_json:
         echo_json(result.as_record())
     else:
         show_search(result)
+    if record_file:  # last: a full disk costs no result
+        from retriever.search_record import search_record
+        from retriever.search_record_files import save
+
+        save(search_record(manifest, request, result), record_file)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", help="The index's name; else that of the record.")
+@synonyms_option
+@json_option
+def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) -> None:
+    """Run the search again that FILE, made by `search --record FILE.json`, describes; exit 1 if hits differ.
+
+    The settings are those that took effect then.
+    """
+    from retriever.index import SearchIndex, open_index
+    from retriever.rerun import compare, comparison_lines
+    from retriever.search import search as run
+    from retriever.search_record import SearchRecord, search_record
+    from retriever.search_record_files import load
+
+    then = load(file)
+    request, settings = then.request, then.settings()
+
+    async def of_version(version: SearchIndex) -> SearchRecord:
+        return search_record(version.manifest, request, await run(version, request, settings))
+
+    with open_index(IndexerSettings(), name or then.index_name, synonyms, follow=True) as index:
+        found = compare(then, asyncio.run(index.ask(of_version)))
+    if as_json:
+        echo_json(found.as_record())
+    else:
+        echo_lines(comparison_lines(found))
+    if not found.same:
+        came, went, moved = len(found.came), len(found.went), len(found.moved)
+        echo(f"the hits differ: {came} came, {went} went, {moved} moved", err=True)
+        raise SystemExit(1)
 
 
 @click.command()
