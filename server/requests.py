@@ -31,25 +31,21 @@ class Asked(BaseModel):
     year: Annotated[str | None, Field(description="2019, 2019..2024, ..2024 or 2019..")] = None
     lang: Annotated[str | None, Field(description="of the passage: ko, en or other")] = None
     journal: Annotated[str | None, Field(description="the journal's name, exactly")] = None
-    exclude: Annotated[list[str], Field(description="rank papers about these terms lower")] = []
+    exclude: Annotated[tuple[str, ...], Field(description="rank papers about these terms lower")] = ()
     strict_time: Annotated[bool, Field(description="leave out papers of other years than asked for")] = False
     constraints: Annotated[
         bool, Field(description="what the question excludes, and its years, have a part in the order")
     ] = True
 
     keywords: Annotated[
-        list[str] | None,
+        tuple[str, ...] | None,
         Field(description="k1, k2, … instead of those of the question, as a person ordered them"),
     ] = None
-    skip: Annotated[list[str], Field(description="names of queries to leave out: SQ9, question")] = []
+    skip: Annotated[tuple[str, ...], Field(description="names of queries to leave out: SQ9, question")] = ()
 
     def filters(self) -> Filters:
         """Return the filters; BadFilter where they cannot be read."""
         return make_filters(self.year, self.lang, self.journal)
-
-    def given_keywords(self) -> tuple[str, ...] | None:
-        """Return the keywords that stand in for the question's."""
-        return None if self.keywords is None else tuple(self.keywords)
 
     def chosen_constraints(self, settings: RetrieverSettings) -> Constraints | None:
         """Return the constraints of these options; None leaves them to the question."""
@@ -76,8 +72,8 @@ class SearchCall(Asked):
             k=self.k,
             filters=self.filters(),
             constraints=self.chosen_constraints(settings),
-            keywords=self.given_keywords(),
-            skip=tuple(self.skip),
+            keywords=self.keywords,
+            skip=self.skip,
         )
 
 
@@ -105,4 +101,4 @@ class AskCall(Asked):
         )
         find_way(asked.way)
         method_named(asked.method)
-        return replace(asked, keywords=self.given_keywords(), skip=tuple(self.skip))
+        return replace(asked, keywords=self.keywords, skip=self.skip)

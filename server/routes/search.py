@@ -4,10 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from retriever.search import search
 from server.gate import Search
-from server.leaving import while_connected
 from server.requests import SearchCall
+from server.searching import searched
 from server.services import Services, Shared
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -28,9 +27,6 @@ async def search_by_body(request: Request, call: SearchCall, services: Shared, _
 
 
 async def _search(request: Request, call: SearchCall, services: Services) -> dict[str, Any]:
-    settings = services.settings.retriever
-    asked = call.request(settings)
-    name = await services.indexes.chosen(call.index)
-    index = await services.indexes.get(name)
-    result = await while_connected(request, services, search(index, asked, settings))
-    return {"index": name, **result.as_record()}
+    asked = call.request(services.settings.retriever)
+    result, manifest = await searched(request, services, call.index, asked)
+    return {"index": manifest.name, "fingerprint": manifest.fingerprint, **result.as_record()}

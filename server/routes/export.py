@@ -1,0 +1,65 @@
+"""References to take along: of marked papers, or of all that a search finds."""
+
+import asyncio
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import Field, model_validator
+
+from retriever.exports import export_named, export_names
+from retriever.index import SearchIndex
+from retriever.paper_records import records_of_hits, records_of_papers
+from retriever.search import search
+from server.gate import Search
+from server.leaving import while_connected
+from server.requests import SearchCall
+from server.services import Services, Shared
+
+router = APIRouter(prefix="/api/v1", tags=["papers"])
+
+MOST_PAPERS = 1_000
+
+
+class ExportCall(SearchCall):
+    """Papers by their ids, or a search for them; one of the two."""
+
+    format: Annotated[str, Field(description=", ".join(export_names()))]
+    question: str = ""
+    ids: Annotated[tuple[str, ...], Field(max_length=MOST_PAPERS, description="of papers")] = ()
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> Self:
+        if bool(self.ids) == bool(self.question.strip()):
+            raise ValueError("give ids of papers or a question, one of the two")
+        return self
+
+
+@router.get("/export", response_class=Response)
+async def export_by_address(
+    request: Request, call: Annotated[ExportCall, Query()], services: Shared, _: Search
+) -> Response:
+    """Return references as a file of the format asked for."""
+    return await _export(request, call, services)
+
+
+@router.post("/export", response_class=Response)
+async def export_by_body(request: Request, call: ExportCall, services: Shared, _: Search) -> Response:
+    """Return references as a file of the format asked for."""
+    return await _export(request, call, services)
+
+
+async def _export(request: Request, call: ExportCall, services: Services) -> Response:
+    export, settings = export_named(call.format), services.settings.retriever
+    name = await services.indexes.chosen(call.index)
+    index = await services.indexes.get(name)
+
+    async def of_version(version: SearchIndex) -> list[dict[str, Any]]:
+        if call.ids:
+            return await records_of_papers(version, call.ids)
+        return await records_of_hits(version, (await search(version, call.request(settings), settings)).hits)
+
+    records = await while_connected(request, services, index.ask(of_version))
+    written = await asyncio.to_thread(lambda: b"".join(export.encoded(records)))
+    named = {"Content-Disposition": f'attachment; filename="{name}.{export.extension.lstrip(".")}"'}
+    return Response(written, media_type=export.media_type, headers=named)
