@@ -57,6 +57,7 @@ COMMANDS = {
     "rerun": ("retriever.commands:rerun", "Run a recorded search again, and tell what differs."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the page, the API and the ways in for other programs."),
+    "settings": ("stack.commands:settings", "List the settings, and where their values are from."),
     "trace": ("generator.commands:trace", "Show a saved trace, or compare two."),
 }
 

@@ -4,20 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 PREFIX = "SHRAG_"
+Place: TypeAlias = tuple[str, ...]  # the tables that a setting is in, and its name
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A setting: ("llm", "base_url") is SHRAG_LLM__BASE_URL, and base_url of the table [llm]."""
 
-    place: tuple[str, ...]
+    place: Place
     field: FieldInfo
 
     @property
@@ -41,24 +42,24 @@ class Setting:
         return SecretStr in self.kinds
 
 
-def variable_at(place: tuple[str, ...]) -> str:
+def variable_at(place: Place) -> str:
     """Return the variable of a setting, or of a group of them."""
     return PREFIX + "__".join(place).upper()
 
 
-def prefix_of(settings: type[BaseSettings]) -> tuple[str, ...]:
+def prefix_of(settings: type[BaseSettings]) -> Place:
     """Return the table that a class of settings begins in: () or ("server",)."""
     prefix = str(settings.model_config.get("env_prefix", "")).removeprefix(PREFIX)
     return tuple(part.lower() for part in prefix.split("__") if part)
 
 
 @cache
-def settings_of(settings: type[BaseSettings]) -> dict[tuple[str, ...], Setting]:
+def settings_of(settings: type[BaseSettings]) -> dict[Place, Setting]:
     """Return the settings of a class by place, those of its groups too."""
     return dict(_within(settings, prefix_of(settings)))
 
 
-def _within(model: type[BaseModel], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Setting]]:
+def _within(model: type[BaseModel], above: Place) -> Iterator[tuple[Place, Setting]]:
     for name, field in model.model_fields.items():
         place, kind = (*above, name), field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):

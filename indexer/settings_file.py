@@ -98,11 +98,11 @@ def distrusted(path: Path, opened: os.stat_result) -> str:
     own = {0, os.geteuid()}
     if opened.st_uid not in own or path.lstat().st_uid not in own:
         return "belongs to another user"
-    shared = opened.st_mode & stat.S_IWGRP and not _is_ones_own_group(opened.st_gid)
+    shared = opened.st_mode & stat.S_IWGRP and not is_ones_own_group(opened.st_gid)
     return "can be written by others" if shared or opened.st_mode & stat.S_IWOTH else ""
 
 
-def _is_ones_own_group(gid: int) -> bool:
+def is_ones_own_group(gid: int) -> bool:
     """Tell whether a group is that of this user alone, as many systems make one a user."""
     try:
         group, user = grp.getgrgid(gid), pwd.getpwuid(os.geteuid())

@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSourc
 from indexer.errors import InvalidSettingsFile
 from indexer.settings_fields import (
     PREFIX,
+    Place,
     Setting,
     is_path,
     prefix_of,
@@ -85,7 +86,7 @@ def _is_relative(setting: Setting, value: str) -> bool:
     return is_path(setting) and not value.startswith(("/", "~"))
 
 
-def value_at(values: Any, place: tuple[str, ...]) -> Any:
+def value_at(values: Any, place: Place) -> Any:
     """Return the value at a place of nested tables, None where there is none."""
     for part in place:
         if not isinstance(values, Mapping) or part not in values:
@@ -94,7 +95,7 @@ def value_at(values: Any, place: tuple[str, ...]) -> Any:
     return values
 
 
-def _with(values: dict[str, Any], place: tuple[str, ...], value: Any) -> dict[str, Any]:
+def _with(values: dict[str, Any], place: Place, value: Any) -> dict[str, Any]:
     name, *inside = place
     return values | {name: _with(values[name], tuple(inside), value) if inside else value}
 
@@ -135,7 +136,7 @@ def settings_classes() -> tuple[type[LayeredSettings], ...]:
     )
 
 
-def all_settings() -> dict[tuple[str, ...], Setting]:
+def all_settings() -> dict[Place, Setting]:
     """Return all settings by place."""
     return {
         place: setting for settings in settings_classes() for place, setting in settings_of(settings).items()
@@ -146,7 +147,7 @@ def check_names(file: SettingsFile) -> None:
     """Raise InvalidSettingsFile for the first key or table of a file that is none of the settings'."""
     known = all_settings()
     tables = {place[:length] for place in known for length in range(1, len(place))}
-    waiting: list[tuple[tuple[str, ...], Any]] = [((key,), value) for key, value in file.values.items()]
+    waiting: list[tuple[Place, Any]] = [((key,), value) for key, value in file.values.items()]
     while waiting:
         place, value = waiting.pop(0)
         key = ".".join(place)
@@ -156,7 +157,7 @@ def check_names(file: SettingsFile) -> None:
             waiting += [((*place, name), inner) for name, inner in value.items()]
         elif place not in known:
             raise InvalidSettingsFile(
-                f"{file.path}: there is no setting {key}", remedy=_instead(place, known)
+                f"{file.path}: there is no setting {key}", remedy=_instead(place, known, tables)
             )
         elif isinstance(value, dict) and dict not in known[place].kinds:
             raise InvalidSettingsFile(f"{file.path}: {key} is a setting, and no table")
@@ -164,14 +165,14 @@ def check_names(file: SettingsFile) -> None:
             raise InvalidSettingsFile(f"{file.path}: {key}: neither true nor false can be its value")
 
 
-def _instead(place: tuple[str, ...], known: Mapping[tuple[str, ...], Setting]) -> str:
-    """Say which settings are spelled like one that is not there, else which there are beside it."""
+def _instead(place: Place, known: Mapping[Place, Setting], tables: set[Place]) -> str:
+    """Say what is spelled like a setting that is not there, else which there are beside it."""
     wanted = ".".join(place).lower().removeprefix(PREFIX.lower()).replace("__", ".").replace("-", "_")
     keys = [setting.key for setting in known.values()]
     same = [key for key in keys if key == wanted or key.endswith(f".{wanted.rpartition('.')[2]}")]
-    if near := same or get_close_matches(wanted, keys, 3):
+    if near := same or get_close_matches(wanted, [*keys, *map(".".join, tables)], 3):
         return f"there is {', '.join(sorted(near, key=lambda key: key != wanted))}"
-    beside = [key for key in keys if key.startswith(f"{'.'.join(place[:-1])}.")] if place[1:] else []
+    beside = [setting.key for at, setting in known.items() if at[:-1] == place[:-1] != ()]
     return f"there are {', '.join(beside)}" if beside else "shrag settings lists all there are"
 
 

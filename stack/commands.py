@@ -1,4 +1,4 @@
-"""The commands around the services: `doctor` and `bundle`."""
+"""The commands around the services: `doctor`, `settings` and `bundle`."""
 
 from pathlib import Path
 from shlex import quote
@@ -50,6 +50,37 @@ def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
         show_findings(findings)
     if not all_is_well(findings):
         raise SystemExit(1)
+
+
+@click.command()
+@click.option(
+    "--toml", is_flag=True, help="Print a shrag.toml instead, with all settings and their defaults."
+)
+@json_option
+def settings(toml: bool, as_json: bool) -> None:
+    """List every setting, its value, where that is from, and what it is for; keys are hidden.
+
+    A value is from a variable, from the file, or the default. The file is that of SHRAG_CONFIG, else
+    ./shrag.toml, ~/.config/shrag/shrag.toml or /etc/shrag/shrag.toml, the first that exists.
+    """
+    from indexer.columns import wrapped_table
+    from indexer.settings_file import read_settings_file
+    from stack.settings_listing import default_file, listing_rows, settings_in_force
+
+    if toml and as_json:
+        raise click.UsageError("--toml and --json exclude each other")
+    if toml:
+        echo_lines(default_file())
+        return
+    file = read_settings_file()
+    found = settings_in_force(file)
+    if as_json:
+        record = {"file": str(file.path) if file else None, "settings": [each.as_record() for each in found]}
+        echo_json(record)
+        return
+    for lines in wrapped_table(listing_rows(found)):
+        echo_lines(lines)
+    echo(f"file: {file.path}" if file else "there is no file of settings", err=True)
 
 
 class _WithDefault(click.Group):

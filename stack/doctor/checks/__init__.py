@@ -10,10 +10,12 @@ from stack.doctor.checks.engine import REACHABLE, check_engine
 from stack.doctor.checks.index import check_index
 from stack.doctor.checks.language_model import check_language_model
 from stack.doctor.checks.libraries import check_libraries
+from stack.doctor.checks.settings import check_settings
 from stack.doctor.findings import Check, Examined, Finding, failed, of_check
 
 CHECKS: dict[str, Check] = {
     "libraries": check_libraries,
+    "settings": check_settings,
     "disk": check_disk,
     "engine": check_engine,
     "index": check_index,

@@ -1,0 +1,57 @@
+"""The settings: where each that is set is from, who can read keys in the file, variables that set nothing."""
+
+import os
+import stat
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+
+from indexer.settings_fields import PREFIX, variable_at
+from indexer.settings_file import CONFIG, NAME, distrusted, is_ones_own_group, read_settings_file
+from indexer.settings_sources import all_settings
+from indexer.toml_text import toml_value
+from stack.doctor.findings import Examined, Finding
+from stack.settings_listing import SettingInForce, settings_in_force
+
+OF_TESTS = "SHRAG_TEST_"
+
+
+def check_settings(examined: Examined) -> Iterator[Finding]:
+    """Tell the file, each value that is set and by what, and which variables set nothing."""
+    del examined
+    file = read_settings_file()
+    found = settings_in_force(file)
+    if file is None:
+        yield Finding("file", "not configured", f"there is no {NAME}: variables and defaults hold")
+    else:
+        yield Finding("file", "ok", f"{len(file.values)} keys and tables", configured=str(file.path))
+        yield from _permissions(file.path, found)
+    for each in found:
+        if each.source:
+            shown = each.shown if isinstance(each.shown, str) else toml_value(each.shown)
+            yield Finding(each.setting.key, "ok", shown, configured=each.source)
+    yield from _unknown_variables()
+
+
+def _permissions(path: Path, found: list[SettingInForce]) -> Iterator[Finding]:
+    """Warn of a file that others can write, or can read though it holds a key."""
+    status = path.stat()
+    if why := distrusted(path, status):
+        yield Finding("file, permissions", "warning", why, str(path), f"chmod go-w {path}, or own it")
+    by_group = status.st_mode & stat.S_IRGRP and not is_ones_own_group(status.st_gid)
+    secrets = [each.setting.key for each in found if each.setting.secret and each.source == str(path)]
+    if secrets and (by_group or status.st_mode & stat.S_IROTH):
+        what = f"others can read it, and it holds {', '.join(secrets)}"
+        yield Finding("file, secrets", "warning", what, str(path), f"chmod 600 {path}")
+
+
+def _unknown_variables() -> Iterator[Finding]:
+    known = {CONFIG}
+    for place, setting in all_settings().items():
+        known |= {setting.variable, *(variable_at(place[:length]) for length in range(1, len(place)))}
+    for name in sorted(os.environ):
+        if not name.upper().startswith(PREFIX) or name.upper() in known or name.startswith(OF_TESTS):
+            continue
+        near = get_close_matches(name.upper(), sorted(known), 1)
+        mend = f"there is {near[0]}" if near else "shrag settings lists all there are"
+        yield Finding(name, "warning", "no setting has this name: it sets nothing", mend=mend)

@@ -1,0 +1,102 @@
+"""Every setting with its value and where that is from, and a shrag.toml of the defaults."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from pydantic import SecretStr
+
+from indexer.columns import wrap
+from indexer.settings_fields import Setting, prefix_of, settings_of
+from indexer.settings_file import SettingsFile
+from indexer.settings_sources import all_settings, settings_classes, source_of, variables_source
+from indexer.toml_text import toml_value
+
+HEADER = """\
+# Settings of SHRAG. Commented out are the defaults; to set one, take away the # before its name.
+# Variables win over this file: SHRAG_HOME over home, SHRAG_LLM__MODEL over model of [llm].
+"""
+COMMENT_WIDTH = 98
+HIDDEN = "(hidden)"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInForce:
+    """A setting, its value, and the variable or file that gives it; "" where it has its default."""
+
+    setting: Setting
+    value: Any
+    source: str
+
+    @property
+    def shown(self) -> Any:
+        """Return the value as JSON has it, without what may be a secret: keys, and fields of a request."""
+        if isinstance(self.value, SecretStr):
+            return HIDDEN if self.value.get_secret_value() else ""
+        if isinstance(self.value, dict):
+            return dict.fromkeys(self.value, HIDDEN)
+        if isinstance(self.value, frozenset):
+            return sorted(self.value)
+        return (
+            self.value
+            if self.value is None or isinstance(self.value, bool | int | float)
+            else str(self.value)
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "key": self.setting.key,
+            "variable": self.setting.variable,
+            "value": self.shown,
+            "source": self.source or None,
+            "description": self.setting.field.description,
+        }
+
+
+def settings_in_force(file: SettingsFile | None) -> list[SettingInForce]:
+    """Read all settings; raises what a command raises whose settings do not fit."""
+    found = []
+    for settings in settings_classes():
+        values, variables = settings(), variables_source(settings)()
+        for place, setting in settings_of(settings).items():
+            value: Any = values
+            for name in place[len(prefix_of(settings)) :]:
+                value = getattr(value, name)
+            found.append(SettingInForce(setting, value, source_of(setting, settings, file, variables)))
+    return found
+
+
+def listing_rows(settings: Iterable[SettingInForce]) -> list[tuple[str, ...]]:
+    """Return the rows of a table, its header the first."""
+    rows: list[tuple[str, ...]] = [("setting", "value", "from", "what")]
+    for each in settings:
+        shown = (
+            ""
+            if each.shown is None
+            else each.shown
+            if isinstance(each.shown, str)
+            else toml_value(each.shown)
+        )
+        described = each.setting.field.description or ""
+        rows.append((each.setting.key, shown, each.source or "default", described))
+    return rows
+
+
+def default_file() -> Iterator[str]:
+    """Yield the lines of a shrag.toml that says nothing but what there is to say."""
+    yield from HEADER.splitlines()
+    # What stands in no table comes before all tables.
+    settings = sorted(all_settings().values(), key=lambda setting: len(setting.place) > 1)
+    for table, inside in groupby(settings, key=lambda setting: setting.place[:-1]):
+        yield ""
+        if table:
+            yield f"[{'.'.join(table)}]"
+        for setting in inside:
+            yield from (f"# {line}" for line in wrap(setting.field.description or "", COMMENT_WIDTH))
+            default = setting.field.get_default(call_default_factory=True)
+            if isinstance(default, SecretStr):
+                default = default.get_secret_value()
+            unset = default is None
+            yield f"#{setting.place[-1]} = {'' if unset else toml_value(default)}".rstrip()
