@@ -16,6 +16,7 @@ from indexer.remedies import INDEX_CALLED_FOR, describe_error
 from indexer.standard_streams import flush_standard_output, standard_streams
 from indexer.terminal import echo, echo_lines
 from retriever import errors as retriever_errors
+from server import errors as server_errors
 from stack import errors as stack_errors
 
 # What a start loads stays, and to look through it at the default pace takes a tenth of the start.
@@ -33,12 +34,15 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     generator_errors.ModelNotConfigured,
     generator_errors.UnknownWay,
     eval_errors.BadMeasure,
+    server_errors.NotProtected,
+    server_errors.UnknownKey,
     stack_errors.BundleCallError,
 )
 RUN_ERRORS: tuple[type[Exception], ...] = (
     indexer_errors.IndexerError,
     generator_errors.GeneratorError,
     eval_errors.EvalError,
+    server_errors.ServerError,
     stack_errors.StackError,
 )
 
@@ -54,6 +58,7 @@ COMMANDS = {
     "explain": ("retriever.commands:explain", "Say why a passage scores what it scores."),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
+    "keys": ("server.key_commands:keys", "Make keys for callers of the server, list them, end them."),
     "rerun": ("retriever.commands:rerun", "Run a recorded search again, and tell what differs."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the page, the API and the ways in for other programs."),

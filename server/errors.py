@@ -3,8 +3,18 @@
 ServerError
 ├── BadRequest        a call that cannot be read: `place` says which part of it
 ├── TooBusy           refused before any work was done; `retry_after_s` says when to come again
-└── Stopping          the server is being stopped
+├── TooOften          more calls than a key, or an address, has in a time
+├── Unauthorized      no key, or one that opens nothing
+├── Forbidden         a key that does not allow this, or a page of another site that asks
+├── Misdirected       a name of a host that this server does not answer to
+├── TooSlow           work that took longer than it may
+├── NotProtected      the server would answer everybody, and nobody has said that it may
+├── Stopping          the server is being stopped
+├── UnknownKey        no key of that id
+└── KeysUnreadable    the store of keys cannot be read or written
 """
+
+from indexer.errors import RemediableError
 
 
 class ServerError(Exception):
@@ -31,3 +41,40 @@ class TooBusy(ServerError):
 
 class Stopping(ServerError):
     """The server is being stopped."""
+
+
+class TooOften(TooBusy):
+    """A key, or an address, has made as many calls as it may in a time."""
+
+
+class Unauthorized(ServerError):
+    """No key, or one that opens nothing."""
+
+
+class Forbidden(ServerError):
+    """A key that does not allow this, or a page of another site that asks."""
+
+
+class Misdirected(ServerError):
+    """A name of a host that this server does not answer to."""
+
+
+class TooSlow(ServerError):
+    """Work that took longer than it may."""
+
+
+class NotProtected(RemediableError, ServerError):
+    """The server would answer everybody, and nobody has said that it may."""
+
+
+class UnknownKey(RemediableError, ServerError):
+    """No key has that id."""
+
+
+class KeysUnreadable(RemediableError, ServerError):
+    """The store of keys cannot be read or written; `passing` where that may be over in a moment."""
+
+    def __init__(self, what: str, *, remedy: str | tuple[str, ...] = (), passing: bool = False) -> None:
+        """Keep whether it is worth trying again."""
+        self.passing = passing
+        super().__init__(what, remedy=remedy)

@@ -15,14 +15,14 @@ __all__ = ["NAME", "sample_home"]
 
 
 @pytest.fixture(scope="session")
-def served(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:  # noqa: F811
+def served(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Start `shrag serve` on the sample: without keys, without a model; `served.url` is where."""
     with serving(sample_home, tmp_path_factory.mktemp("served") / "log") as server:
         yield server
 
 
 @pytest.fixture
-def client(sample_home: Path) -> Iterator[TestClient]:  # noqa: F811
+def client(sample_home: Path) -> Iterator[TestClient]:
     """Run the application on the sample in this process; it is called without a network."""
     app = create_app(settings_of(sample_home), ServerSettings())
     with TestClient(app, base_url="http://localhost") as client:

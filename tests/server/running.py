@@ -1,6 +1,5 @@
 """`shrag serve` as a process of the tests, each until the end of a block."""
 
-import os
 import re
 import subprocess
 import sys
@@ -39,7 +38,7 @@ def serving(home: Path, log: Path, *options: str, **environment: object) -> Iter
 
     Two underscores stand in the names as they do in variables: server__workers=2.
     """
-    command = [sys.executable, ROOT / "shrag.py", "serve", "--port", "0", *options]
+    command = [sys.executable, str(ROOT / "shrag.py"), "serve", "--port", "0", *options]
     with log.open("wb") as errors:
         process = subprocess.Popen(
             command, env=environment_of(home, **environment), stdin=subprocess.DEVNULL, stderr=errors
@@ -84,8 +83,3 @@ def shrag(home: Path, *arguments: str, **environment: object) -> "subprocess.Com
         check=False,
         timeout=START_S,
     )
-
-
-def files_open(process: int) -> int:
-    """Count the files that a process has open."""
-    return len(os.listdir(f"/proc/{process}/fd"))

@@ -1,0 +1,126 @@
+"""Keys of callers: 256 random bits, of which the server keeps a hash.
+
+A key reads `shrag_ID_SECRET`. It is found by its id, which is no secret and stands in lists and logs, and
+compared as a whole. What is kept is its SHA-256: a slow hash is for secrets that can be guessed, and one of
+2^256 cannot; it would make each request dear and nothing else.
+"""
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Any, Literal, TypeAlias
+
+from indexer.errors import InvalidCall
+
+Scope: TypeAlias = Literal["read", "admin"]
+SCOPES: tuple[Scope, ...] = ("read", "admin")
+
+PREFIX = "shrag_"
+FORM = re.compile(r"shrag_([a-z2-7]{10})_([A-Za-z0-9_-]{43})")
+ID_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+ID_LENGTH = 10
+SECRET_BYTES = 32
+LONGEST_LABEL = 100
+LONGEST_LIFE_DAYS = 36_500
+NOBODY = bytes(32)  # what a key of an unknown id is compared with
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is kept of a key; times are in UTC. Without indexes it opens all of them."""
+
+    id: str
+    digest: bytes  # SHA-256 of the whole key
+    label: str
+    scope: Scope
+    indexes: tuple[str, ...]
+    created: datetime
+    expires: datetime | None = None
+    revoked: datetime | None = None
+    last_used: date | None = None
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """What it allows: who may administer may read."""
+        return SCOPES if self.scope == "admin" else ("read",)
+
+    def state(self, now: datetime) -> str:
+        """Return active, expired or revoked."""
+        if self.revoked:
+            return "revoked"
+        return "expired" if self.expires and self.expires <= now else "active"
+
+    def as_record(self, now: datetime) -> dict[str, Any]:
+        """Return what may be shown of it."""
+        return {
+            "id": self.id,
+            "label": self.label,
+            "scope": self.scope,
+            "indexes": list(self.indexes),
+            "created": self.created.isoformat(timespec="seconds"),
+            "expires": self.expires and self.expires.isoformat(timespec="seconds"),
+            "revoked": self.revoked and self.revoked.isoformat(timespec="seconds"),
+            "last_used": self.last_used and self.last_used.isoformat(),
+            "state": self.state(now),
+        }
+
+
+def digest_of(text: str) -> bytes:
+    """Return the hash by which a key, or a session, is kept."""
+    return sha256(text.encode()).digest()
+
+
+def make_key(
+    label: str = "",
+    scope: Scope = "read",
+    indexes: tuple[str, ...] = (),
+    expires: datetime | None = None,
+    *,
+    now: datetime | None = None,
+) -> tuple[str, Key]:
+    """Draw a key; return it, which is never to be had again, and what is kept of it.
+
+    Raises:
+        InvalidCall: the label is too long, or the time of its end has passed.
+    """
+    now = now or datetime.now(UTC)
+    if len(label) > LONGEST_LABEL:
+        raise InvalidCall(f"a label has at most {LONGEST_LABEL} characters")
+    if expires and expires <= now:
+        raise InvalidCall(f"a key that expires at {expires.isoformat()} would not open anything")
+    key_id = "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
+    key = f"{PREFIX}{key_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
+    return key, Key(key_id, digest_of(key), label, scope, indexes, now, expires)
+
+
+def id_of(key: str) -> str | None:
+    """Return the id that a key names, None where it has not the form of one."""
+    found = FORM.fullmatch(key)
+    return found[1] if found else None
+
+
+def opens(given: str, key: Key | None, now: datetime) -> bool:
+    """Tell whether what a caller gave is that key, and still good; without a key it takes as long."""
+    same = compare_digest(digest_of(given), key.digest if key else NOBODY)
+    return bool(same and key and key.state(now) == "active")
+
+
+def end_of(given: str, now: datetime) -> datetime:
+    """Read when a key is to expire: `90d`, or a date, whose whole day it lasts.
+
+    Raises:
+        InvalidCall: it is neither.
+    """
+    if found := re.fullmatch(r"([0-9]{1,6})d", given):
+        if not 0 < int(found[1]) <= LONGEST_LIFE_DAYS:
+            raise InvalidCall(f"{given}: between 1 and {LONGEST_LIFE_DAYS} days")
+        return (now + timedelta(days=int(found[1]))).replace(microsecond=0)
+    try:
+        return datetime.combine(date.fromisoformat(given), time(23, 59, 59), UTC)
+    except ValueError:
+        raise InvalidCall(
+            f"{given!r} is neither a number of days, like 90d, nor a date, like 2027-12-31"
+        ) from None
