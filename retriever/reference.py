@@ -54,7 +54,7 @@ class Reference:
 
 def reference_of(record: Mapping[str, Any]) -> Reference:
     """Read a paper's record (as `retriever.paper_records` reads it); a value of another type is left out."""
-    year, lang = record.get("year"), record.get("lang")
+    year, lang = record.get("year"), _line(record, "lang")
     return Reference(
         id=_line(record, "doc_id") or _line(record, "id"),
         title=_line(record, "title"),

@@ -166,6 +166,7 @@ def by_citeproc(text: str) -> list[Read]:
 
 
 def by_csv(text: str) -> list[Read]:
+    csv.field_size_limit(10_000_000)  # of Python's reader it is 131,072 characters
     return [_of_row(row) for row in csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))]
 
 

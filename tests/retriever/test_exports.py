@@ -1,11 +1,18 @@
 """What is taken along comes back equal, from whatever a record holds."""
 
+import csv
+import io
 import json
+import re
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from retriever.errors import BadFilter
 from retriever.exports import export_named, export_names
+from tests.hostile import TEXTS, VALUES
 from tests.retriever import reading_exports as reading
 
 READERS = {
@@ -18,7 +25,7 @@ READERS = {
     "csv": ("csv", reading.by_csv),
     "pandas": ("csv", reading.by_pandas),
 }
-RECORDS = [
+RECORDS: list[dict[str, Any]] = [
     {
         "id": "KO-1",
         "doc_id": "KO-1",
@@ -75,3 +82,129 @@ def test_a_korean_name_with_a_space_stays_whole():
     assert "AU  - 남궁 민재,\r\n" in reading.written("ris", [record])
     assert reading.by_pybtex(reading.written("bibtex", [record]))[0].authors == ("남궁 민재",)
     assert reading.by_citeproc(reading.written("csl-json", [record]))[0].authors == ("남궁 민재",)
+
+
+# Whatever a record holds: values of any type, and texts that the formats would obey.
+HOSTILE = (
+    "ER  - ",
+    "x\r\nER  - \r\nTY  - JOUR\r\nTI  - injected",
+    "x\u2028ER  - \x85TY  - JOUR\x0bTI  - injected",
+    "TY  - JOUR",
+    "}",
+    "{{{",
+    "}, author = {injected}}\n@article{injected, title={x}",
+    "\\input{/etc/passwd}",
+    "\\",
+    "$x_2^{a}$ % comment",
+    '"# @string{a = "b"}',
+    '=HYPERLINK("http://example.org")',
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1+1",
+    "\r=1+1",
+    "＝1+1",
+    '"=1+1',
+    "a\x00b\x1b[31m\x9b",
+    "a, b, c, d",
+    "and",
+    "Kim and Lee",
+    "others",
+    ",",
+    "\ud800",
+    "\ufeff\ufffe",
+    "<b>&amp;</b>]]>",
+)
+FIELDS = ("title", "title2", "abstract", "journal", "publisher", "doi", "url", "lang", "doc_id", "further")
+NAMES = st.sampled_from(HOSTILE) | TEXTS
+RECORD = st.fixed_dictionaries(
+    {"id": st.text(st.characters(exclude_categories=("Z", "C")), min_size=1, max_size=20)},
+    optional={
+        **dict.fromkeys(FIELDS, NAMES | st.sampled_from(VALUES)),
+        "authors": st.lists(NAMES, max_size=4) | st.sampled_from(VALUES),
+        "keywords": st.lists(NAMES, max_size=4) | st.sampled_from(VALUES),
+        "year": st.integers(1000, 2100) | st.sampled_from(VALUES),
+    },
+)
+
+
+@settings(max_examples=50)
+@given(st.lists(RECORD, max_size=4))
+def test_whatever_records_hold_each_is_read_as_one_reference(records):
+    ris = reading.by_rispy(reading.written("ris", records))
+    bibtex = reading.by_pybtex(reading.written("bibtex", records))
+    csl = reading.by_json(reading.written("csl-json", records))
+    cells, table = (read(reading.written("csv", records)) for read in (reading.by_csv, reading.by_pandas))
+
+    assert len(ris) == len(bibtex) == len(csl) == len(cells) == len(table) == len(records)
+    assert (
+        [paper.title for paper in ris] == [paper.title for paper in bibtex] == [paper.title for paper in csl]
+    )
+    assert [len(paper.authors) for paper in bibtex] == [len(paper.authors) for paper in csl]
+    assert cells == table
+    assert len(reading.by_citeproc(reading.written("csl-json", records))) == len({*map(_key, records)})
+    assert [json.loads(line) for line in reading.written("jsonl", records).splitlines()] == json.loads(
+        json.dumps(records)
+    )
+
+
+def _key(record):
+    return json.loads(reading.written("csl-json", [record]))[0]["id"]
+
+
+@pytest.mark.parametrize("program", ["ris2xml", "bib2xml"])
+@pytest.mark.parametrize("value", HOSTILE)
+def test_bibutils_reads_no_reference_more_nor_less(program, value):
+    records = [{"id": "A", "title": value, "authors": [value, "Kim, Ada"], "abstract": value}, {"id": "B"}]
+    name = READERS[program][0]
+
+    assert len(reading.by_bibutils(program, reading.written(name, records))) == 2
+
+
+@given(st.lists(RECORD, min_size=1, max_size=3))
+def test_no_cell_is_a_formula(records):
+    for row in csv.reader(io.StringIO(reading.written("csv", records).removeprefix("\ufeff"), newline="")):
+        for cell in row:
+            assert not cell.lstrip(' \t"').startswith(
+                ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+            )
+
+
+@given(st.lists(RECORD, min_size=1, max_size=3))
+def test_tex_is_left_no_command_but_those_that_stand_for_a_character(records):
+    for entry in reading.bibliography(reading.written("bibtex", records)).entries.values():
+        for name, value in entry.fields.items():
+            if name not in {"doi", "url"}:
+                left = value
+                for command in reading.COMMANDS:
+                    left = left.replace(command, "")
+                assert not re.search(r"[\\{}$%#&~^_]", left)
+            else:
+                assert not re.search(r"[\\{}$^]", value)
+
+
+def test_keys_are_valid_unique_in_either_case_and_the_same_in_every_export():
+    ids = ["SAMPLE-1", "sample-1", "논문1", "논문2", "a{b", "a}b", "%", "10.1/x#y"]
+    text = reading.written("bibtex", [{"id": key} for key in ids])
+    keys = re.findall(r"^@misc\{(.*?),?$", text, re.MULTILINE)
+
+    assert all(re.fullmatch(r"[A-Za-z0-9.:/+-]+", key) for key in keys)
+    assert len({key.casefold() for key in keys}) == len(ids)
+    assert [
+        f"@misc{{{key}" in reading.written("bibtex", [{"id": one}])
+        for key, one in zip(keys, ids, strict=True)
+    ] == [key != "sample-1-2" for key in keys]
+
+
+def test_ten_thousand_authors_are_all_written():
+    record = {"id": "A", "title": "t", "authors": [f"Kim{number}, Ada" for number in range(10_000)]}
+
+    for name, read in (READERS[reader] for reader in ("rispy", "pybtex", "citeproc", "csv", "ris2xml")):
+        assert read(reading.written(name, [record]))[0].authors == tuple(record["authors"])
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_no_records_make_a_file_without_references(reader):
+    name, read = READERS[reader]
+
+    assert read(reading.written(name, [])) == []

@@ -1,0 +1,86 @@
+"""What pages tell literature managers of a paper."""
+
+from html import escape
+from html.parser import HTMLParser
+from urllib.parse import parse_qsl
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retriever.embedded_metadata import citation_tags, coins
+from tests.hostile import TEXTS
+
+PAPER = {
+    "doc_id": "A-1",
+    "title": "논의 메탄 & <b>물</b>",
+    "authors": ["곽소율", "Kim, Ada"],
+    "year": 2023,
+    "journal": "토양과 물",
+    "doi": "https://doi.org/10.5555/A.1",
+    "url": "https://example.org/a?b=c&d",
+    "keywords": ["메탄", "methane"],
+    "lang": "ko",
+}
+
+
+def test_coins_is_a_context_object_of_a_journal_article():
+    assert parse_qsl(coins(PAPER), strict_parsing=True) == [
+        ("ctx_ver", "Z39.88-2004"),
+        ("rft_val_fmt", "info:ofi/fmt:kev:mtx:journal"),
+        ("rft.genre", "article"),
+        ("rft.atitle", "논의 메탄 & <b>물</b>"),
+        ("rft.jtitle", "토양과 물"),
+        ("rft.date", "2023"),
+        ("rft.au", "곽소율"),
+        ("rft.au", "Kim, Ada"),
+        ("rft_id", "info:doi/10.5555/A.1"),
+        ("rft_id", "https://example.org/a?b=c&d"),
+    ]
+
+
+def test_the_first_author_is_told_in_parts_where_the_record_has_them():
+    told = dict(parse_qsl(coins({"id": "A", "authors": ["Kim, Ada", "Lee, Bo"]})))
+
+    assert (told["rft.aulast"], told["rft.aufirst"], told["rft.genre"]) == ("Kim", "Ada", "unknown")
+
+
+def test_citation_tags_are_those_of_scholarly_search_engines():
+    assert citation_tags(PAPER) == [
+        ("citation_title", "논의 메탄 & <b>물</b>"),
+        ("citation_author", "곽소율"),
+        ("citation_author", "Kim, Ada"),
+        ("citation_publication_date", "2023"),
+        ("citation_journal_title", "토양과 물"),
+        ("citation_doi", "10.5555/A.1"),
+        ("citation_language", "ko"),
+        ("citation_keywords", "메탄; methane"),
+        ("citation_public_url", "https://example.org/a?b=c&d"),
+    ]
+
+
+def test_an_address_that_is_none_of_the_web_is_left_out():
+    record = {"id": "A", "url": "javascript:alert(1)"}
+
+    assert "javascript" not in coins(record)
+    assert citation_tags(record) == []
+
+
+def test_thousands_of_authors_do_not_fill_a_page_of_hits():
+    record = {"id": "A", "authors": [f"Kim, A{number}" for number in range(10_000)]}
+
+    assert len(coins(record)) < 5_000
+    assert len(citation_tags(record)) == 10_000
+
+
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(("title", "journal", "doi", "url"), TEXTS)))
+def test_escaped_as_text_it_stays_one_attribute(record):
+    found = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            found.append((tag, dict(attrs)))
+
+    Reader().feed(f'<span class="Z3988" title="{escape(coins(record))}"></span>')
+
+    assert found == [("span", {"class": "Z3988", "title": coins(record)})]
+    assert coins(record).isascii()
