@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from generator.answers import Answer
+from generator.conversation import question_step
 from generator.llm import LanguageModel
 from generator.request import AskRequest, Resources, Settings
 from generator.steps import Listener, Step
@@ -87,6 +88,7 @@ async def _answer(
         if model is None and settings.generator.llm.configured:
             model = await opened.enter_async_context(settings.language_model())
         with request_id(), step.running():
+            request = await question_step(step, request, model)
             found = await way(request, Resources(index, settings, model), step)
     notes = [note for part in step.walk() for note in part.notes]
     result = replace(

@@ -1,6 +1,6 @@
 """The request, the settings of all stages, and a way's resources and result."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from generator.answers import Answer
@@ -18,6 +18,14 @@ if TYPE_CHECKING:  # an answer without a model does not wait for it
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """What was said in a conversation by `user` or `assistant`; what others say is not read."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class AskRequest:
     """A question, the way to its answer, the search's method, and how many papers the answer rests on."""
 
@@ -29,6 +37,7 @@ class AskRequest:
     constraints: Constraints | None = None  # instead of those of the question
     keywords: tuple[str, ...] | None = None  # instead of the model's, as a person typed and ordered them
     skip: tuple[str, ...] = ()  # names of queries that are not sent
+    turns: tuple[Turn, ...] = ()  # of the conversation before the question, oldest first
 
     def as_record(self) -> dict[str, Any]:
         """Return the request as JSON, for a trace."""
@@ -46,6 +55,7 @@ class AskRequest:
             "constraints": self.constraints.as_record() if self.constraints is not None else None,
             "keywords": None if self.keywords is None else list(self.keywords),
             "skip": list(self.skip),
+            **({"turns": [asdict(turn) for turn in self.turns]} if self.turns else {}),
         }
 
 
@@ -62,7 +72,7 @@ class Settings:
         """Read the variables `SHRAG_…`; pydantic's ValidationError names one that does not fit."""
         return cls(IndexerSettings(), RetrieverSettings(), GeneratorSettings())
 
-    def request(
+    def request(  # noqa: PLR0913 - what a request is made of
         self,
         question: str,
         filters: Filters | None = None,
@@ -73,6 +83,7 @@ class Settings:
         constraints: Constraints | None = None,
         keywords: tuple[str, ...] | None = None,
         skip: tuple[str, ...] = (),
+        turns: tuple[Turn, ...] = (),
     ) -> AskRequest:
         """Make a request; what is not given is as the settings have it."""
         generator = self.generator
@@ -85,6 +96,7 @@ class Settings:
             constraints=constraints,
             keywords=keywords,
             skip=skip,
+            turns=turns,
         )
 
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:

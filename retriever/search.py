@@ -427,7 +427,7 @@ def _check_hits(k: int, most: int) -> None:
 
 
 def check_question(question: str) -> None:
-    """Raise BadQuestion for a question that cannot be searched for: empty, too long, no Unicode."""
+    """Raise BadQuestion for a question that cannot be searched for: empty, too long, no text."""
     if len(question) > MOST_CHARACTERS:
         raise BadQuestion(
             f"the question has {len(question):,} characters, {MOST_CHARACTERS:,} are allowed; shorten it"

@@ -7,7 +7,12 @@ from generator.settings import LanguageModelSettings
 from indexer.requests import plain
 
 # The setting that bounds each stage, by the name of its calls; the others have `deadline_s` alone.
-STAGES = {"keywords": "keywords_s", "answer": "answer_s"}
+STAGES = {
+    "keywords": "keywords_s",
+    "answer": "answer_s",
+    "question": "keywords_s",
+    "housekeeping": "keywords_s",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
         "check": ["$passages", "$sentences"],
         "exclusions": ["$exclusions"],
         "keywords": ["$question"],
+        "question": ["$turns", "$question"],
         "repair": ["$complaint"],
     }[stem]
     assert loaded.text.split()[-len(places) :] == places

@@ -1,0 +1,175 @@
+"""What chat programs ask for themselves is told from readers' questions, and answered without a search."""
+
+import asyncio
+import json
+import time
+
+import pytest
+
+from generator.housekeeping import answer_housekeeping, find_housekeeping
+from generator.llm import LanguageModel
+from generator.request import Turn
+from tests.generator.language_model import Scripted, says, settings
+
+QUESTION = "신규 간호사의 회복탄력성은 이직 의도와 어떻게 연결되는가?"
+HISTORY = f"<chat_history>\nUSER: {QUESTION}\nASSISTANT: 회복탄력성이 높을수록 낮다 [1].\n</chat_history>"
+LINES = f"User: {QUESTION}\nAI: 회복탄력성이 높을수록 낮다 [1]."
+
+
+def below_headings(what, form, *, history=HISTORY):
+    """Write a request as Open WebUI does, in other words."""
+    return (
+        f"### Task:\n{what}\n\n### Guidelines:\n- Use the language of the chat.\n\n"
+        f"### Output:\nJSON format: {form}\n\n### Chat History:\n{history}"
+    )
+
+
+REQUESTS = {
+    "title": below_headings("Write a concise title.", '{ "title": "your title" }'),
+    "tags": below_headings("Write 1-3 broad tags.", '{ "tags": ["tag1", "tag2"] }'),
+    "follow_ups": below_headings("Suggest questions to ask next.", '{ "follow_ups": ["One?", "Two?"] }'),
+    "queries": below_headings("Decide whether to search.", '{\n  "queries": ["query1"]\n}'),
+    "prompt": below_headings("Describe an image.", '{\n    "prompt": "Your description."\n}'),
+    "text": below_headings("Go on with `<text>`.", '{ "text": "<your_completion>" }')
+    + "\n<type>Search Query</type>\n<text>간호사의</text>",
+}
+TITLES = {
+    "completion": [
+        Turn(
+            "user",
+            "Provide a concise, 5-word-or-less title for the conversation. Only return the title.\n\n"
+            f"Conversation:\n{LINES}",
+        )
+    ],
+    "structured": [
+        Turn(
+            "user",
+            "Analyze this conversation and provide:\n1. The detected language\n2. A concise title in the "
+            f"detected language (5 words or less, no punctuation)\n\n{LINES}",
+        )
+    ],
+    "behind the conversation": [
+        Turn("user", QUESTION),
+        Turn("assistant", "낮다 [1]."),
+        Turn("user", "Please generate a concise, 5-word-or-less title for the conversation, no punctuation."),
+    ],
+    "by a system": [
+        Turn("system", "Generate a title that captures the essence of the conversation.\n- Maximum 10 words"),
+        Turn("user", f"user: {QUESTION}\nassistant: 낮다 [1]."),
+    ],
+}
+
+
+def fixed(messages):
+    return asyncio.run(answer_housekeeping(find_housekeeping(messages), None))
+
+
+@pytest.mark.parametrize("key", REQUESTS)
+def test_what_is_asked_for_as_json_is_recognised(key):
+    asked = find_housekeeping([Turn("user", REQUESTS[key])])
+    assert (asked.key, asked.as_json) == (key, True)
+    assert asked.conversation == (
+        Turn("user", QUESTION),
+        Turn("assistant", "회복탄력성이 높을수록 낮다 [1]."),
+    )
+
+
+@pytest.mark.parametrize("program", TITLES)
+def test_what_is_asked_for_as_text_is_recognised(program):
+    asked = find_housekeeping(TITLES[program])
+    assert (asked.key, asked.as_json) == ("title", False)
+    assert asked.conversation[0] == Turn("user", QUESTION)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        QUESTION,
+        "What title do papers on conversation analysis have?",
+        "Which 5-word title had the paper on chat analysis?",
+        'How does JSON with {"title": "x"} compare with XML?',
+        "### Task\nWhich water management reduces methane?",
+        "User: I cannot sleep.\nAssistant: Since when?\nWhich studies deal with such dialogues?",
+        "대화의 제목을 다섯 단어로 짓는 방법을 다룬 연구는?",
+        "",
+    ],
+)
+def test_a_readers_question_is_none(question):
+    assert find_housekeeping([Turn("user", QUESTION), Turn("assistant", "…"), Turn("user", question)]) is None
+
+
+def test_nothing_and_an_assistants_word_are_none():
+    assert find_housekeeping([]) is None
+    assert find_housekeeping([Turn("assistant", REQUESTS["title"])]) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [
+        ("title", "신규 간호사의 회복탄력성은 이직 의도와 어떻게 연결되는가?"),
+        ("tags", []),
+        ("follow_ups", []),
+        ("queries", [QUESTION]),
+        ("text", ""),
+        ("prompt", QUESTION),
+    ],
+)
+def test_without_a_model_the_conversation_itself_answers(key, answer):
+    assert json.loads(fixed([Turn("user", REQUESTS[key])])) == {key: answer}
+
+
+def test_a_title_as_text_is_text():
+    assert fixed(TITLES["completion"]) == QUESTION
+
+
+def test_a_long_question_is_cut_between_words():
+    long = REQUESTS["title"].replace(
+        QUESTION, "How does the water regime of paddy fields change the methane they emit?"
+    )
+    assert json.loads(fixed([Turn("user", long)])) == {"title": "How does the water regime of paddy fields…"}
+
+
+def test_an_empty_conversation_has_a_title_all_the_same():
+    empty = below_headings("Title.", '{ "title": "x" }', history="<chat_history></chat_history>")
+    assert json.loads(fixed([Turn("user", empty)])) == {"title": "New conversation"}
+
+
+def by_model(messages, *answers):
+    script = Scripted(answers)
+
+    async def ask():
+        async with LanguageModel(settings(retries=0), transport=script.transport) as model:
+            return await answer_housekeeping(find_housekeeping(messages), model)
+
+    return script, asyncio.run(ask())
+
+
+def test_the_model_answers_in_the_form_that_is_asked_for():
+    script, answer = by_model([Turn("user", REQUESTS["tags"])], says({"tags": ["간호", "이직"]}))
+    assert json.loads(answer) == {"tags": ["간호", "이직"]}
+    schema = script.bodies[0]["response_format"]["json_schema"]["schema"]
+    assert list(schema["properties"]) == ["tags"]
+    assert by_model(TITLES["completion"], says({"title": "간호사와 이직"}))[1] == "간호사와 이직"
+
+
+def test_where_the_model_fails_the_conversation_answers():
+    _, answer = by_model([Turn("user", REQUESTS["queries"])], says("no"), says("no"))
+    assert json.loads(answer) == {"queries": [QUESTION]}
+
+
+def test_a_long_request_is_shown_to_the_model_in_part():
+    long = REQUESTS["title"].replace(QUESTION, QUESTION * 10_000)
+    script, _ = by_model([Turn("user", long)], says({"title": "간호"}))
+    (message,) = script.bodies[0]["messages"]
+    assert len(message["content"]) < 13_000
+    assert message["content"].startswith("### Task:")
+    assert message["content"].endswith("</chat_history>")
+
+
+@pytest.mark.parametrize(
+    "unit", ["<chat_history>", "user: ", '{"title": ', "title conversation ", "{ ", "9", "\n#"]
+)
+def test_long_hostile_requests_are_read_in_time(unit):
+    began = time.process_time()
+    find_housekeeping([Turn("user", unit * (1_000_000 // len(unit)))])
+    assert time.process_time() - began < 5
