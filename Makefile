@@ -16,10 +16,10 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-elasticsearch install-models install-hub install-server install-dev demo test check format bench lock clean
+.PHONY: help install install-elasticsearch install-models install-hub install-server install-dev demo serve test check format bench lock clean
 
 help:  ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-22s %s\n", $$1, $$2}' Makefile
 
 install: .venv/.installed  ## install the locked dependencies and the shrag command into .venv
 
@@ -33,12 +33,15 @@ install-server: .venv/.installed-server  ## the same with the server of the page
 
 install-dev: .venv/.installed-dev  ## the same with what the checks and tests need
 
+demo serve: export SHRAG_HOME := $(CURDIR)/.demo
 demo: install  ## index the sample papers and ask a question in Korean and one in English
-demo: export SHRAG_HOME := $(CURDIR)/.demo
-demo:
 	$(BIN)/shrag index sample/papers.jsonl --name $(DEMO_NAME) --rebuild
 	$(BIN)/shrag ask '$(DEMO_KOREAN)' --name $(DEMO_NAME)
 	$(BIN)/shrag ask '$(DEMO_ENGLISH)' --name $(DEMO_NAME)
+	@echo && echo 'the same in a browser: make serve'
+
+serve: install-server  ## serve the page and the API on what `make demo` has indexed
+	$(BIN)/shrag serve
 
 test: check  ## run the checks, then the tests
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) $(TESTS)
