@@ -8,21 +8,32 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as settings_of_hypothesis
+from hypothesis import strategies as st
 
 from generator.answer_events import stream_answer
+from generator.answer_step import answer_step
 from generator.pipeline import AskRequest
+from generator.request import WayResult
+from generator.search_step import search_step
+from generator.ways import shrag
+from indexer.settings import CheckSettings, IndexerSettings
 from retriever.errors import BadQuestion
+from retriever.index import open_index
+from retriever.search import SearchRequest, open_search
 from tests.generator.language_model import (
     Scripted,
     events,
     piece,
+    says,
     served,
     settings,
     streams,
     streams_out,
     written,
 )
-from tests.generator.sample_index import KOREAN, settings_of
+from tests.generator.sample_index import KOREAN, NAME, UNANSWERABLE_KOREAN, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -245,3 +256,154 @@ def test_an_answer_that_says_it_is_none_never_shows_what_it_does_not_keep(sample
 def test_an_error_is_raised_to_who_reads(sample):
     with pytest.raises(BadQuestion):
         without_model(sample, "")
+
+
+def test_a_retry_goes_on_where_the_same_sentences_come_again(sample):
+    half = streams_out(*events(ANSWER)[:-40], end=False)
+    with serving(half, streams_out(*events(ANSWER))) as server:
+        arrived = asyncio.run(ask_all(sample, at_server(server, retries=1)))
+    assert_adds_up(arrived)
+    assert "restart" not in kinds(arrived)
+    assert arrived[-1].data["answer"]["written_by"] == "tiny-writer-7b"
+
+
+def test_a_judge_changes_a_check_before_the_end(sample_home):
+    verdicts = {
+        "judgements": [
+            {"sentence": 1, "verdict": "unsupported", "why": "not said"},
+            {"sentence": 2, "verdict": "supported", "why": ""},
+            {"sentence": 3, "verdict": "unsupported", "why": "98765%"},
+        ]
+    }
+    check = CheckSettings(judge="model")
+    with open_index(IndexerSettings(home=sample_home, check=check), NAME) as index:
+        arrived = streamed(index, KOREAN, *[streams(*events(said)) for said in (KEYWORDS, ANSWER, verdicts)])
+    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "check", "done"]
+    assert_adds_up(arrived)
+    assert data(arrived, "check")[0] == {
+        "index": 0,
+        "check": "unsupported",
+        "reasons": [{"sign": "judge", "words": "not said"}],
+    }
+
+
+def test_what_a_question_excludes_is_marked_as_it_arrives(sample):
+    about_it = {
+        "text": "신규 간호사의 회복탄력성은 우울과 이직 의도에 연결된다.",
+        "citations": [1, 2, 3, 4, 5],
+    }
+    said = ANSWER | {"introduction": [], "body": [about_it]}
+    arrived = streamed(sample, f"우울을 제외하고, {KOREAN}", whole(KEYWORDS), whole(said))
+    assert_adds_up(arrived)
+    assert [sentence["check"] for sentence in data(arrived, "sentence")] == ["excluded"]
+    assert data(arrived, "check") == []
+
+
+def whole(said):
+    return streams(*events(said))
+
+
+def test_an_answer_in_one_piece_arrives_sentence_by_sentence_too(sample):
+    arrived = streamed(sample, KOREAN, says(KEYWORDS), says(ANSWER), stream=False)
+    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
+    assert_adds_up(arrived)
+
+
+@pytest.mark.parametrize(("question", "evidence"), [("the of and", 0), (UNANSWERABLE_KOREAN, 5)])
+def test_without_an_answer_no_sentence_arrives(sample, question, evidence):
+    arrived = without_model(sample, question)
+    assert kinds(arrived) == ["keywords", "queries", "evidence", "done"]
+    assert_adds_up(arrived)
+    assert len(data(arrived, "evidence")[0]["hits"]) == evidence
+
+
+def test_keywords_that_a_person_typed_are_told_as_given(sample):
+    arrived = without_model(sample, KOREAN, keywords=("간호사", "이직"))
+    assert data(arrived, "keywords")[0]["source"] == "given"
+    assert_adds_up(arrived)
+
+
+def test_a_way_that_drafts_first_shows_no_draft(sample, monkeypatch):
+    async def draft_first(request, resources, step):
+        with step.step("draft") as drafting:
+            draft = await shrag.answer(request, resources, drafting)
+        again = SearchRequest(f"{request.question} {draft.answer.title}", k=request.evidence)
+        result = await search_step(step, open_search(resources.index, again, resources.settings.retriever))
+        return WayResult(await answer_step(step, result, resources), result)
+
+    monkeypatch.setattr("generator.pipeline.find_way", lambda name: draft_first)
+    arrived = without_model(sample, KOREAN)
+    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
+    assert_adds_up(arrived)
+
+
+def test_a_way_that_tells_nothing_has_all_of_it_told_at_the_end(sample, monkeypatch):
+    async def within(request, resources, step):
+        with step.step("all of it") as inner:
+            return await shrag.answer(request, resources, inner)
+
+    monkeypatch.setattr("generator.pipeline.find_way", lambda name: within)
+    arrived = without_model(sample, KOREAN)
+    assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
+    assert_adds_up(arrived)
+
+
+# Readers that are slow
+
+
+def test_a_slow_reader_is_told_the_newest_and_nothing_is_kept_for_it(sample):
+    other = ANSWER | {"introduction": [{"text": "이 답은 끝나지 않는다.", "citations": [1]}]}
+    dies = streams_out(*events(other)[:-9], *[piece(" ")] * 2_000, end=False)
+
+    async def ask(given):
+        arrived = []
+        async with aclosing(stream_answer(sample, given.request(KOREAN), given)) as arriving:
+            async for event in arriving:
+                if not arrived:
+                    await asyncio.to_thread(server.second.wait, 20)
+                    await asyncio.sleep(1)  # the model dies and answers meanwhile
+                arrived.append(event)
+        return arrived
+
+    with serving(dies, streams_out(*events(ANSWER))) as server:
+        arrived = asyncio.run(ask(at_server(server, retries=1)))
+    assert_adds_up(arrived)
+    assert "restart" not in kinds(arrived)
+
+
+# Whatever the model writes
+
+TEXTS = st.sampled_from(
+    [
+        json.dumps(ANSWER, ensure_ascii=False),
+        json.dumps(ANSWER),
+        json.dumps(ANSWER | {"answered": False}),
+        json.dumps(dict(reversed(ANSWER.items()))),
+        json.dumps(ANSWER | {"introduction": [{"text": 'A "{" and \\ "}".', "citations": [2, 1, 2, 99]}]}),
+        json.dumps(ANSWER | {"body": [{"text": "One.", "citations": [n]} for n in range(12)]}),
+        json.dumps(ANSWER | {"body": [{"text": "x" * 2_000, "citations": []}]}),
+        json.dumps(ANSWER | {"body": [{"text": None}, [], 7]}),
+        '{"introduction": [{"text": "Twice.", "citations": [1]}], "introduction": ' + json.dumps(ANSWER)[1:],
+        '[[[{}]]] } ] \\ " no',
+        '{"body": [{"text": "Half \\ud800.", "citations": [1e400]}]}',
+    ]
+)
+AROUND = st.sampled_from(["", '<think>{"body": [{}]} </think>', "```json\n", "Here {it} is: ", "} ] "])
+
+
+@st.composite
+def replies(draw):
+    """Draw what a model writes: wrapped, twice, cut off, and in pieces of any size."""
+    text = draw(AROUND) + draw(TEXTS) + draw(st.sampled_from(["", "```"]))
+    text += draw(st.just("") | TEXTS)
+    text = text[: draw(st.integers(0, len(text)) | st.just(len(text)))]
+    size = draw(st.integers(1, 40))
+    pieces = [piece(text[start : start + size]) for start in range(0, len(text), size)]
+    return [*pieces, piece(finish_reason="stop"), "[DONE]"]
+
+
+@settings_of_hypothesis(max_examples=60, deadline=None)
+@given(first=replies(), second=replies())
+def test_what_arrives_adds_up_whatever_the_model_writes(sample, first, second):
+    arrived = streamed(sample, KOREAN, whole(KEYWORDS), streams(*first), streams(*second))
+    assert_adds_up(arrived)
