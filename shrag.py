@@ -60,6 +60,7 @@ COMMANDS = {
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
     "keys": ("server.key_commands:keys", "Make keys for callers of the server, list them, end them."),
     "rerun": ("retriever.commands:rerun", "Run a recorded search again, and tell what differs."),
+    "mcp": ("server.commands:mcp", "Answer programs that speak the Model Context Protocol."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the page, the API and the ways in for other programs."),
     "settings": ("stack.commands:settings", "List the settings, and where their values are from."),

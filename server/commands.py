@@ -1,9 +1,24 @@
-"""The commands of the server: `serve`."""
+"""The commands of the server: `serve` and `mcp`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
 from indexer.errors import LibraryMissing
+from indexer.options import INTERRUPTED, name_option
 from indexer.terminal import echo
+
+
+@contextmanager
+def _installed() -> Iterator[None]:
+    """Tell how what the server needs is installed, where an import in the block does not find it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise LibraryMissing(
+            f"the server is not installed ({error.name} is missing)", remedy="install it: make install-server"
+        ) from error
 
 
 @click.command()
@@ -15,12 +30,8 @@ from indexer.terminal import echo
 @click.option("--open", "is_open", is_flag=True, help="Answer everybody, without keys, at any address.")
 def serve(host: str | None, port: int | None, workers: int | None, is_open: bool) -> None:
     """Serve the page, the API and the ways in for other programs."""
-    try:
+    with _installed():
         from server.serving import serve as run
-    except ModuleNotFoundError as error:
-        raise LibraryMissing(
-            f"the server is not installed ({error.name} is missing)", remedy="install it: make install-server"
-        ) from error
     from server.settings import ServerSettings
 
     given = {"host": host, "port": port, "workers": workers, "open": is_open or None}
@@ -28,3 +39,24 @@ def serve(host: str | None, port: int | None, workers: int | None, is_open: bool
         update={name: value for name, value in given.items() if value is not None}
     )
     run(settings, lambda address: echo(f"SHRAG at {address}", err=True))
+
+
+@click.command()
+@name_option
+def mcp(name: str | None) -> None:
+    """Answer a program that speaks the Model Context Protocol on standard input and output.
+
+    For Claude Desktop, editors and agents, which start it themselves; `shrag serve` answers at /mcp.
+    """
+    import asyncio
+
+    with _installed():
+        from server.mcp.standard_io import serve_standard_io
+    from generator.request import Settings
+    from server.settings import ServerSettings
+
+    settings = Settings.from_environment()
+    try:
+        asyncio.run(serve_standard_io(settings, ServerSettings(), name or settings.indexer.name))
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None

@@ -1,0 +1,35 @@
+"""Where readers find things: addresses of papers, as this server is reached from outside."""
+
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import HTTPConnection
+
+from server.settings import ServerSettings
+
+MOST_AUTHORS = 3
+
+
+def public_address(settings: ServerSettings, connection: HTTPConnection | None = None) -> str:
+    """Return where the server is reached: as set, else as it was asked, else where it listens."""
+    if settings.public_url:
+        return settings.public_url.rstrip("/")
+    if connection is not None:
+        return str(connection.base_url).rstrip("/")
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
+
+
+def paper_address(public: str, index: str, doc_id: str, passage_id: str = "") -> str:
+    """Return the address of a paper's page, at one of its passages if that is given."""
+    passage = f"#{quote(passage_id, safe='')}" if passage_id else ""
+    return f"{public}/papers/{quote(doc_id, safe='')}?index={quote(index, safe='')}{passage}"
+
+
+def known_by(record: dict[str, Any]) -> str:
+    """Return authors, year, title and journal of a paper's record on one line, as a reference says them."""
+    authors = [str(name) for name in record.get("authors") or []]
+    named = ", ".join(authors[:MOST_AUTHORS]) + (" et al." if len(authors) > MOST_AUTHORS else "")
+    year = f"({record['year']})" if record.get("year") else ""
+    parts = [" ".join(filter(None, (named, year))), record.get("title") or "", record.get("journal") or ""]
+    return ". ".join(str(part).rstrip(".") for part in parts if part)

@@ -1,0 +1,150 @@
+"""An answer as text with numbered citations, made piece by piece as its sentences come.
+
+What a chat shows: sentences with `[1]` behind them, paragraphs by section, a word in round brackets behind a
+sentence that its check does not support, and at the end the references. The pieces are the same text whether
+they are sent one by one or together.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from generator.quoting import DOUBTS, quoted
+from indexer.papers import language_of
+from server.addresses import known_by
+
+# What Markdown takes for a tag or a link of its own; `p < .05` stays as it is.
+TAG = re.compile(r"<(?=[A-Za-z/!?])")
+WORDS = {
+    "en": {"references": "References", "note": "Note", "checked": "Checked again", "sentence": "sentence {}"},
+    "ko": {"references": "참고 문헌", "note": "알림", "checked": "다시 확인함", "sentence": "{}번째 문장"},
+}
+SUPPORTED = {"en": "supported", "ko": "근거 있음"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A cited passage by its number in the text, and where its paper is found."""
+
+    number: int
+    passage_id: str
+    doc_id: str
+    title: str
+    described: str  # authors, year, title, journal
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A mark `[n]`: `text[start:end]`, in code points of the whole text."""
+
+    start: int
+    end: int
+    reference: Reference
+
+
+def harmless(text: str) -> str:
+    """Return a text on one line that a chat shows as it is: no citation, image, link or tag of its own."""
+    return TAG.sub("< ", quoted(text))
+
+
+class CitedText:
+    """Writes the text of one answer; each method returns what it adds to it."""
+
+    def __init__(self, question: str, address: Callable[[str, str], str]) -> None:
+        """Write in the language of the question; `address` is of a paper's passage (doc_id, passage_id)."""
+        self._language = "ko" if language_of(question) == "ko" else "en"
+        self._words = WORDS[self._language]
+        self._address = address
+        self._papers: dict[str, Mapping[str, Any]] = {}
+        self._written: dict[tuple[str, tuple[str, ...]], int] = {}  # sentences, by their place in the text
+        self._of_answer: list[int] = []  # the places of the answer's own sentences, in order
+        self._marks: dict[int, str] = {}
+        self._section = ""
+        self._length = 0
+        self.references: dict[str, Reference] = {}
+        self.citations: list[Citation] = []
+
+    def evidence(self, hits: Iterable[Mapping[str, Any]]) -> None:
+        """Take the hits that sentences cite, each with `passage_id`, `doc_id`, `title` and `paper`."""
+        self._papers |= {hit["passage_id"]: hit for hit in hits}
+
+    def sentence(self, record: Mapping[str, Any]) -> str:
+        """Write a sentence; one that stood there before an answer was begun anew is not repeated."""
+        key = (record["text"], tuple(record["citations"]))
+        if key in self._written:
+            self._of_answer.append(self._written[key])
+            return ""
+        place = self._written[key] = len(self._written)
+        self._of_answer.append(place)
+        self._marks[place] = record["check"]
+        between = "" if not self._length else " " if record["section"] == self._section else "\n\n"
+        self._section = record["section"]
+        added = f"{between}{harmless(record['text'])}"
+        marks = [self._reference(passage_id) for passage_id in record["citations"]]
+        if marks:
+            added += " "
+        for reference in marks:
+            mark = f"[{reference.number}]"
+            start = self._length + len(added)
+            self.citations.append(Citation(start, start + len(mark), reference))
+            added += mark
+        if doubt := DOUBTS[self._language].get(record["check"]):
+            added += f" ({doubt})"
+        return self._add(added)
+
+    def restart(self, message: str) -> str:
+        """Say that the answer is begun anew; what was written cannot be taken back."""
+        self._of_answer = []
+        self._section = ""
+        return self._add(f"\n\n({harmless(message)})") if self._length else ""
+
+    def end(self, answer: Mapping[str, Any], notes: Sequence[str]) -> str:
+        """Write what the whole answer alone tells: that there is none, other checks, notes, references."""
+        paragraphs = []
+        if answer["abstained"]:
+            written = [
+                record["text"] for record in answer["sentences"] if record["section"] == "introduction"
+            ]
+            paragraphs.append(answer["introduction"].removesuffix(" ".join(written)).strip())
+        paragraphs += self._checked_again(answer["sentences"])
+        paragraphs += [f"{self._words['note']}: {harmless(note)}" for note in notes]
+        if self.references:
+            listed = [
+                f"- [{each.number}] {each.described} {each.url}".replace("  ", " ")
+                for each in self.references.values()
+            ]
+            paragraphs.append("\n".join([f"**{self._words['references']}**", "", *listed]))
+        text = "\n\n".join(filter(None, paragraphs))
+        return self._add(f"\n\n{text}" if self._length and text else text)
+
+    def _checked_again(self, sentences: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Say which sentences have another check than the one that stands behind them."""
+        words = DOUBTS[self._language] | {"supported": SUPPORTED[self._language]}
+        changed = [
+            f"{self._words['sentence'].format(number)}: {words.get(record['check'], record['check'])}"
+            for number, (place, record) in enumerate(zip(self._of_answer, sentences, strict=False), 1)
+            if self._marks[place] != record["check"]
+        ]
+        return [f"{self._words['checked']}: {'; '.join(changed)}"] if changed else []
+
+    def _reference(self, passage_id: str) -> Reference:
+        if passage_id not in self.references:
+            hit = self._papers.get(passage_id, {})
+            doc_id = str(hit.get("doc_id", passage_id))
+            title = str(hit.get("title", ""))
+            record = {"year": hit.get("year"), **(hit.get("paper") or {}), "title": title}
+            self.references[passage_id] = Reference(
+                number=len(self.references) + 1,
+                passage_id=passage_id,
+                doc_id=doc_id,
+                title=title,
+                described=harmless(known_by(record)),
+                url=self._address(doc_id, passage_id),
+            )
+        return self.references[passage_id]
+
+    def _add(self, text: str) -> str:
+        self._length += len(text)
+        return text

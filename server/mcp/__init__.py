@@ -1,0 +1,1 @@
+"""The way in for programs that speak the Model Context Protocol: tools over stdio and HTTP."""

@@ -1,0 +1,123 @@
+"""The tool `ask`: a question in, an answer out whose every sentence is cited and checked."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from generator.pipeline import answer_question
+from retriever.search import MOST_CHARACTERS
+from server.cited_text import CitedText
+from server.mcp.papers import paper_id
+from server.mcp.tool import Arguments, Desk, Given, Tool
+from server.requests import AskCall
+
+
+class AskArguments(Arguments):
+    """A question, and among which papers its answer is looked for."""
+
+    question: Annotated[str, Field(max_length=MOST_CHARACTERS, description="one question, Korean or English")]
+    index: Annotated[str | None, Field(description="name of the index; not needed where there is one")] = None
+    k: Annotated[int | None, Field(ge=1, le=20, description="papers that the answer rests on; else 5")] = None
+    year: Annotated[str | None, Field(description="of publication: 2019, 2019..2024, ..2024 or 2019..")] = (
+        None
+    )
+    lang: Annotated[str | None, Field(description="language of the passage: ko, en or other")] = None
+    journal: Annotated[str | None, Field(description="the journal's name, exactly")] = None
+
+
+class CheckedSentence(BaseModel):
+    """A sentence of an answer, what it cites, and what its check says."""
+
+    text: str
+    section: str
+    references: Annotated[list[int], Field(description="numbers of `references`")]
+    check: Annotated[str, Field(description="supported, unsupported, not checkable or excluded")]
+    reasons: Annotated[list[str], Field(description="what speaks against the sentence")] = []
+
+
+class CitedPassage(BaseModel):
+    """A passage that an answer cites."""
+
+    number: int
+    id: Annotated[str, Field(description="what `fetch` is called with")]
+    passage_id: str
+    title: str
+    url: Annotated[str, Field(description="where a reader finds the passage")]
+
+
+class CheckedAnswer(BaseModel):
+    """An answer with citations, each sentence checked against the passages it cites."""
+
+    answer: Annotated[str, Field(description="the whole as text, `[1]` citing the first of `references`")]
+    title: str
+    abstained: Annotated[bool, Field(description="the papers found do not answer the question")]
+    language: str
+    written_by: Annotated[str, Field(description="the model, or `extractive`: quoted from the papers")]
+    sentences: list[CheckedSentence]
+    references: list[CitedPassage]
+    notes: Annotated[list[str], Field(description="what a reader of the answer should know")] = []
+
+
+async def _run(arguments: AskArguments, desk: Desk) -> Given:
+    services = desk.services
+    name = await desk.index_named(arguments.index)
+    call = AskCall(
+        question=arguments.question,
+        index=name,
+        evidence=arguments.k,
+        year=arguments.year or None,
+        lang=arguments.lang or None,
+        journal=arguments.journal or None,
+    )
+    index = await services.indexes.get(name)
+    request = call.request(services.settings)
+    asked = await answer_question(index, request, services.settings, model=services.model)
+    answer, notes = asked.answer.as_record(), list(asked.result.notes)
+    text = CitedText(arguments.question, lambda doc_id, passage_id: desk.address(name, doc_id, passage_id))
+    text.evidence(hit.as_record() | {"paper": hit.paper} for hit in asked.evidence)
+    written = "".join(text.sentence(record) for record in answer["sentences"]) + text.end(answer, notes)
+    values = CheckedAnswer(
+        answer=written,
+        title=asked.answer.title,
+        abstained=asked.answer.abstained,
+        language=asked.answer.language,
+        written_by=asked.answer.written_by,
+        sentences=[
+            CheckedSentence(
+                text=sentence.text,
+                section=sentence.section,
+                references=[text.references[each].number for each in sentence.citations],
+                check=sentence.check,
+                reasons=[f"{reason.sign}: {reason.words}" for reason in sentence.reasons],
+            )
+            for sentence in asked.answer.sentences
+        ],
+        references=[
+            CitedPassage(
+                number=each.number,
+                id=paper_id(name, each.doc_id),
+                passage_id=each.passage_id,
+                title=each.title,
+                url=each.url,
+            )
+            for each in text.references.values()
+        ],
+        notes=notes,
+    )
+    return Given(values, written)
+
+
+TOOL = Tool(
+    name="ask",
+    title="Answer from scholarly papers",
+    description=(
+        "Answer a question from Korean and English scholarly papers. Returns an answer in the question's "
+        "language, every sentence with the passages it rests on and a check whether they support it, and the "
+        "references. It says so where the papers do not answer. Slower than `search`; use it for a question "
+        "that papers can answer, and `search` and `fetch` to read for yourself."
+    ),
+    arguments=AskArguments,
+    output=CheckedAnswer,
+    work="ask",
+    run=_run,
+)

@@ -1,0 +1,75 @@
+"""The tool `search`, in the form that chat products call: a query in, results with id, title and url out."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from retriever.search import MOST_CHARACTERS, search
+from server.mcp.papers import FoundPaper, metadata_of, paper_id
+from server.mcp.tool import Arguments, Desk, Given, Tool
+from server.requests import SearchCall
+
+MOST_RESULTS = 100  # a model reads them all
+
+
+class SearchArguments(Arguments):
+    """What to search for, and among which papers."""
+
+    query: Annotated[
+        str, Field(max_length=MOST_CHARACTERS, description="a question or keywords, Korean or English")
+    ]
+    index: Annotated[str | None, Field(description="name of the index; not needed where there is one")] = None
+    k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="papers to find")] = 10
+    year: Annotated[str | None, Field(description="of publication: 2019, 2019..2024, ..2024 or 2019..")] = (
+        None
+    )
+    lang: Annotated[str | None, Field(description="language of the passage: ko, en or other")] = None
+    journal: Annotated[str | None, Field(description="the journal's name, exactly")] = None
+
+
+class SearchResults(BaseModel):
+    """The papers found, best first."""
+
+    results: list[FoundPaper]
+    notes: Annotated[list[str], Field(description="what a reader of the results should know")] = []
+
+
+async def _run(arguments: SearchArguments, desk: Desk) -> Given:
+    settings = desk.services.settings.retriever
+    name = await desk.index_named(arguments.index)
+    call = SearchCall(
+        question=arguments.query,
+        index=name,
+        k=arguments.k,
+        year=arguments.year or None,
+        lang=arguments.lang or None,
+        journal=arguments.journal or None,
+    )
+    index = await desk.services.indexes.get(name)
+    found = await search(index, call.request(settings), settings)
+    results = [
+        FoundPaper(
+            id=paper_id(name, hit.doc_id),
+            title=hit.passage.title,
+            url=desk.address(name, hit.doc_id, hit.passage_id),
+            text=hit.snippet,
+            metadata=metadata_of(hit.paper),
+        )
+        for hit in found.hits
+    ]
+    return Given(SearchResults(results=results, notes=list(found.notes)))
+
+
+TOOL = Tool(
+    name="search",
+    title="Search scholarly papers",
+    description=(
+        "Search Korean and English scholarly papers. Takes a question in natural language, or keywords, in "
+        "either language, and finds papers in both. Returns papers, best first, each with an id for `fetch`, "
+        "its title, its address and the passage found. Ask one thing a call; narrow by year, lang or journal."
+    ),
+    arguments=SearchArguments,
+    output=SearchResults,
+    work="search",
+    run=_run,
+)
