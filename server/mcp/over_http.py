@@ -1,5 +1,6 @@
 """The tools over HTTP: one call a request, nothing kept between two, so that any worker may answer."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypedDict
@@ -80,6 +81,11 @@ class McpEndpoint:
             await while_connected(request, services, manager.handle_request(scope, once_more, send))
         except Stopping as error:
             await problem_response(error)(scope, receive, send)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # The reader has left: nobody is answered.
 
 
 def _same_origin(request: Request) -> bool:
