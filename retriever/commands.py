@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import click
 
 from indexer.columns import display_width, line_width, table, wrap, wrapped_table
-from indexer.manifest import Manifest
 from indexer.options import chosen_index, json_option, name_option
 from indexer.output_files import check_output, output_file, write_standard_output
 from indexer.requests import counted
@@ -143,10 +142,10 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     With --method boolean QUESTION is an expression:
     제목:"지식 그래프" AND (retrieval OR 검색) NOT survey year:2019..2024
     """
+    from indexer.manifest import Manifest
     from retriever.constraints import chosen_constraints
     from retriever.filters import make_filters
     from retriever.index import SearchIndex, open_index
-    from retriever.paper_records import records_of_hits
     from retriever.search import SearchRequest
     from retriever.search import search as run
     from retriever.settings import RetrieverSettings
@@ -173,8 +172,11 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
     async def of_version(version: SearchIndex) -> tuple[SearchResult, list[dict[str, Any]], Manifest]:
         result = await run(version, request, settings)
-        records = await records_of_hits(version, result.hits) if export else []
-        return result, records, version.manifest
+        if not export:
+            return result, [], version.manifest
+        from retriever.paper_records import records_of_hits
+
+        return result, await records_of_hits(version, result.hits), version.manifest
 
     with open_index(places, name, synonyms, follow=True) as index:
         result, records, manifest = asyncio.run(index.ask(of_version))
@@ -213,6 +215,7 @@ def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) ->
     async def of_version(version: SearchIndex) -> SearchRecord:
         return search_record(version.manifest, request, await run(version, request, settings))
 
+    synonyms = synonyms or settings.synonyms
     with open_index(IndexerSettings(), name or then.index_name, synonyms, follow=True) as index:
         found = compare(then, asyncio.run(index.ask(of_version)))
     if as_json:

@@ -17,12 +17,12 @@ from indexer.manifest import Manifest
 from indexer.terminal import json_text
 from indexer.versions import installed_version
 from retriever.filters import FIRST_YEAR, LAST_YEAR
+from retriever.given_keywords import check_given
 from retriever.hits import SearchResult
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 RECORD_VERSION = 1
-MOST_KEYWORDS = 50
 # The settings of a search by their names in `applied`, where they take effect.
 SETTINGS = {
     "keyword_count": "keywords",
@@ -170,5 +170,4 @@ def _check(request: SearchRequest) -> None:
     bounds = [year for year in (years.low, years.high) if year is not None] if years else []
     if any(not FIRST_YEAR <= year <= LAST_YEAR for year in bounds):
         raise InvalidCall(f"the record filters by years outside {FIRST_YEAR} to {LAST_YEAR}")
-    if len(request.keywords or ()) > MOST_KEYWORDS:
-        raise InvalidCall(f"the record holds more than {MOST_KEYWORDS} keywords")
+    check_given([keyword if isinstance(keyword, str) else keyword.text for keyword in request.keywords or ()])

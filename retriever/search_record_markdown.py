@@ -33,8 +33,9 @@ HEADINGS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "name": ("이름", "Name"),
     "query": ("질의", "Query"),
     "hits": ("결과 수", "Results"),
+    "added": ("새로 찾은 논문", "Papers it added"),
     "rank": ("순위", "Rank"),
-    "id": ("식별자", "Id"),
+    "doc_id": ("식별자", "Id"),
     "title": ("제목", "Title"),
     "year": ("연도", "Year"),
     "settings": ("적용된 설정", "Settings that took effect"),
@@ -75,12 +76,8 @@ def _lines(record: dict[str, Any], headings: dict[str, str]) -> Iterator[str]:
         (headings[kind], f"{count:,}") for kind, count in record["filtered"].items() if kind in headings
     ]
     yield from _section(headings["results"], (headings["found"], f"{len(record['hits']):,}"), counts)
-    header = (headings["name"], headings["query"], headings["hits"])
-    queries = [(query["name"], query["query"], query["hits"]) for query in record["queries"]]
-    yield from _section(headings["queries"], header, queries)
-    header = (headings["rank"], headings["id"], headings["title"], headings["year"])
-    hits = [(hit["rank"], hit["doc_id"], hit.get("title", ""), hit.get("year", "")) for hit in record["hits"]]
-    yield from _section(headings["found"], header, hits)
+    yield from _records(record["queries"], ("name", "query", "hits", "added"), headings["queries"], headings)
+    yield from _records(record["hits"], ("rank", "doc_id", "title", "year"), headings["found"], headings)
     notes = [(note,) for note in record["notes"]]
     if notes:
         yield from _section(headings["notes"], ("",), notes)
@@ -107,6 +104,14 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items() if part is not None)
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _records(
+    records: Iterable[dict[str, Any]], keys: Sequence[str], heading: str, headings: dict[str, str]
+) -> Iterator[str]:
+    """Write a table of some keys of each record."""
+    rows = [[record.get(key, "") for key in keys] for record in records]
+    yield from _section(heading, [headings[key] for key in keys], rows)
 
 
 def _section(heading: str, header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> Iterator[str]:

@@ -37,6 +37,21 @@ def test_a_search_that_is_run_again_finds_the_same(tmp_path, method, monkeypatch
     assert done.out.startswith(f"the same {len(record['hits'])} hit")
 
 
+def test_keywords_that_were_given_and_queries_left_out_are_run_again(tmp_path):
+    plan = ("--keyword", "knowledge graph", "--keyword", "환각", "--skip", "SQ1")
+    file, record = recorded(tmp_path, "지식 그래프", *plan)
+
+    assert (record["request"]["keywords"], record["request"]["skip"]) == (
+        ["knowledge graph", "환각"],
+        ["SQ1"],
+    )
+    assert [word["text"] for word in record["keywords"]] == ["knowledge", "graph", "환각"]
+    assert [query["name"] for query in record["queries"]] == ["question", "SQ3", "SQ2"]
+    assert record["applied"]["keyword_source"] == "given"
+    done = call("rerun", file, "--json")
+    assert (done.code, json.loads(done.out)["changed"]) == (0, [])
+
+
 def test_a_record_holds_what_a_review_reports(tmp_path):
     _, record = recorded(tmp_path, "axolotl limbs", "--method", "or", "--lang", "en", "-k", "5")
 
