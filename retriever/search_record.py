@@ -5,7 +5,7 @@ version, the index and its state, the date, each query as it was sent with what 
 left out as a duplicate.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Literal
@@ -143,7 +143,7 @@ def search_record(
             "search_record": RECORD_VERSION,
             "date": when.replace("+00:00", "Z"),
             "shrag": installed_version("shrag"),
-            "index": {name: value for name, value in asdict(manifest).items() if name in names},
+            "index": {name: getattr(manifest, name) for name in names},
             "request": _request_adapter().dump_python(request, mode="json"),
             **{name: found[name] for name in kept},
             "found": len(result.hits),

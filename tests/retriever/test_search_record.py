@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.hostile import call
+from tests.hostile import TEXTS, VALUES, call
 from tests.indexer.corpora import build, write_jsonl
 from tests.retriever.papers import NAME, PAPERS, built
 
@@ -167,3 +169,36 @@ def test_a_record_of_a_search_that_cannot_be_run_is_refused_in_one_line(tmp_path
     done = call("rerun", file)
 
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 1_000), value=st.sampled_from(VALUES) | TEXTS, remove=st.booleans())
+def test_whatever_a_file_holds_it_is_run_again_or_refused(recorded_search, tmp_path, place, value, remove):
+    record = json.loads(recorded_search)
+    spots = list(_spots(record))
+    holder, key = spots[place % len(spots)]
+    if remove:
+        del holder[key]
+    else:
+        holder[key] = value
+    file = tmp_path / "changed.json"
+    file.write_text(json.dumps(record), encoding="utf-8")
+
+    call("rerun", file)  # asserts that it ends well
+
+
+@pytest.fixture(scope="module")
+def recorded_search(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("records")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SHRAG_HOME", str(built(tmp_path_factory)))
+        options = ("--year", "2015..", "--exclude", "trade", "--keyword", "quokka", "--keyword", "islands")
+        return json.dumps(recorded(folder, "quokka islands", "-k", "3", *options)[1])
+
+
+def _spots(value):
+    """Yield every place of a JSON value, as its holder and key."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from _spots(value[key])
