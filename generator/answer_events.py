@@ -14,14 +14,14 @@ from generator.answers import Sentence, SentencesSoFar
 from generator.llm import LanguageModel
 from generator.pipeline import AskResult, answer_question, evidence_records
 from generator.request import AskRequest, Settings
-from generator.steps import StepEvent
+from generator.steps import Step, StepEvent
 from retriever.hits import SearchResult
 from retriever.index import OpenIndex
 from retriever.keywords import Keyword
 from retriever.search import Stages
 
 AnswerEventKind: TypeAlias = Literal[
-    "step", "keywords", "queries", "evidence", "restart", "sentence", "check", "done"
+    "step", "question", "keywords", "queries", "evidence", "restart", "sentence", "check", "done"
 ]
 # Why the sentences sent so far are withdrawn: a word for programs, and a sentence.
 AGAIN = ("again", "the model's answer was cut off or could not be read, and is written again")
@@ -34,7 +34,8 @@ BESIDE_THE_EVIDENCE = ("version", "filtered", "evidence_score", "constraints", "
 class AnswerEvent:
     """What is new of an answer; `data` is JSON.
 
-    step      name of what has begun: keywords, search, answer, check, quotation
+    step      name of what has begun: question, keywords, search, answer, check, quotation
+    question  question: what is asked in place of one that needed the earlier turns
     keywords  keywords, source: model, statistics or given; None where the method has none
     queries   queries, each with name, query and hits
     evidence  hits with text and paper, and what the search says of them
@@ -94,6 +95,7 @@ class _Known:
     """What is known of an answer at one moment."""
 
     step: str = ""
+    question: str = ""  # asked in place of the reader's
     keywords: tuple[Keyword, ...] | None = None  # None: not chosen yet
     source: KeywordSource | None = None
     search: SearchResult | None = None
@@ -142,20 +144,11 @@ class _Progress:
             self._loop.call_soon_threadsafe(self.changed.set)
 
     def _after(self, event: StepEvent) -> _Known:
-        known, step, made = self.known, event.step, event.made
+        known, step = self.known, event.step
         if event.kind == "started":
             return replace(known, step=step.name) if step.path else _Known()
-        if isinstance(made, Stages):
-            keywords = made.keywords
-            if keywords is None:
-                return replace(known, keywords=())
-            source: KeywordSource = "model" if keywords.given else "statistics"
-            return replace(known, keywords=keywords.keywords, source=source)
-        if isinstance(made, SearchResult):
-            notes = tuple(note for part in step.walk() for note in part.notes)
-            return replace(known, search=made, notes=notes)
-        if isinstance(made, SentencesSoFar):
-            return replace(known, sentences=made.sentences)
+        if event.kind == "made":
+            return _with_made(known, step, event.made)
         if event.kind == "finished" and step.fallback:
             return replace(known, again=("fallback", "; ".join(step.notes)))
         if event.growth and not event.growth.text and known.sentences:
@@ -163,10 +156,29 @@ class _Progress:
         return known
 
 
+def _with_made(known: _Known, step: Step, made: object) -> _Known:
+    """Return what is known with what the way made."""
+    if isinstance(made, AskRequest):
+        return replace(known, question=made.question)
+    if isinstance(made, Stages):
+        if made.keywords is None:
+            return replace(known, keywords=())
+        typed = step.inputs.get("keywords") is not None
+        source: KeywordSource = "given" if typed else "model" if made.keywords.given else "statistics"
+        return replace(known, keywords=made.keywords.keywords, source=source)
+    if isinstance(made, SearchResult):
+        return replace(known, search=made, notes=tuple(note for part in step.walk() for note in part.notes))
+    if isinstance(made, SentencesSoFar):
+        return replace(known, sentences=made.sentences)
+    return known
+
+
 def _news(sent: _Known, known: _Known, *, whole: bool = False) -> Iterator[AnswerEvent]:
     """Tell a reader who has been sent the one what is new in the other; `whole`: no sentence will follow."""
     if known.step not in {"", sent.step}:
         yield AnswerEvent("step", {"name": known.step})
+    if known.question not in {"", sent.question}:
+        yield AnswerEvent("question", {"question": known.question})
     if known.keywords is not None and (known.keywords, known.source) != (sent.keywords, sent.source):
         keywords = [keyword.as_record() for keyword in known.keywords]
         yield AnswerEvent("keywords", {"keywords": keywords, "source": known.source})

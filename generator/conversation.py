@@ -34,7 +34,8 @@ class StandaloneQuestion(BaseModel):
 async def question_step(parent: Step, request: AskRequest, model: LanguageModel | None) -> AskRequest:
     """Return the request with a question that needs no earlier turn, asked of the model as a step.
 
-    Without a model, or where it fails, the question stays as it is, and a note says so.
+    Without a model, or where it fails, the question stays as it is, and a note says so. Whoever listens to
+    the parent is told a request that is another.
 
     Raises:
         BadQuestion: it cannot be searched for.
@@ -54,7 +55,11 @@ async def question_step(parent: Step, request: AskRequest, model: LanguageModel 
         question=request.question,
         turns=len(request.turns),
     )
-    return replace(request, question=question or request.question)
+    if not question or question == request.question:
+        return request
+    request = replace(request, question=question)
+    parent.tell(request)
+    return request
 
 
 async def standalone_question(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from generator.answer_events import stream_answer
 from generator.answer_step import answer_step
 from generator.pipeline import AskRequest
-from generator.request import WayResult
+from generator.request import Turn, WayResult
 from generator.search_step import search_step
 from generator.ways import shrag
 from indexer.settings import CheckSettings, IndexerSettings
@@ -46,13 +46,13 @@ async def collected(index, request, given, **options):
         return [event async for event in arriving]
 
 
-def streamed(index, question, *answers, **llm):
+def streamed(index, question, *answers, turns=(), **llm):
     """Ask a model that gives these answers; return what arrived."""
     given = settings_of(UNUSED, llm=settings(retries=0, **llm))
 
     async def ask():
         async with given.language_model(Scripted(answers).transport) as model:
-            return await collected(index, given.request(question), given, model=model)
+            return await collected(index, given.request(question, turns=turns), given, model=model)
 
     return asyncio.run(ask())
 
@@ -219,8 +219,11 @@ def test_a_repaired_answer_adds_up(sample):
 def test_a_repair_that_says_something_else_withdraws_what_was_read(sample):
     other = ANSWER | {"introduction": [{"text": "간호사의 이직을 다룬 논문이 있다.", "citations": [2]}]}
     cut = json.dumps(ANSWER, ensure_ascii=False)[:-80]
-    arrived = streamed(sample, KOREAN, *[streams(*events(said)) for said in (KEYWORDS, cut, other)])
+    slowly = streams_out(*events(cut), pause_s=0.005)
+    with serving(slowly, streams_out(*events(other))) as server:
+        arrived = asyncio.run(ask_all(sample, at_server(server)))
     assert_adds_up(arrived)
+    assert [withdrawn["reason"] for withdrawn in data(arrived, "restart")] == ["again"]
 
 
 def test_where_the_model_dies_the_quotation_takes_the_place_of_what_was_read(sample):
@@ -315,6 +318,17 @@ def test_without_an_answer_no_sentence_arrives(sample, question, evidence):
     assert kinds(arrived) == ["keywords", "queries", "evidence", "done"]
     assert_adds_up(arrived)
     assert len(data(arrived, "evidence")[0]["hits"]) == evidence
+
+
+def test_a_question_of_a_conversation_is_told_as_it_is_asked(sample):
+    turns = (Turn("user", "간호사의 회복탄력성?"), Turn("assistant", "연구가 있다 [1]."))
+    stands_alone = {"depends": True, "question": f"{KOREAN} 간호사에게서?"}
+    replies = [whole(said) for said in (stands_alone, KEYWORDS, ANSWER)]
+    arrived = streamed(sample, KOREAN, *replies, turns=turns)
+    assert kinds(arrived) == ["question", "keywords", "queries", "evidence", "sentence", "done"]
+    assert data(arrived, "question") == [{"question": stands_alone["question"]}]
+    assert arrived[-1].data["question"] == stands_alone["question"]
+    assert_adds_up(arrived)
 
 
 def test_keywords_that_a_person_typed_are_told_as_given(sample):
