@@ -57,6 +57,6 @@ def mcp(name: str | None) -> None:
 
     settings = Settings.from_environment()
     try:
-        asyncio.run(serve_standard_io(settings, ServerSettings(), name or settings.indexer.name))
+        asyncio.run(serve_standard_io(settings, ServerSettings(), name or settings.indexer.name or None))
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None

@@ -36,7 +36,7 @@ class OpenIndexes:
             UnknownIndex: there is none.
             InvalidCall: there are several.
         """
-        if name:
+        if name := name or self._settings.name:
             return name
         names = await self.names()
         if not names:
