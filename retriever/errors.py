@@ -4,7 +4,8 @@ RetrieverError
 ├── BadQuestion     empty, or longer than the limit
 ├── BadExpression   the expert language: unbalanced quotes or brackets, an unknown field; marks the place
 ├── BadFilter       a year range, language or method that does not exist
-└── UnknownPassage  no passage of that id in the index
+├── UnknownPassage  no passage of that id in the index
+└── UnknownPaper    no paper of that id in the index
 """
 
 import unicodedata
@@ -32,6 +33,10 @@ class BadFilter(RetrieverError):
 
 class UnknownPassage(RetrieverError):
     """No passage of that id in the index."""
+
+
+class UnknownPaper(RetrieverError):
+    """No paper of that id in the index."""
 
 
 class BadExpression(RetrieverError):

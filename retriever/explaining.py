@@ -9,12 +9,12 @@ from indexer.schema import StoredPassage
 from retriever.accounts import Account, ConceptAccount, ConstraintAccount, FeedbackTerm, HeldBridge
 from retriever.constraints import Constraints
 from retriever.engines import EngineHit, Explanation
-from retriever.errors import UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keyword_choice import KeywordChoice
 from retriever.order.candidates import Candidate
 from retriever.order.contributions import scores_by_concept
 from retriever.order.scored import Part, Scored
+from retriever.paper_page import stored_passage
 from retriever.penalties import Penalty, penalty_of
 from retriever.plan import question_query
 from retriever.queries import Query
@@ -42,9 +42,7 @@ async def explain(
 async def _explain(
     index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
 ) -> Account:
-    stored = (await index.engine.passages([passage_id])).get(passage_id)
-    if stored is None:
-        raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {passage_id!r}")
+    stored = await stored_passage(index, passage_id)
     context = open_search(index, replace(request, k=DEPTH), settings)
     stages = await run_stages(context)
     result = await present(context, stages)

@@ -77,6 +77,10 @@ class Engine(Protocol):
         found = await self.search(queries, filters=Filters(), collapse=True)
         return {doc_id: [hit.doc_id for hit in hits] for doc_id, hits in zip(asked, found, strict=True)}
 
+    async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
+        """Return in one call how many passages each query matches under its filters."""
+        ...
+
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
         ...
@@ -102,6 +106,10 @@ class Engine(Protocol):
 
         `vector` is rounded as those of the index are.
         """
+        ...
+
+    async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
+        """Return the stored vectors of passages; none where none is stored."""
         ...
 
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:

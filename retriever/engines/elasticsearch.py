@@ -15,6 +15,7 @@ from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded
 from retriever.engines.requests import (
     compiled,
     count_body,
+    filtered,
     first_passages_body,
     frequencies_body,
     nearest_body,
@@ -22,6 +23,7 @@ from retriever.engines.requests import (
     search_body,
     similarity_body,
     term_query,
+    vectors_body,
 )
 from retriever.errors import UnknownPassage
 from retriever.queries import Exact, Filters, Phrase, Query, Range, Term
@@ -123,6 +125,11 @@ class ElasticsearchEngine(Engine):
         room = len(self._passages) + len(found) <= REMEMBERED_PASSAGES
         self._passages = {**self._passages, **found} if room else found
 
+    async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
+        """Return in one call how many passages each query matches under its filters."""
+        answers = await self._msearch([count_body(filtered(query, filters)) for query, filters in asked])
+        return [int(answer["hits"]["total"]["value"]) for answer in answers]
+
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
         asked = list(dict.fromkeys(tokens))
@@ -217,6 +224,19 @@ class ElasticsearchEngine(Engine):
             hit["fields"]["passage_id"][0]: rounded_cosine(2 * float(hit["_score"]) - 1)
             for hit in answer["hits"]["hits"]
         }
+
+    async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
+        """Return the stored vectors of passages; none where none is stored."""
+        import numpy as np
+
+        asked = _windows(list(dict.fromkeys(passage_ids)))
+        answers = await self._msearch([vectors_body(some) for some in asked])
+        found: dict[str, Stored] = {}
+        for hit in (hit for answer in answers for hit in answer["hits"]["hits"]):
+            [name], values = hit["fields"]["passage_id"], hit["fields"]["vector"]
+            of_bytes = isinstance(values[0], int)
+            found[name] = np.array(values, np.int8) if of_bytes else np.array(values, np.float32)
+        return found
 
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k nearest passages with their cosines, by cosine, then passage_id; 10,000 at most."""

@@ -47,6 +47,10 @@ class NearestPassages:
         values = cosines(self._matrix[list(rows.values())], vector)
         return dict(zip(rows, map(rounded_cosine, values.tolist()), strict=True))
 
+    def of(self, passage_ids: Sequence[str]) -> dict[str, Stored]:
+        """Return the vectors of passages; of those that have one."""
+        return {name: self._matrix[row].copy() for name, row in self._store.rows_of(passage_ids).items()}
+
     def nearest(self, vector: Stored, k: int, allowed: Allowed | None) -> list[EngineHit]:
         """Return the k nearest of the passages that `allowed` lets through, by cosine, then passage_id."""
         if allowed and (few := allowed.all_if_few()) is not None:

@@ -172,6 +172,15 @@ def nearest_body(vector: Sequence[float], filters: Filters, k: int) -> dict[str,
     }
 
 
+def vectors_body(passage_ids: Sequence[str]) -> dict[str, Any]:
+    """Return the body that reads the vectors of passages, which no source holds."""
+    having: list[dict[str, Any]] = [
+        {"terms": {"passage_id": list(passage_ids)}},
+        {"exists": {"field": "vector"}},
+    ]
+    return _reading(having, len(passage_ids)) | {"_source": False, "fields": ["passage_id", "vector"]}
+
+
 def similarity_body(vector: Sequence[float], passage_ids: Sequence[str], k: int) -> dict[str, Any]:
     """Return the body that compares a vector exactly with those of the given passages (a flat field)."""
     return {

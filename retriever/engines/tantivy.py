@@ -78,6 +78,10 @@ class TantivyEngine(Engine):
             return found, {}
         return await self._in_thread(lambda: (self._passages.by_id(wanted), self._passages.first_of(papers)))
 
+    async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
+        """Return in one call how many passages each query matches under its filters."""
+        return await self._in_thread(self._hits.counts, asked)
+
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""
         wanted, frequency = list(tokens), self._searcher.doc_freq
@@ -107,6 +111,12 @@ class TantivyEngine(Engine):
         if self._vectors is None:
             return {}
         return await self._in_thread(self._vectors.similarities, vector, passage_ids)
+
+    async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
+        """Return the stored vectors of passages; none where none is stored."""
+        if self._vectors is None:
+            return {}
+        return await self._in_thread(self._vectors.of, list(passage_ids))
 
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""

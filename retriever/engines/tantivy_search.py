@@ -38,6 +38,11 @@ class BestHits:
             answers[number] = self._search(query, words[number], filters, k, collapse, floors)
         return answers
 
+    def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
+        """Return how many passages each query matches under its filters."""
+        queries = (filtered(compiled(query), filters) for query, filters in asked)
+        return [self._searcher.search(query, 1, count=True).count for query in queries]  # type: ignore[attr-defined]  # not in its stub
+
     def _search(
         self,
         asked: Query,

@@ -228,6 +228,25 @@ def test_document_frequencies_count_passages(engine):
     assert found == {"quokka": 12, "pangolin": 2, "회귀": 1, "none": 0}
 
 
+def test_what_queries_match_under_filters_is_counted_in_one_call(engine):
+    asked = [
+        (BOTH_LANGUAGES, Filters()),
+        (BOTH_LANGUAGES, Filters(lang="ko")),
+        (Or((QUOKKA, AXOLOTL)), Filters()),
+        (AXOLOTL, Filters(complete=True)),
+        (Not(Term("zzz", ("zzz",))), Filters()),
+        (Or(()), Filters()),
+    ]
+
+    assert asyncio.run(engine.counts(asked)) == [2, 1, 15, 2, len(PAPERS) + 1, 0]
+    assert asyncio.run(engine.counts([])) == []
+
+
+def test_passages_of_an_index_without_vectors_have_none(engine):
+    assert asyncio.run(engine.vectors(["BOTH", "none"])) == {}
+    assert asyncio.run(engine.vectors([])) == {}
+
+
 def test_the_index_counts_its_passages(engine):
     assert engine.passage_count == len(PAPERS) + 1  # the second language of BOTH
 

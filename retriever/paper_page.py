@@ -1,0 +1,271 @@
+"""All that an index knows of one paper: record, passages, what it cites, what cites it, what is similar.
+
+Papers that are named here carry their record with the title; texts stand in the passages.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal
+from unicodedata import normalize
+
+from indexer.encoders.arrays import Stored
+from indexer.packing import GAP
+from indexer.schema import StoredPassage
+from retriever.engines import EngineHit
+from retriever.errors import UnknownPaper, UnknownPassage
+from retriever.index import OpenIndex, SearchIndex
+from retriever.queries import Exact, Filters, Term, or_query
+from retriever.term_statistics import term_statistics
+
+PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
+MOST_PASSAGES = (
+    10_000  # of a paper, that are put in order; a text of a million characters has a third of that
+)
+MOST_REFERENCES = 1_000  # that are looked up
+MOST_DISTINCT = 1_000  # terms of a passage whose frequencies are asked for
+STRONGEST = 25  # terms that similar papers are searched by
+
+SimilarBy = Literal["vectors", "terms"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPaper:
+    """A paper as it stands in a list: its record, and a score where the list is ordered by one."""
+
+    doc_id: str
+    record: dict[str, Any]
+    score: float | None = None
+
+    @property
+    def title(self) -> str:
+        """The title, "" where it has none."""
+        return str(self.record.get("title", ""))
+
+    @property
+    def year(self) -> int | None:
+        """The year of publication."""
+        return self.record.get("year")
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what a list shows as JSON."""
+        shown = {name: self.record[name] for name in ("lang", "authors", "journal") if name in self.record}
+        record: dict[str, Any] = {"doc_id": self.doc_id, "title": self.title, "year": self.year}
+        record |= shown | {"score": self.score}
+        return {name: value for name, value in record.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class PaperPage:
+    """A paper and what is around it; of each list at most as many as were asked for, with how many there are.
+
+    `cites` are the papers it refers to that the index holds, `unknown` the other ids, in the record's order.
+    """
+
+    doc_id: str
+    record: dict[str, Any]
+    passages: tuple[StoredPassage, ...]
+    passage_count: int
+    cites: tuple[NamedPaper, ...]
+    unknown: tuple[str, ...]
+    reference_count: int
+    cited_by: tuple[NamedPaper, ...]
+    citing_count: int
+    similar: tuple[NamedPaper, ...]
+    similar_by: SimilarBy
+    version: int
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the page as JSON."""
+        return {
+            "doc_id": self.doc_id,
+            "version": self.version,
+            "record": self.record,
+            "passages": [passage_record(passage) for passage in self.passages],
+            "passage_count": self.passage_count,
+            "cites": [paper.as_record() for paper in self.cites],
+            "unknown": list(self.unknown),
+            "reference_count": self.reference_count,
+            "cited_by": [paper.as_record() for paper in self.cited_by],
+            "citing_count": self.citing_count,
+            "similar": [paper.as_record() for paper in self.similar],
+            "similar_by": self.similar_by,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PaperPassage:
+    """One passage and its paper's record."""
+
+    passage: StoredPassage
+    paper: NamedPaper
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the passage with its paper as JSON."""
+        return passage_record(self.passage) | {"doc_id": self.paper.doc_id, "record": self.paper.record}
+
+
+def passage_record(passage: StoredPassage) -> dict[str, Any]:
+    """Return a passage as JSON: its id, part of the paper, language and texts."""
+    names = ("passage_id", "part", "lang", "title", "text")
+    return {name: getattr(passage, name) for name in names}
+
+
+async def paper_page(
+    index: OpenIndex,
+    doc_id: str,
+    *,
+    passages: int = PASSAGES,
+    related: int = RELATED,
+    similar: int = SIMILAR,
+) -> PaperPage:
+    """Return a paper with at most so many passages, papers that it cites or that cite it, and similar ones.
+
+    Similar are the papers of the nearest vectors, where the index has one of the paper's first passage, else
+    those that its strongest terms find. 10,000 passages and 1,000 references are looked at.
+
+    Raises:
+        UnknownPaper: no paper of that id in the index.
+    """
+    doc_id = normalize("NFC", doc_id)  # as ids are
+
+    async def of_version(version: SearchIndex) -> PaperPage:
+        first = (await version.engine.papers([doc_id])).get(doc_id)
+        if first is None:
+            raise UnknownPaper(f"index {version.manifest.name!r} holds no paper {doc_id!r}")
+        references = first.references
+        ids, cites, cited_by, [passage_count, citing_count], (by, alike) = await asyncio.gather(
+            _passage_ids(version, doc_id),
+            _named(version, references[:MOST_REFERENCES]),
+            _citing(version, doc_id, related),
+            version.engine.counts(
+                [(Exact("doc_id", (doc_id,)), Filters()), (Exact("references", (doc_id,)), Filters())]
+            ),
+            _similar(version, first, similar),
+        )
+        shown = ids[:passages]
+        stored = await version.engine.passages(shown)
+        known = {paper.doc_id for paper in cites}
+        return PaperPage(
+            doc_id,
+            _named_paper(first).record,
+            tuple(stored[passage_id] for passage_id in shown),
+            passage_count,
+            cites=tuple(cites[:related]),
+            unknown=tuple(name for name in references[:MOST_REFERENCES] if name not in known)[:related],
+            reference_count=len(references),
+            cited_by=tuple(cited_by),
+            citing_count=citing_count,
+            similar=alike,
+            similar_by=by,
+            version=version.manifest.version,
+        )
+
+    return await index.ask(of_version)
+
+
+async def passage(index: OpenIndex, passage_id: str) -> PaperPassage:
+    """Return one passage with its paper.
+
+    Raises:
+        UnknownPassage: no passage of that id in the index.
+    """
+
+    async def of_version(version: SearchIndex) -> PaperPassage:
+        stored = await stored_passage(version, normalize("NFC", passage_id))
+        papers = await version.engine.papers([stored.doc_id])
+        return PaperPassage(stored, _named_paper(papers.get(stored.doc_id, stored)))
+
+    return await index.ask(of_version)
+
+
+async def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
+    """Return one stored passage.
+
+    Raises:
+        UnknownPassage: no passage of that id in the index.
+    """
+    stored = (await index.engine.passages([passage_id])).get(passage_id)
+    if stored is None:
+        raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {passage_id!r}")
+    return stored
+
+
+def _named_paper(first: StoredPassage, score: float | None = None) -> NamedPaper:
+    return NamedPaper(first.doc_id, {"title": first.title, **(first.paper or {})}, score)
+
+
+async def _named(
+    index: SearchIndex, doc_ids: Iterable[str], scores: dict[str, float] | None = None
+) -> list[NamedPaper]:
+    """Return papers in the order of their ids; those that the index does not hold are left out."""
+    wanted, scores = list(dict.fromkeys(doc_ids)), scores or {}
+    found = await index.engine.papers(wanted)
+    return [_named_paper(found[doc_id], scores.get(doc_id)) for doc_id in wanted if doc_id in found]
+
+
+async def _passage_ids(index: SearchIndex, doc_id: str) -> list[str]:
+    """Return the ids of a paper's passages in its order: its own, the other language's, the chunks."""
+    query = Exact("doc_id", (doc_id,))
+    [hits] = await index.engine.search([(query, MOST_PASSAGES)], filters=Filters(), collapse=False)
+    return sorted((hit.passage_id for hit in hits), key=lambda name: _place(name.removeprefix(doc_id)))
+
+
+def _place(suffix: str) -> tuple[int, str]:
+    number = suffix.removeprefix("#")
+    return (int(number), "") if number.isdecimal() else (-1, suffix)
+
+
+async def _citing(index: SearchIndex, doc_id: str, most: int) -> list[NamedPaper]:
+    return await _named(index, (await index.engine.citing([doc_id], most))[doc_id])
+
+
+async def _similar(
+    index: SearchIndex, first: StoredPassage, k: int
+) -> tuple[SimilarBy, tuple[NamedPaper, ...]]:
+    """Return at most k other papers, best first."""
+    vector = (await index.engine.vectors([first.passage_id])).get(first.passage_id)
+    by: SimilarBy
+    if vector is None:
+        by, scores = "terms", await _by_terms(index, first, k + 1)
+    else:
+        by, scores = "vectors", await _by_vector(index, vector, k + 1)
+    scores.pop(first.doc_id, None)
+    scores = dict(islice(scores.items(), k))
+    return by, tuple(await _named(index, scores, scores))
+
+
+async def _by_vector(index: SearchIndex, vector: Stored, k: int) -> dict[str, float]:
+    """Return the papers of the nearest passages, k at least where there are so many, best first."""
+    limit = k
+    while True:
+        hits = await index.engine.nearest(vector, limit, filters=Filters())
+        scores = _by_paper(hits)
+        if len(scores) >= k or len(hits) < limit:
+            return scores
+        limit *= 2
+
+
+def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for hit in hits:
+        scores.setdefault(hit.doc_id, hit.score)
+    return scores
+
+
+async def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[str, float]:
+    """Search for the terms by which a passage is told from others, in one OR query; numbers tell nothing."""
+    counts = await index.threads.run(lambda: Counter(index.tokens_of(first).text.words()))
+    frequent = sorted(counts, key=lambda token: (-counts[token], token))[:MOST_DISTINCT]
+    statistics = await term_statistics(index.engine, frequent)
+    strengths = {
+        token: counts[token] * statistics.idf(token)
+        for token in frequent
+        if statistics.frequencies[token] > 1 and token != GAP and not token.isdecimal()
+    }
+    strongest = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))[:STRONGEST]
+    terms = [Term(token, (token,), weight=round(strength, 4)) for token, strength in strongest]
+    [hits] = await index.engine.search([(or_query(terms), k)], filters=Filters(), collapse=True)
+    return _by_paper(hits)

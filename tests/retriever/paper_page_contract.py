@@ -1,0 +1,193 @@
+"""What a paper's page promises on every engine: tests for whatever `settings_for` of a module sets.
+
+A module of tests imports all of this beside a fixture `settings_for`, which makes settings for a home.
+"""
+
+import asyncio
+import time
+import unicodedata
+from typing import Any
+
+import pytest
+
+from retriever.errors import UnknownPaper, UnknownPassage
+from retriever.index import open_index
+from retriever.paper_page import paper_page, passage
+from tests.indexer.embedding_server import embedding_server
+from tests.retriever.papers import indexed
+from tests.retriever.vector_contract import with_encoder
+
+PATIENCE_S = 60
+BODY = " ".join(f"Sentence number {n} tells of walrus tusks and of ice floes at length." for n in range(60))
+PAPERS: list[dict[str, Any]] = [
+    {
+        "id": "WALRUS",
+        "title": "Walrus haulouts",
+        "abstract": "Walrus haulouts on ice floes were counted from the air.",
+        "title2": "바다코끼리의 휴식지",
+        "abstract2": "얼음 위 바다코끼리를 항공 사진으로 세었다.",
+        "body": BODY,
+        "authors": ["Ada Kim"],
+        "year": 2020,
+        "journal": "Polar Notes",
+        "references": ["elsewhere-2", "OLD", "elsewhere-1", "OLDER"],
+        "own": {"kept": True},
+    },
+    {"id": "OLD", "title": "Sea ice", "abstract": "Ice floes drift.", "year": 1990},
+    {"id": "OLDER", "title": "Air surveys", "abstract": "Counting from aeroplanes.", "year": 1980},
+    {"id": "NEW-1", "title": "Walrus tusks", "abstract": "Walrus tusks grow.", "references": ["WALRUS"]},
+    {"id": "NEW-2", "title": "Seals", "abstract": "Haulouts of seals.", "references": ["OLD", "WALRUS"]},
+    {"id": "해마", "title": "Sea horses", "abstract": "No relation.", "year": 2001},
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory, settings_for):
+    with indexed(settings_for(tmp_path_factory.mktemp("pages")), PAPERS, "pages") as index:
+        yield index
+
+
+def page(index, doc_id, **limits):
+    return asyncio.run(paper_page(index, doc_id, **limits))
+
+
+def ids(papers):
+    return [paper.doc_id for paper in papers]
+
+
+def test_a_page_holds_the_record_and_all_passages_in_order(index):
+    found = page(index, "WALRUS")
+
+    assert found.record == {
+        name: value for name, value in PAPERS[0].items() if name not in {"abstract", "body"}
+    } | {"lang": "en"}
+    names = [passage.passage_id for passage in found.passages]
+    assert names[:2] == ["WALRUS", "WALRUS@ko"]
+    assert names[2:] == [f"WALRUS#{number}" for number in range(1, len(names) - 1)]
+    assert len(names) == found.passage_count > 11  # of which #10 is behind #9
+    assert [passage.part for passage in found.passages[:3]] == ["abstract", "abstract2", "body"]
+    assert found.passages[0].text == PAPERS[0]["abstract"]
+
+
+def test_of_many_passages_the_first_are_shown_and_all_counted(index):
+    found = page(index, "WALRUS", passages=3)
+
+    assert [passage.passage_id for passage in found.passages] == ["WALRUS", "WALRUS@ko", "WALRUS#1"]
+    assert found.passage_count == page(index, "WALRUS").passage_count
+
+
+def test_a_page_names_what_the_paper_cites_and_what_cites_it(index):
+    found = page(index, "WALRUS")
+
+    assert [(paper.doc_id, paper.title, paper.year) for paper in found.cites] == [
+        ("OLD", "Sea ice", 1990),
+        ("OLDER", "Air surveys", 1980),
+    ]
+    assert found.unknown == ("elsewhere-2", "elsewhere-1")
+    assert found.reference_count == 4
+    assert ids(found.cited_by) == ["NEW-1", "NEW-2"]
+    assert found.citing_count == 2
+
+
+def test_long_lists_are_cut_and_counted(index):
+    found = page(index, "WALRUS", related=1, similar=1)
+
+    assert (ids(found.cites), found.unknown, found.reference_count) == (["OLD"], ("elsewhere-2",), 4)
+    assert (ids(found.cited_by), found.citing_count) == (["NEW-1"], 2)
+    assert len(found.similar) == 1
+
+
+def test_similar_papers_share_the_strongest_terms(index):
+    found = page(index, "NEW-1", similar=2)
+
+    assert found.similar_by == "terms"
+    assert found.similar[0].doc_id == "WALRUS"
+    assert found.similar[0].title == "Walrus haulouts"
+    scores = [paper.score for paper in found.similar]
+    assert scores == sorted(scores, reverse=True)
+    assert "NEW-1" not in ids(page(index, "NEW-1").similar)
+
+
+def test_a_page_is_json(index):
+    record = page(index, "WALRUS", passages=1).as_record()
+
+    assert record["passages"] == [
+        {
+            "passage_id": "WALRUS",
+            "part": "abstract",
+            "lang": "en",
+            "title": "Walrus haulouts",
+            "text": PAPERS[0]["abstract"],
+        }
+    ]
+    assert record["cites"][0] == {"doc_id": "OLD", "title": "Sea ice", "year": 1990, "lang": "en"}
+
+
+def test_an_id_is_composed_as_what_is_indexed(index):
+    assert page(index, unicodedata.normalize("NFD", "해마")).doc_id == "해마"
+
+
+@pytest.mark.parametrize("doc_id", ["none", "WALRUS@ko", "", "a" * 10_000, "../x", "\x00"])
+def test_an_unknown_paper_is_told(index, doc_id):
+    with pytest.raises(UnknownPaper, match="holds no paper"):
+        page(index, doc_id)
+
+
+def test_a_passage_comes_with_its_paper(index):
+    found = asyncio.run(passage(index, "WALRUS@ko"))
+
+    assert found.passage.text == PAPERS[0]["abstract2"]
+    assert (found.paper.doc_id, found.paper.title) == ("WALRUS", "Walrus haulouts")
+    assert found.as_record()["record"]["own"] == {"kept": True}
+    with pytest.raises(UnknownPassage, match="holds no passage"):
+        asyncio.run(passage(index, "none"))
+
+
+def test_a_page_is_of_the_version_that_answers(tmp_path, settings_for):
+    settings = settings_for(tmp_path)
+    indexed(settings, PAPERS[:1], "growing").close()
+    with open_index(settings, "growing", follow=True) as index:
+        before = after = page(index, "WALRUS")
+        indexed(settings, PAPERS, "growing").close()
+        until = time.monotonic() + PATIENCE_S
+        while after.version == before.version and time.monotonic() < until:
+            after = page(index, "WALRUS")
+
+    assert (before.citing_count, after.citing_count) == (0, 2)
+    assert after.version == before.version + 1
+
+
+def test_a_page_of_an_article_that_is_indexed_by_passages(tmp_path, settings_for):
+    records = [
+        {"docid": f"A#{number}", "title": "Walrus", "text": f"Walrus part {number}"} for number in range(12)
+    ]
+    records.append({"docid": "B#0", "title": "Seal", "text": "Seals and a walrus"})
+    with indexed(settings_for(tmp_path), records, "articles", format="miracl") as index:
+        found = page(index, "A")
+
+    assert [passage.passage_id for passage in found.passages] == [f"A#{number}" for number in range(12)]
+    assert found.record["title"] == "Walrus"
+    assert ids(found.similar) == ["B"]
+
+
+@pytest.mark.parametrize("storage", ["float32", "int8"])
+def test_with_vectors_the_nearest_are_similar(tmp_path, settings_for, storage):
+    papers = [
+        {"id": "A", "title": "axolotl", "abstract": "axolotl", "abstract2": "axolotl axolotl"},
+        {"id": "B", "title": "axolotl pangolin", "abstract": "Words."},
+        {"id": "C", "title": "pangolin", "abstract": "axolotl."},
+        {"id": "D", "title": "pangolin", "abstract": "pangolin"},
+    ]
+    with embedding_server() as server:
+        settings = with_encoder(settings_for(tmp_path), server, storage=storage)
+        with indexed(settings, papers, f"near-{storage}") as index:
+            vectors = asyncio.run(index.engine.vectors(["A", "none"]))
+            similarities = asyncio.run(index.engine.similarities(vectors["A"], ["A", "B"]))
+            found = page(index, "A", similar=3)
+
+    assert set(vectors) == {"A"}
+    assert similarities["A"] == pytest.approx(1.0, abs=1e-6)
+    assert found.similar_by == "vectors"
+    assert ids(found.similar)[-1] == "D"
+    assert sorted(ids(found.similar)) == ["B", "C", "D"]
+    assert dict(zip(ids(found.similar), found.similar, strict=True))["B"].score == similarities["B"]
