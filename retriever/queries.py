@@ -75,6 +75,7 @@ class Not:
 
 
 Query: TypeAlias = Term | Phrase | Range | Exact | Or | And | Not
+EVERYTHING = Not(Or(()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from indexer.encoders.arrays import Stored
 from indexer.schema import StoredPassage
+from retriever.engines.facets import FacetCounts, FacetField
 from retriever.queries import Exact, Filters, Query
 
 
@@ -79,6 +80,16 @@ class Engine(Protocol):
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Return in one call how many passages each query matches under its filters."""
+        ...
+
+    async def facets(
+        self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
+    ) -> FacetCounts:
+        """Count the papers that a query matches under filters, and how many have each value of some fields.
+
+        Without a query those of the whole index. `several` says whether a paper of the index may have several
+        passages; `count_papers` says what is exact then.
+        """
         ...
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:

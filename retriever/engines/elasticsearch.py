@@ -1,6 +1,6 @@
 """The engine of a cluster: one version's index, asked with analysed tokens, never with text to analyse."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from indexer.cluster.connection import Cluster
@@ -10,6 +10,7 @@ from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
 from retriever.engines import Engine, EngineHit, Explanation, TermScore
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, value_in
+from retriever.engines.facets import FacetCounts, FacetField, count_papers
 from retriever.engines.msearch import ManySearches
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled, surely_first
 from retriever.engines.requests import (
@@ -26,7 +27,7 @@ from retriever.engines.requests import (
     vectors_body,
 )
 from retriever.errors import UnknownPassage
-from retriever.queries import Exact, Filters, Phrase, Query, Range, Term
+from retriever.queries import EVERYTHING, Exact, Filters, Phrase, Query, Range, Term
 
 WINDOW = 10_000  # documents that one search gives at most
 # Copies of a shard may differ in the deleted documents they count, so the same copy answers each time.
@@ -129,6 +130,21 @@ class ElasticsearchEngine(Engine):
         """Return in one call how many passages each query matches under its filters."""
         answers = await self._msearch([count_body(filtered(query, filters)) for query, filters in asked])
         return [int(answer["hits"]["total"]["value"]) for answer in answers]
+
+    async def facets(
+        self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
+    ) -> FacetCounts:
+        """Count the papers that a query matches under filters, and those of each value of some fields."""
+        asked = EVERYTHING if query is None else query
+        [passages] = await self.counts([(asked, filters)])
+        body = {"query": filtered(asked, filters), "size": 0, "track_total_hits": False}
+
+        async def aggregate(aggregations: Mapping[str, Any]) -> dict[str, Any]:
+            [answer] = await self._msearch([body | {"aggs": aggregations}])
+            found: dict[str, Any] = answer.get("aggregations", {})
+            return found
+
+        return await count_papers(aggregate, passages, fields, several=several)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""

@@ -1,21 +1,23 @@
 """The embedded engine: tantivy's inverted index, read in threads, no server."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from errno import ENOENT
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from indexer.damage import describing_damage
 from indexer.encoders.arrays import Stored
 from indexer.schema import StoredPassage
 from indexer.stored import open_searcher
 from retriever.engines import Engine, EngineHit, Explanation
+from retriever.engines.facets import FacetCounts, FacetField, count_papers
 from retriever.engines.tantivy_explaining import explain, term_frequencies
 from retriever.engines.tantivy_passages import StoredPassages
+from retriever.engines.tantivy_queries import compiled, filtered
 from retriever.engines.tantivy_search import BestHits, Satisfying
-from retriever.queries import Filters, Query
+from retriever.queries import EVERYTHING, Filters, Query
 from retriever.worker_threads import Arguments, Result, WorkerThreads
 
 if TYPE_CHECKING:
@@ -81,6 +83,19 @@ class TantivyEngine(Engine):
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Return in one call how many passages each query matches under its filters."""
         return await self._in_thread(self._hits.counts, asked)
+
+    async def facets(
+        self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
+    ) -> FacetCounts:
+        """Count the papers that a query matches under filters, and those of each value of some fields."""
+        asked = EVERYTHING if query is None else query
+        [passages] = await self.counts([(asked, filters)])
+        narrowed = filtered(compiled(asked), filters)
+
+        async def aggregate(aggregations: Mapping[str, Any]) -> dict[str, Any]:
+            return await self._in_thread(self._searcher.aggregate, narrowed, dict(aggregations))
+
+        return await count_papers(aggregate, passages, fields, several=several)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return in how many passages each token stands."""

@@ -1,0 +1,137 @@
+"""What facets promise on every engine: tests for whatever `settings_for` of a module sets.
+
+A module of tests imports all of this beside a fixture `settings_for`, which makes settings for a home.
+"""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+import retriever.engines.facets
+from retriever.errors import BadExpression
+from retriever.facets import facets
+from retriever.queries import Filters, Range
+from retriever.search import SearchRequest
+from retriever.settings import RetrieverSettings
+from tests.retriever.papers import indexed
+
+WALRUS: list[dict[str, Any]] = [
+    {"id": "A", "title": "walrus ice", "abstract": "One.", "year": 2020, "journal": "Polar Notes"},
+    {"id": "B", "title": "walrus", "abstract": "Two.", "year": 2020, "journal": "Seals"},
+    {"id": "C", "title": "walrus", "abstract": "Three.", "year": 2021, "journal": "Polar Notes"},
+    {"id": "D", "title": "walrus ice", "abstract": "Four."},
+    {"id": "E", "title": "바다코끼리", "abstract": "walrus 다섯.", "year": 1999, "lang": "ko"},
+    {"id": "F", "title": "seal", "abstract": "Six.", "year": 1990, "journal": "Seals"},
+]
+# Each paper in both languages, so that it has two passages.
+BOTH = [
+    paper | {"title2": "바다코끼리 walrus", "abstract2": "얼음 위의 walrus."} | {"lang": "en"}
+    for paper in WALRUS[:4]
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory, settings_for):
+    with indexed(settings_for(tmp_path_factory.mktemp("facets")), WALRUS, "facets") as index:
+        yield index
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory, settings_for):
+    with indexed(settings_for(tmp_path_factory.mktemp("both")), BOTH, "facets-both") as index:
+        yield index
+
+
+def counted(index, question, method="boolean", **request):
+    asked = None if question is None else SearchRequest(question, method, **request)
+    return asyncio.run(facets(index, asked, RetrieverSettings()))
+
+
+def values(found, field):
+    [facet] = [facet for facet in found.facets if facet.field == field]
+    return [(each.value, each.papers) for each in facet.values]
+
+
+def test_the_papers_that_an_expression_matches_are_counted_by_their_fields(index):
+    found = counted(index, "walrus")
+
+    assert (found.papers, found.exact) == (5, True)
+    assert values(found, "year") == [(2021, 1), (2020, 2), (1999, 1), (None, 1)]
+    assert values(found, "lang") == [("en", 4), ("ko", 1)]
+    assert values(found, "journal") == [("Polar Notes", 2), ("Seals", 1), (None, 2)]
+
+
+@pytest.mark.parametrize("method", ["or", "shrag", "paper"])
+def test_of_a_question_all_that_its_main_query_matches_is_counted(index, method):
+    assert counted(index, "walrus ice", method).papers == 5
+
+
+def test_a_field_leaves_its_own_filter_out_and_no_other(index):
+    found = counted(index, "walrus", filters=Filters(years=Range(2020, 2020), lang="en"))
+
+    assert found.papers == 2
+    assert values(found, "year") == [(2021, 1), (2020, 2), (None, 1)]
+    assert values(found, "lang") == [("en", 2)]
+    assert values(found, "journal") == [("Polar Notes", 1), ("Seals", 1)]
+
+
+def test_the_whole_index_is_counted_without_a_question(index):
+    found = counted(index, None)
+
+    assert found.papers == 6
+    assert values(found, "year")[-2:] == [(1990, 1), (None, 1)]
+    assert counted(index, None) == found
+
+
+def test_only_the_most_frequent_values_are_told_and_the_others_counted(index):
+    asked = SearchRequest("walrus OR seal", "boolean")
+    found = asyncio.run(facets(index, asked, RetrieverSettings(), fields=("journal",), limit=1))
+
+    [journals] = found.facets
+    assert [(each.value, each.papers) for each in journals.values] == [("Polar Notes", 2), (None, 2)]
+    assert journals.others == 1
+
+
+@pytest.mark.parametrize(("question", "method"), [("the", "shrag"), ("zzz", "boolean"), ("zzz", "or")])
+def test_where_nothing_matches_nothing_is_counted(index, question, method):
+    found = counted(index, question, method)
+
+    assert (found.papers, found.exact) == (0, True)
+    assert [facet.values for facet in found.facets] == [(), (), ()]
+
+
+def test_a_wrong_expression_is_refused(index):
+    with pytest.raises(BadExpression):
+        counted(index, '"walrus')
+
+
+@pytest.mark.parametrize("exact_up_to", [2_000, 0])
+def test_papers_of_several_passages_count_once(both, monkeypatch, exact_up_to):
+    monkeypatch.setattr(retriever.engines.facets, "EXACT_UP_TO", exact_up_to)
+
+    found = counted(both, "walrus")
+
+    assert (found.papers, found.exact) == (4, exact_up_to > 0)
+    assert values(found, "year") == [(2021, 1), (2020, 2), (None, 1)]
+    assert values(found, "lang") == [("en", 4), ("ko", 4)]
+    assert values(found, "journal") == [("Polar Notes", 2), ("Seals", 1), (None, 1)]
+
+
+def test_papers_of_which_none_has_a_year_are_counted(tmp_path, settings_for):
+    papers = [{"id": "A", "title": "walrus"}, {"id": "B", "title": "walrus", "title2": "바다코끼리"}]
+    with indexed(settings_for(tmp_path), papers, "yearless") as index:
+        found = counted(index, None)
+
+    assert found.papers == 2
+    assert (values(found, "year"), values(found, "journal")) == ([(None, 2)], [(None, 2)])
+
+
+def test_facets_are_json(index):
+    record = counted(index, "walrus").as_record()
+
+    assert record["facets"]["lang"] == {
+        "values": [{"value": "en", "papers": 4}, {"value": "ko", "papers": 1}],
+        "others": 0,
+    }
+    assert (record["papers"], record["exact"], record["version"]) == (5, True, 1)
