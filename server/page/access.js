@@ -1,0 +1,52 @@
+// Who may read: the key is typed once, and kept by the server in a cookie that no script can read.
+
+import { call } from "./api.js";
+import { openDialog } from "./dialogs.js";
+import { byId, h } from "./dom.js";
+import { t } from "./i18n.js";
+import { describe } from "./status.js";
+
+const ADDRESS = "/api/v1/session";
+let session = null;
+
+/** Ask the server who the reader is; a server without keys asks for none. */
+export async function openAccess() {
+  try {
+    session = await call(ADDRESS);
+  } catch {
+    session = null;
+  }
+  const keys = session?.keys_needed ?? session?.keys_required ?? session?.required ?? false;
+  byId("open-access").hidden = !keys;
+  byId("open-access").onclick = () => askForKey(() => location.reload());
+  byId("operator-link").hidden = keys && !session?.scopes?.includes("admin");
+  return session;
+}
+
+/** Let the reader type a key; `then` is called when it is accepted. */
+export function askForKey(then) {
+  if (byId("dialogs").querySelector("[data-access]")) return;
+  const dialog = openDialog(t("access"), (close) => {
+    const problems = h("div", { "aria-live": "polite" });
+    const key = h("input", { id: "key", type: "password", autocomplete: "off", required: true, spellcheck: "false" });
+    const form = h("form", { onsubmit: async (event) => {
+      event.preventDefault();
+      try {
+        await call(ADDRESS, { body: { key: key.value.trim() } });
+        close();
+        await openAccess();
+        then();
+      } catch (error) {
+        problems.replaceChildren(describe(error));
+        key.select();
+      }
+    } }, h("p", {}, h("label", { for: "key" }, t("key"))), h("div", { class: "row" }, key, h("button", { class: "primary" }, t("key_enter"))));
+    const who = session?.label && h("p", { class: "quiet" }, t("key_of", { label: session.label }), session.expires ? ` · ${t("key_until", { date: String(session.expires).slice(0, 10) })}` : "");
+    const leave = session?.label && h("div", { class: "row" }, h("button", { type: "button", onclick: async () => { await call(ADDRESS, { method: "DELETE" }); location.reload(); } }, t("key_forget")));
+    return [h("p", {}, t("key_about")), who, form, problems, leave].filter(Boolean);
+  });
+  dialog.dataset.access = "";
+}
+
+/** Tell whether an error asks for a key. */
+export const wantsKey = (error) => error.status === 401;

@@ -1,0 +1,191 @@
+// The answer, sentence by sentence, each with its citations and its check.
+
+import { events } from "./api.js";
+import { askBody, toAddress } from "./asked.js";
+import { byId, disclosure, fill, h, langOf } from "./dom.js";
+import { has, moment, number, t } from "./i18n.js";
+import { closePassage, openPassage } from "./passage.js";
+import { byline, paperAddress, showEvidenceBadges } from "./results.js";
+import { describe, say, sayProblem } from "./status.js";
+
+const SIGNS = { supported: "✓", unsupported: "✗", "not checkable": "?", excluded: "⊘" };
+const KEY = "shrag-answers";
+const KEPT = 6;
+
+/** Ask, and show the answer as it arrives; one that this session has had is shown again as it was. */
+export async function showAnswer(asked, { signal, again = false, repeat, useKeywords }) {
+  const address = toAddress(asked);
+  closePassage();
+  const view = answerView(asked, useKeywords);
+  byId("answer-body").dataset.answers = address;
+  const kept = !again && keptAnswers().find((each) => each.address === address);
+  if (kept) {
+    view.evidence(kept.done);
+    view.done(kept.done, h("p", { class: "quiet" }, t("answered_at", { time: moment(kept.at) }), " ", h("button", { type: "button", class: "plain", onclick: repeat }, t("ask_again"))));
+    return kept.done;
+  }
+  try {
+    for await (const { kind, data } of events("/api/v1/ask", askBody(asked), signal)) {
+      if (signal.aborted) return undefined;
+      if (kind === "done") {
+        view.done(data);
+        keep({ address, at: new Date().toISOString(), done: data });
+        return data;
+      }
+      if (kind === "error") throw Object.assign(new Error(data.detail), data);
+      view[kind]?.(data);
+    }
+    throw Object.assign(new Error(), { code: "cut-off" });
+  } catch (error) {
+    if (error.name === "AbortError" || signal.aborted) return undefined;
+    view.failed(error, repeat);
+    return undefined;
+  }
+}
+
+function answerView(asked, useKeywords) {
+  const title = h("p", { class: "title" });
+  const notes = h("div");
+  const sections = h("div", { "aria-busy": "true" });
+  const cited = h("div");
+  const colophon = h("div", { class: "colophon" });
+  fill(byId("answer-body"), title, notes, sections, cited, colophon);
+  let hits = [];
+  let pairs = [];
+  let index = asked.index;
+  let rows = [];
+  const waiting = h("p", { class: "quiet" }, t("answer_searching"));
+  sections.append(waiting);
+
+  const view = {
+    step({ name }) {
+      if (has(`step_${name}`)) { waiting.textContent = t(`step_${name}`); }
+    },
+    keywords({ keywords, source }) {
+      if (source !== "model" || asked.keywords) return;
+      const texts = keywords.map((word) => word.text);
+      notes.append(h("div", { class: "box", "data-model-keywords": true }, h("p", {}, t("model_keywords"), " ", texts.map((text, place) => [place > 0 && ", ", h("span", { lang: langOf(text) }, text)])),
+        h("p", {}, h("button", { type: "button", onclick: () => useKeywords(texts) }, t("use_keywords")))));
+    },
+    evidence(data) {
+      hits = data.hits ?? data.evidence ?? [];
+      index = data.index ?? index;
+      pairs = (data.concepts ?? []).flatMap((concept) => (concept.counterparts ?? []).map((other) => [concept.text, other.text]));
+      if (data.evidence_score !== undefined && data.evidence_score !== null) view.likelihood = data.evidence_score;
+      fill(cited, h("h3", {}, t("evidence")), h("ol", { class: "evidence" }, hits.map(source)));
+      showEvidenceBadges(hits);
+    },
+    sentence(data) {
+      waiting.remove();
+      rows[data.index ?? rows.length] = data;
+      place(data);
+    },
+    check({ index: at, check, reasons }) {
+      rows[at] = { ...rows[at], check, reasons };
+      sections.querySelector(`[data-sentence="${at}"]`)?.replaceWith(sentenceElement(rows[at], at));
+    },
+    restart({ reason }) {
+      rows = [];
+      fill(sections, waiting);
+      waiting.textContent = has(`restart_${reason}`) ? t(`restart_${reason}`) : t("restart_changed");
+      notes.append(h("p", { class: "quiet" }, waiting.textContent));
+      say(waiting.textContent);
+    },
+    note({ text, message }) {
+      notes.append(h("p", { class: "quiet", lang: "en" }, text ?? message));
+    },
+    done(whole, before) {
+      const answer = whole.answer;
+      if (whole.index) index = whole.index;
+      if (!hits.length) view.evidence(whole);
+      sections.setAttribute("aria-busy", "false");
+      title.textContent = answer.title ?? "";
+      title.lang = langOf(answer.title, answer.language);
+      const same = rows.length === answer.sentences.length && rows.every((row, at) => row?.text === answer.sentences[at].text && row.check === answer.sentences[at].check);
+      rows = answer.sentences;
+      if (!same) { fill(sections); rows.forEach((row, at) => place({ ...row, index: at })); }
+      waiting.remove();
+      if (answer.abstained) {
+        const near = rows.length ? t("abstained_quotes") : t("abstained_near");
+        sections.prepend(h("div", { class: "plainly", "data-abstained": true }, h("p", {}, h("b", {}, t("abstained"))), h("p", {}, near)));
+        title.textContent = "";
+      }
+      const model = answer.written_by !== "extractive" && answer.written_by;
+      const failed = !model && (whole.notes ?? []).find((note) => note.includes("model failed"));
+      if (failed) notes.prepend(h("div", { class: "box", "data-model-failed": true }, h("p", {}, t("model_failed")), h("p", { class: "quiet", lang: "en" }, failed)));
+      if (before) notes.prepend(before);
+      const counts = Object.keys(SIGNS).map((check) => [check, rows.filter((row) => row.check === check).length]).filter(([, count]) => count);
+      fill(colophon,
+        counts.length > 0 && h("p", {}, t("checked"), " ", counts.map(([check, n], at) => [at > 0 && " · ", `${SIGNS[check]} ${number(n)} ${t(`check_${check}`)}`]), " ", h("span", {}, answer.checked_by ? t("checked_by", { name: answer.checked_by }) : t("checked_by_rules"))),
+        h("p", { "data-written-by": answer.written_by }, model ? t("written_by", { name: model }) : t("written_extractive"),
+          likelihood(whole.evidence_score ?? view.likelihood)));
+      const supported = rows.filter((row) => row.check === "supported").length;
+      say(answer.abstained ? t("abstained") : t("answer_done", { n: rows.length, supported }));
+    },
+    failed(error, repeat) {
+      sections.setAttribute("aria-busy", "false");
+      waiting.remove();
+      sections.classList.toggle("withdrawn", rows.length > 0);
+      notes.prepend(describe(error, repeat));
+      sayProblem(error);
+    },
+  };
+
+  const likelihood = (score) => (typeof score === "number" ? ` · ${t("likelihood", { percent: number(100 * score) })}` : "");
+
+  function place(data) {
+    const name = data.section ?? "body";
+    let section = sections.querySelector(`[data-section="${name}"]`);
+    if (!section) {
+      section = h("div", { "data-section": name, role: "group", "aria-label": t(`section_${name}`) }, h("h3", {}, t(`section_${name}`)));
+      sections.append(section);
+    }
+    section.append(sentenceElement(data, data.index ?? rows.length - 1));
+  }
+
+  function sentenceElement({ text, citations, check, reasons = [] }, at) {
+    const cites = citations.map((id) => {
+      const place = hits.findIndex((hit) => hit.passage_id === id);
+      const label = place < 0 ? id : String(place + 1);
+      const button = h("button", { type: "button", class: "cite", "aria-expanded": "false", "aria-label": t("citation", { n: label, title: hits[place]?.title ?? id }), "data-cites": id, onclick: () => hits[place] && openPassage(hits[place], { number: label, sentence: text, pairs, index }, button) }, `[${label}]`);
+      return button;
+    });
+    const numbers = citations.map((id) => hits.findIndex((hit) => hit.passage_id === id) + 1).filter(Boolean).map((n) => `[${n}]`).join(" ");
+    const said = check === "supported" ? t("said_supported", { numbers }) : t(`said_${check}`, { numbers });
+    const [mark, why] = disclosure(`${SIGNS[check] ?? "?"} ${said}`, () => reasonsOf(check, reasons, numbers), { class: "check-mark", "data-check": check });
+    return h("div", { class: "sentence", "data-sentence": at, "data-check": check },
+      h("span", { lang: langOf(text) }, text), " ", cites, " ", mark, why);
+  }
+
+  function source(hit, place) {
+    const label = String(place + 1);
+    const open = h("button", { type: "button", class: "plain", "aria-expanded": "false", onclick: () => openPassage(hit, { number: label, index }, open) }, t("show_passage"));
+    return h("li", { "data-evidence": hit.passage_id }, h("span", { class: "number" }, `[${label}]`),
+      h("div", {}, h("a", { href: paperAddress(hit.doc_id, index, hit.passage_id), lang: langOf(hit.title, hit.lang) }, hit.title || hit.doc_id),
+        h("p", { class: "meta" }, byline(hit), " ", open),
+        h("p", { class: "print-only", lang: langOf(hit.text ?? "", hit.lang) }, hit.text ?? "")));
+  }
+  return view;
+}
+
+/** Explain a check: what it means, and each sign that speaks against the sentence. */
+function reasonsOf(check, reasons, numbers) {
+  return h("div", { class: "why" }, h("p", {}, t(`means_${check}`, { numbers })),
+    reasons.length > 0 && h("ul", {}, reasons.map(({ sign, words }) => h("li", { "data-sign": sign }, has(`sign_${sign}`) ? t(`sign_${sign}`, { words }) : `${sign}: ${words}`))));
+}
+
+function keptAnswers() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function keep(answer) {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify([answer, ...keptAnswers().filter((each) => each.address !== answer.address)].slice(0, KEPT)));
+  } catch {
+    // Too long to be kept, or a browser that keeps nothing: it is asked for again.
+  }
+}

@@ -1,0 +1,75 @@
+// Calls of the server: JSON, problem details, event streams.
+
+/** An error as the server tells it; `code` is stable. */
+export class Problem extends Error {
+  constructor(described) {
+    super(described.detail ?? described.code);
+    Object.assign(this, described);
+  }
+}
+
+async function send(path, { method, body, signal, accept = "application/json" } = {}) {
+  const headers = { Accept: accept };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(path, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem({ code: "offline", status: 0 });
+  }
+  if (response.ok) return response;
+  const described = await response.json().catch(() => ({}));
+  const wait = Number(response.headers.get("Retry-After")) || undefined;
+  throw new Problem({ retry_after_s: wait, code: `http-${response.status}`, ...described, status: response.status });
+}
+
+/** Call the server and return its JSON, or undefined where it has none. */
+export async function call(path, options) {
+  const response = await send(path, options);
+  return response.status === 204 ? undefined : response.json();
+}
+
+/** Call the server for a file. */
+export const download = async (path, options) => (await send(path, { accept: "*/*", ...options })).blob();
+
+/** Yield the events of a stream as `{kind, data}`; leaving the loop ends the server's work. */
+export async function* events(path, body, signal) {
+  const response = await send(path, { body, signal, accept: "text/event-stream" });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = "";
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      buffer += value;
+      const blocks = buffer.split(/\r?\n\r?\n/);
+      buffer = blocks.pop();
+      for (const block of blocks) {
+        const lines = block.split(/\r?\n/);
+        const field = (name) => lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ""));
+        const data = field("data").join("\n");
+        if (data) yield { kind: field("event")[0] ?? "message", data: JSON.parse(data) };
+      }
+    }
+  } catch (error) {
+    if (error.name === "AbortError" || error instanceof Problem) throw error;
+    throw new Problem({ code: "offline", status: 0 });
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Write the query of an address; what is empty stays out. */
+export function query(values) {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(values))
+    for (const each of Array.isArray(value) ? value : [value])
+      if (each !== undefined && each !== null && each !== "" && each !== false) parameters.append(name, each);
+  return parameters.toString();
+}

@@ -1,0 +1,74 @@
+// What is asked, as a value: from and to the address, and as the body of a call.
+
+import { query } from "./api.js";
+
+export const METHOD = "shrag";
+export const NOTHING = Object.freeze({
+  question: "", index: "", method: METHOD, k: 10, year: "", lang: "", journal: "",
+  exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false,
+});
+
+/** Read what an address asks. */
+export function fromAddress(search) {
+  const given = new URLSearchParams(search);
+  const k = Number(given.get("k"));
+  return {
+    ...NOTHING,
+    question: given.get("q") ?? "",
+    index: given.get("index") ?? "",
+    method: given.get("method") || METHOD,
+    k: Number.isInteger(k) && k >= 1 && k <= 1000 ? k : NOTHING.k,
+    year: (given.get("year") ?? "").trim(),
+    lang: given.get("lang") ?? "",
+    journal: given.get("journal") ?? "",
+    exclude: given.getAll("not").filter(Boolean),
+    strict_time: given.has("strict"),
+    constraints: !given.has("literal"),
+    keywords: given.has("kw") ? given.getAll("kw").filter(Boolean) : null,
+    skip: given.getAll("skip").filter(Boolean),
+    ask: given.has("ask"),
+  };
+}
+
+/** Write the address that asks the same. */
+export function toAddress(asked) {
+  const values = {
+    q: asked.question,
+    index: asked.index,
+    method: asked.method === METHOD ? "" : asked.method,
+    k: asked.k === NOTHING.k ? "" : asked.k,
+    year: asked.year,
+    lang: asked.lang,
+    journal: asked.journal,
+    not: asked.exclude,
+    strict: asked.strict_time && "1",
+    literal: !asked.constraints && "1",
+    kw: asked.keywords ?? [],
+    skip: asked.skip,
+    ask: asked.ask && "1",
+  };
+  const written = query(values);
+  return written ? `/?${written}` : "/";
+}
+
+/** Return the body of a call; what is as always stays out. */
+export function body(asked) {
+  const { question, index, method, k, year, lang, journal, exclude, strict_time, constraints, keywords, skip } = asked;
+  const made = { question, method, k };
+  for (const [name, value] of Object.entries({ index, year, lang, journal })) if (value) made[name] = value;
+  if (exclude.length) made.exclude = exclude;
+  if (strict_time) made.strict_time = true;
+  if (!constraints) made.constraints = false;
+  if (keywords) made.keywords = keywords;
+  if (skip.length) made.skip = skip;
+  return made;
+}
+
+/** The same for an answer, which takes as many papers as the settings say. */
+export function askBody(asked) {
+  const { k, ...made } = body(asked);
+  return made;
+}
+
+/** The query of an address that says the same, for calls by GET. */
+export const asQuery = (asked) => query(body(asked));

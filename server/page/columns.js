@@ -1,0 +1,31 @@
+// What a search fills: how it was searched, the results, the facets.
+
+import { showConstraints } from "./constraints.js";
+import { showDetails } from "./details.js";
+import { byId, fill } from "./dom.js";
+import { showExport } from "./exports.js";
+import { showFacets } from "./facets.js";
+import { remember } from "./history.js";
+import { showKeywords } from "./keywords.js";
+import { showNothing } from "./nothing.js";
+import { showQueries } from "./queries.js";
+import { showResults } from "./results.js";
+
+/** Show a result; `change(part, said)` searches with a part of it changed. */
+export function showFound(result, asked, { manifest, address, before, change, signal }) {
+  fill(byId("problem"));
+  showKeywords(result, asked, (keywords, said) => change({ keywords, skip: keywords ? asked.skip : [] }, said));
+  showConstraints(result, asked, change);
+  showQueries(result, asked, (skip, said) => change({ skip }, said));
+  showDetails(result, manifest);
+  showResults(result, asked, before);
+  showNothing(result, asked, change);
+  showExport(result);
+  remember(address, { question: asked.question, method: asked.method, index: result.index, hits: result.hits, version: result.version });
+  showFacets(asked, change, signal);
+}
+
+/** Leave the columns empty. */
+export function showNone() {
+  for (const name of ["hits", "changes", "facets", "nothing", "keywords", "constraints", "queries", "details", "results-tools", "problem"]) fill(byId(name));
+}

@@ -1,0 +1,23 @@
+// What else took effect: method, order, version, time, notes.
+
+import { byId, fill, h } from "./dom.js";
+import { number, t } from "./i18n.js";
+
+/** Show how a result came about. */
+export function showDetails(result, manifest) {
+  const pairs = [
+    [t("method"), t(`method_${result.method}`)],
+    [t("index"), t("index_said", { name: result.index ?? "", version: result.version ?? "" }) + (manifest?.papers ? ` · ${t("papers", { n: manifest.papers })}` : "")],
+  ];
+  const { incomplete = 0, duplicates = 0 } = result.filtered ?? {};
+  if (duplicates) pairs.push([t("left_out"), t("duplicates", { n: duplicates })]);
+  if (incomplete) pairs.push([t("left_out"), t("incomplete", { n: incomplete })]);
+  if (result.applied?.vectors) pairs.push([t("vectors"), result.applied.vectors]);
+  if (result.applied?.reranker) pairs.push([t("reranker"), result.applied.reranker]);
+  if (result.milliseconds?.total) pairs.push([t("time"), t("milliseconds", { n: Math.round(result.milliseconds.total) })]);
+  const notes = result.notes ?? [];
+  fill(byId("details"),
+    h("h3", {}, t("details")),
+    h("dl", { class: "pairs" }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+    notes.length > 0 && h("ul", { class: "notes" }, notes.map((note) => h("li", { lang: "en" }, note))));
+}

@@ -1,0 +1,17 @@
+// A dialog of the browser's own: modal, closed by Esc, the focus returns to what opened it.
+
+import { byId, h } from "./dom.js";
+import { t } from "./i18n.js";
+
+/** Open a dialog with a title; `content` gets the function that closes it. */
+export function openDialog(title, content) {
+  const dialog = h("dialog", { "aria-labelledby": "dialog-title" });
+  const close = () => dialog.close();
+  dialog.append(
+    h("header", {}, h("h2", { id: "dialog-title" }, title), h("button", { type: "button", onclick: close }, t("close"))),
+    ...[content(close)].flat());
+  dialog.addEventListener("close", () => dialog.remove());
+  byId("dialogs").append(dialog);
+  dialog.showModal();
+  return dialog;
+}

@@ -1,0 +1,42 @@
+// The expert field: what can be typed, and errors under the offending word.
+
+import { byId, fill, h } from "./dom.js";
+import { t } from "./i18n.js";
+
+const SYNTAX = [
+  ["a AND b", "both"], ["a OR b", "either"], ["a NOT b", "without"], ["a b", "side_by_side"], ["+a b", "must"],
+  ['"a b"', "phrase"], ['"a b"~3', "near"], ["a^2", "boost"], ["( … )", "group"],
+];
+const FIELDS = [
+  ["title: 제목:", "title"], ["text: 초록:", "text"], ["year: 연도:", "year"], ["lang: 언어:", "lang"], ["journal: 학술지:", "journal"], ["id:", "id"],
+];
+
+/** Switch the field to expressions, or back to questions. */
+export function showExpert(on) {
+  document.body.classList.toggle("expert-mode", on);
+  byId("expert").setAttribute("aria-pressed", String(on));
+  byId("question").placeholder = on ? t("expert_placeholder") : t("question_placeholder");
+  const help = byId("expert-help");
+  help.hidden = !on;
+  if (!on || help.hasChildNodes()) return;
+  const table = (rows, kind) => h("table", {}, h("tbody", {}, rows.map(([code, key]) => h("tr", {}, h("th", { scope: "row" }, code.split(/ (?=\S+:)/).map((each) => [h("code", {}, each), " "])), h("td", {}, t(`${kind}_${key}`))))));
+  fill(help, h("div", { class: "two" }, table(SYNTAX, "syntax"), table(FIELDS, "field")),
+    h("p", { class: "quiet" }, t("expert_example"), " ", h("code", {}, '제목:"고체 전해질" AND (moisture OR 수분) NOT 나트륨 year:2015..2024')));
+}
+
+/** Show an error of an expression under the word that it is about. */
+export function showExpressionError(problem, expression) {
+  const points = Array.from(expression);
+  const start = Math.min(problem.position ?? 0, points.length);
+  let end = start;
+  while (end < points.length && !/\s/.test(points[end])) end += 1;
+  const offending = points.slice(start, end).join("") || "⌴";
+  byId("question").setAttribute("aria-invalid", "true");
+  fill(byId("expression-error"),
+    h("pre", {}, points.slice(0, start).join(""), h("mark", { "data-position": problem.position }, offending), points.slice(end).join("")),
+    h("p", { class: "error" }, t("expression_error", { word: offending }), " ", h("span", { lang: "en" }, problem.detail)));
+  const field = byId("question");
+  const units = points.slice(0, start).join("").length;
+  field.focus();
+  field.setSelectionRange(units, units + (end > start ? offending.length : 0));
+}

@@ -1,0 +1,39 @@
+// Why a paper has its rank: the parts of its score as bars, its concepts, and all of it as lines.
+
+import { h, langOf } from "./dom.js";
+import { has, number, t } from "./i18n.js";
+
+const part = (name) => (has(`part_${name}`) ? t(`part_${name}`) : name);
+
+/** Make the account of one passage readable. */
+export function explanation(account) {
+  const parts = Object.entries(account.features ?? {}).filter(([, each]) => each.value);
+  const concepts = (account.concepts ?? []).filter((each) => each.contribution > 0);
+  const without = (account.concepts ?? []).filter((each) => !(each.contribution > 0) && each.importance > 0);
+  const rank = account.rank ? t("rank_is", { rank: account.rank, method: t(`method_${account.method}`) }) : t("rank_none");
+  const lines = (account.lines ?? []).join("\n");
+  return h("div", { class: "inset", "data-explanation": account.passage_id },
+    h("p", {}, rank, account.shown && account.shown !== account.passage_id ? ` ${t("shown_by", { passage: account.shown })}` : ""),
+    parts.length > 0 && [h("h4", { class: "quiet" }, t("parts")), bars(parts.map(([name, each]) => [part(name), each.contribution])),
+      h("p", { class: "number quiet" }, t("score_sum", { score: number(account.order_score ?? 0, 4) }))],
+    concepts.length > 0 && [h("h4", { class: "quiet" }, t("concepts")), bars(concepts.map((each) => [
+      each.by?.text && each.by.text !== each.text ? [each.text, " ← ", each.by.text] : each.text, each.contribution]))],
+    without.length > 0 && h("p", { class: "quiet" }, t("concepts_without"), " ", without.map((each) => each.text).join(", ")),
+    !parts.length && terms(account),
+    lines && h("details", {}, h("summary", { class: "quiet" }, t("all_details")), h("pre", { class: "lines", lang: "en", tabindex: "0" }, lines)));
+}
+
+function bars(rows) {
+  const most = Math.max(...rows.map(([, value]) => Math.abs(value)), 0.0001);
+  return h("div", { class: "parts" }, rows.map(([name, value]) => [
+    h("span", { lang: typeof name === "string" ? null : langOf(name.join("")) }, name),
+    h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: value < 0 ? "fill less" : "fill", share: (100 * Math.abs(value)) / most })),
+    h("span", { class: "number" }, number(value, 4)),
+  ]));
+}
+
+function terms(account) {
+  const rows = (account.terms ?? []).filter((each) => each.score > 0);
+  if (!rows.length) return "";
+  return [h("h4", { class: "quiet" }, t("terms")), bars(rows.map((each) => [each.field === "title" ? `${each.token} (${t("in_title")})` : each.token, each.score]))];
+}

@@ -1,0 +1,58 @@
+// What there is by year, language and journal, with counts; each value narrows the search.
+
+import { call } from "./api.js";
+import { asQuery } from "./asked.js";
+import { byId, fill, h, langOf } from "./dom.js";
+import { has, number, t } from "./i18n.js";
+
+const MOST_BARS = 30;
+
+/** Show the facets of a search; `change(part)` narrows it, or takes the narrowing back. */
+export async function showFacets(asked, change, signal) {
+  let facets;
+  try {
+    facets = await call(`/api/v1/facets?${asQuery(asked)}`, { signal });
+  } catch (error) {
+    if (error.name !== "AbortError") fill(byId("facets"));
+    return;
+  }
+  const journals = facets.journal ?? [];
+  const languages = facets.language ?? [];
+  fill(byId("facets"),
+    years((facets.year ?? []).filter(({ value }) => value !== null && value !== undefined), asked, change),
+    values(t("language"), languages, asked.lang, (value) => (has(`lang_${value}`) ? t(`lang_${value}`) : value), (value) => change({ lang: value }), "lang"),
+    values(t("journal"), journals, asked.journal, (value) => value, (value) => change({ journal: value }), "journal", facets.other_journals));
+}
+
+function years(found, asked, change) {
+  if (!found.length) return h("div");
+  const counts = new Map(found.map(({ value, count }) => [Number(value), count]));
+  const first = Math.min(...counts.keys());
+  const last = Math.max(...counts.keys());
+  const step = Math.ceil((last - first + 1) / MOST_BARS);
+  const bars = [];
+  for (let from = first; from <= last; from += step) {
+    const to = Math.min(from + step - 1, last);
+    let count = 0;
+    for (let year = from; year <= to; year += 1) count += counts.get(year) ?? 0;
+    bars.push({ from, to, count });
+  }
+  const most = Math.max(...bars.map(({ count }) => count), 1);
+  const written = ({ from, to }) => (from === to ? String(from) : `${from}..${to}`);
+  return h("div", { "data-facet": "year" }, h("h3", {}, t("year")),
+    h("div", { class: "years" }, bars.map((bar) => {
+      const label = t("facet_value", { value: written(bar).replace("..", "–"), n: bar.count });
+      const pressed = asked.year === written(bar);
+      return h("button", { type: "button", share: (100 * bar.count) / most, title: label, "aria-label": label, "aria-pressed": String(pressed), disabled: !bar.count, "data-key": `year:${bar.from}`, onclick: () => change({ year: pressed ? "" : written(bar) }) });
+    })),
+    h("p", { class: "year-ends number", "aria-hidden": "true" }, h("span", {}, String(first)), first !== last && h("span", {}, String(last))));
+}
+
+function values(title, found, chosen, label, choose, name, others) {
+  if (!found.length) return h("div");
+  return h("div", { "data-facet": name }, h("h3", {}, title),
+    h("ul", { class: "facet-values" }, found.map(({ value, count }) => h("li", {},
+      h("button", { type: "button", "aria-pressed": String(value === chosen), "data-key": `${name}:${value}`, onclick: () => choose(value === chosen ? "" : value) },
+        h("span", { class: "text", lang: name === "journal" ? langOf(value) : null, title: label(value) }, label(value)), h("span", { class: "number" }, number(count))))),
+      others > 0 && h("li", { class: "quiet" }, t("other_journals", { n: others }))));
+}

@@ -1,0 +1,47 @@
+// What was searched in this session; it stays in this browser, can be cleared, and saved as a file.
+
+import { openDialog } from "./dialogs.js";
+import { fill, h, langOf, save } from "./dom.js";
+import { moment, t } from "./i18n.js";
+
+const KEY = "shrag-history";
+const MOST = 200;
+
+function entries() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function keep(list) {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(list));
+  } catch {
+    // A browser that keeps nothing has no history.
+  }
+}
+
+/** Remember a search and how many papers it showed. */
+export function remember(address, { question, method, index, hits, version }) {
+  const rest = entries().filter((each) => each.address !== address);
+  keep([{ at: new Date().toISOString(), address, question, method, index, version, hits: hits.length }, ...rest].slice(0, MOST));
+}
+
+/** Show the history; `open(address)` runs a search of it again. */
+export function showHistory(open) {
+  openDialog(t("history"), (close) => {
+    const place = h("div");
+    const show = () => fill(place, entries().length === 0
+      ? h("p", { class: "quiet" }, t("history_none"))
+      : [h("ol", {}, entries().map((each) => h("li", {},
+          h("a", { href: each.address, lang: langOf(each.question), onclick: (event) => { event.preventDefault(); close(); open(each.address); } }, each.question),
+          h("p", { class: "meta" }, [moment(each.at), each.index, t(`method_${each.method}`), t("papers", { n: each.hits })].join(" · "))))),
+        h("div", { class: "row" },
+          h("button", { type: "button", onclick: () => save("shrag-history.json", new Blob([JSON.stringify({ history: entries() }, null, 2)], { type: "application/json" })) }, t("save_file")),
+          h("button", { type: "button", onclick: () => { keep([]); show(); } }, t("history_clear")))]);
+    show();
+    return [h("p", { class: "quiet" }, t("history_about")), place];
+  });
+}

@@ -1,0 +1,237 @@
+// The page: what is asked stands in the address; a search fills the columns, an answer comes beside.
+
+import { askForKey, openAccess, wantsKey } from "./access.js";
+import { answerIsOfBefore, leavePassage, offerAnswer } from "./answer_column.js";
+import { Problem, call } from "./api.js";
+import { NOTHING, body, fromAddress, toAddress } from "./asked.js";
+import { byId, fill, h, isComposing } from "./dom.js";
+import { t } from "./i18n.js";
+import { showCount } from "./marks.js";
+import { openPreferences } from "./preferences.js";
+import { showStart } from "./start.js";
+import { describe, say, sayProblem } from "./status.js";
+
+// What a first view does without is loaded when it is wanted.
+const columns = () => import("./columns.js");
+const expert = () => import("./expert.js");
+const answers = () => import("./answer.js");
+
+const TITLE = document.title;
+let asked = NOTHING;
+let result = null;
+let searching = new AbortController();
+let answering = new AbortController();
+let indexes = [];
+const manifestOf = (name) => indexes.find((each) => each.name === name) ?? (indexes.length === 1 ? indexes[0] : undefined);
+
+// What the form says
+
+function fillForm() {
+  byId("question").value = asked.question;
+  if (asked.index) byId("index").value = asked.index;
+  for (const name of ["method", "k", "year", "lang", "journal"]) byId(name).value = asked[name];
+  byId("exclude").value = asked.exclude.join(", ");
+  byId("strict").checked = asked.strict_time;
+  byId("literal").checked = !asked.constraints;
+  setExpert(asked.method === "boolean");
+  const narrowed = asked.k !== NOTHING.k || asked.year || asked.lang || asked.journal || asked.exclude.length || asked.strict_time || !asked.constraints || !["shrag", "boolean"].includes(asked.method);
+  if (narrowed) showOptions(true);
+  grow();
+}
+
+function fromForm() {
+  const question = byId("question").value.trim();
+  const said = {
+    question,
+    index: byId("index").value,
+    method: byId("method").value,
+    k: Math.min(Math.max(Math.round(Number(byId("k").value)) || NOTHING.k, 1), 1000),
+    year: byId("year").value.trim(),
+    lang: byId("lang").value,
+    journal: byId("journal").value.trim(),
+    exclude: byId("exclude").value.split(",").map((text) => text.trim()).filter(Boolean),
+    strict_time: byId("strict").checked,
+    constraints: !byId("literal").checked,
+  };
+  // The same question keeps what the reader made of its keywords and queries.
+  const same = question === asked.question && said.method === asked.method && said.index === (asked.index || said.index);
+  return { ...NOTHING, ...(same ? { keywords: asked.keywords, skip: asked.skip } : {}), ...said };
+}
+
+async function setExpert(on) {
+  if (on || document.body.classList.contains("expert-mode")) (await expert()).showExpert(on);
+}
+
+function clearExpressionError() {
+  byId("question").removeAttribute("aria-invalid");
+  fill(byId("expression-error"));
+}
+
+function grow() {
+  if (CSS.supports("field-sizing", "content")) return;
+  const field = byId("question");
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight + 2}px`;
+}
+
+function showOptions(on) {
+  byId("options").hidden = !on;
+  byId("options-toggle").setAttribute("aria-expanded", String(on));
+}
+
+// A search
+
+/** Search, and answer if asked; `before` are the hits of the search that this one is an edit of. */
+async function run(next, { before, push = true, again = false, message = "" } = {}) {
+  searching.abort();
+  answering.abort();
+  searching = new AbortController();
+  const { signal } = searching;
+  asked = next;
+  const address = toAddress(asked);
+  if (push && address !== location.pathname + location.search) history.pushState(null, "", address);
+  fillForm();
+  clearExpressionError();
+  leavePassage();
+  if (!asked.question) return start();
+  document.title = `${asked.question.slice(0, 80)} – ${TITLE}`;
+  show(true);
+  if (!before) view(asked.ask ? "answer" : "results");
+  byId("results").setAttribute("aria-busy", "true");
+  say(message ? `${message} ${t("searching")}` : t("searching"));
+  const answer = asked.ask ? startAnswer(again) : undefined;
+  if (!asked.ask) before ? answerIsOfBefore(ask) : offerAnswer(ask);
+  try {
+    const [found, { showFound }] = await Promise.all([call("/api/v1/search", { body: body(asked), signal }), columns()]);
+    if (signal.aborted) return undefined;
+    result = found;
+    showFound(result, asked, { manifest: manifestOf(result.index), address, before, change, signal });
+    const said = result.hits.length ? t("found", { n: result.hits.length, ms: Math.round(result.milliseconds?.total ?? 0) }) : t("nothing_found");
+    say(message ? `${message} ${said}` : said);
+  } catch (error) {
+    if (error.name === "AbortError" || signal.aborted) return undefined;
+    if (!(error instanceof Problem)) throw error;
+    await showProblem(error);
+  } finally {
+    if (!signal.aborted) byId("results").removeAttribute("aria-busy");
+  }
+  return answer;
+}
+
+async function showProblem(error) {
+  result = null;
+  (await columns()).showNone();
+  sayProblem(error);
+  if (error.code === "bad-expression") return (await expert()).showExpressionError(error, asked.question);
+  fill(byId("problem"), describe(error, () => run(asked, { push: false })));
+  if (wantsKey(error)) askForKey(() => { loadIndexes(); run(asked, { push: false }); });
+  return undefined;
+}
+
+/** Run the search with a part of it changed, and show what came and went. */
+function change(part, message) {
+  return run({ ...asked, ...part, ask: false }, { before: result?.hits ?? [], message });
+}
+
+function ask() {
+  view("answer");
+  return run({ ...asked, ask: true }, { before: undefined, again: true });
+}
+
+async function startAnswer(again = false) {
+  answering = new AbortController();
+  const { signal } = answering;
+  return (await answers()).showAnswer(asked, {
+    signal,
+    again,
+    repeat: () => { answering.abort(); startAnswer(true); },
+    useKeywords: (keywords) => change({ keywords, skip: [] }),
+  });
+}
+
+// What is shown
+
+function show(columns) {
+  document.body.classList.toggle("asked", columns);
+  byId("start").hidden = columns;
+  for (const name of ["how", "results", "answer"]) byId(name).hidden = !columns;
+}
+
+function view(name) {
+  document.body.dataset.view = name;
+  document.querySelectorAll("[data-show]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.show === name)));
+}
+
+function start() {
+  show(false);
+  document.title = TITLE;
+  say("");
+  result = null;
+  showStart(manifestOf(byId("index").value), (question) => run({ ...fromForm(), question }));
+}
+
+async function loadIndexes() {
+  try {
+    const listed = await call("/api/v1/indexes");
+    indexes = listed.indexes;
+    fill(byId("index"), indexes.map(({ name }) => h("option", { value: name }, name)));
+    byId("index").disabled = indexes.length < 2;
+    if (asked.index) byId("index").value = asked.index;
+    const chosen = manifestOf(byId("index").value);
+    const model = chosen?.language_model;
+    const missing = [!model && t("without_model"), chosen && !chosen.vectors && t("without_vectors")].filter(Boolean);
+    byId("quiet").textContent = missing.join(" ");
+    byId("quiet").hidden = !missing.length;
+  } catch (error) {
+    indexes = [];
+    if (wantsKey(error)) askForKey(() => { loadIndexes().then(() => run(asked, { push: false })); });
+    else if (!asked.question) sayProblem(error);
+  }
+}
+
+// What the reader does
+
+byId("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const next = fromForm();
+  if (!next.question) { byId("question").focus(); return; }
+  run({ ...next, ask: event.submitter?.name === "ask" }, { again: event.submitter?.name === "ask" });
+});
+byId("question").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
+  event.preventDefault();
+  byId("search").requestSubmit(event.ctrlKey || event.metaKey ? byId("ask") : undefined);
+});
+byId("question").addEventListener("input", columns, { once: true });
+byId("question").addEventListener("input", () => { grow(); clearExpressionError(); });
+byId("expert").addEventListener("click", () => {
+  const on = byId("method").value !== "boolean";
+  byId("method").value = on ? "boolean" : NOTHING.method;
+  setExpert(on);
+  byId("question").focus();
+});
+byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean"));
+byId("options-toggle").addEventListener("click", () => showOptions(byId("options").hidden));
+byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), keywords: null, skip: [] }) : start()));
+byId("open-marked").addEventListener("click", async () => (await import("./exports.js")).showMarked());
+byId("open-history").addEventListener("click", async () => (await import("./history.js")).showHistory((address) => run(fromAddress(address.slice(1)))));
+byId("open-record").addEventListener("click", async () => (await import("./record.js")).showRecord(asked, (again) => run(again)));
+document.querySelectorAll("[data-show]").forEach((button) => button.addEventListener("click", () => { view(button.dataset.show); byId(button.dataset.show).focus(); }));
+document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && !document.querySelector("dialog[open]")) { event.preventDefault(); byId("question").focus(); }
+});
+window.addEventListener("popstate", () => run(fromAddress(location.search), { push: false }));
+
+openPreferences();
+showCount();
+asked = fromAddress(location.search);
+const typed = byId("question").value;
+openAccess();
+const listed = loadIndexes();
+if (asked.question) run(asked, { push: false });
+else {
+  await listed;
+  start();
+  if (typed) byId("question").value = typed;
+  if (!document.querySelector("dialog[open]") && matchMedia("(pointer: fine)").matches) byId("question").focus();
+}

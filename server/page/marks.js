@@ -1,0 +1,52 @@
+// The papers that the reader has marked in this session, of all its searches.
+
+import { byId, h } from "./dom.js";
+import { number } from "./i18n.js";
+
+const KEY = "shrag-marked";
+let papers = new Map(read());
+
+function read() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function keep() {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify([...papers]));
+  } catch {
+    // A browser that keeps nothing: the marks last as long as the page.
+  }
+  showCount();
+}
+
+const keyOf = (index, id) => `${index}\n${id}`;
+
+export const isMarked = (index, id) => papers.has(keyOf(index, id));
+export const markedPapers = () => [...papers.values()];
+
+export function mark(index, id, title, on) {
+  if (on) papers.set(keyOf(index, id), { index, id, title });
+  else papers.delete(keyOf(index, id));
+  keep();
+}
+
+export function clearMarks() {
+  papers = new Map();
+  keep();
+  document.querySelectorAll("[data-mark]").forEach((box) => { box.checked = false; });
+}
+
+export function showCount() {
+  byId("marked-count").textContent = number(papers.size);
+}
+
+/** Make the box that marks a paper. */
+export function markBox(index, id, title, label) {
+  const box = h("input", { type: "checkbox", "data-mark": id, onchange: () => mark(index, id, title, box.checked) });
+  box.checked = isMarked(index, id);
+  return h("label", {}, box, label);
+}

@@ -1,0 +1,45 @@
+// A cited passage, shown beside its sentence; Esc goes back to the citation.
+
+import { leavePassage } from "./answer_column.js";
+import { byId, fill, h, langOf, marked } from "./dom.js";
+import { t } from "./i18n.js";
+import { byline, paperAddress } from "./results.js";
+import { supportingSpans } from "./support.js";
+
+let opener = null;
+
+/** Open the passage of a piece of evidence; what of it supports `sentence` is marked. */
+export function openPassage(hit, { number, sentence = "", pairs = [], index }, from) {
+  opener?.setAttribute("aria-expanded", "false");
+  opener = from;
+  from.setAttribute("aria-expanded", "true");
+  const lang = langOf(hit.text || hit.title, hit.lang);
+  const spans = sentence ? supportingSpans(sentence, hit.text ?? "", pairs) : [];
+  const title = h("h3", { class: "title", id: "beside-title", tabindex: "-1", lang: langOf(hit.title, hit.lang) }, `[${number}] ${hit.title}`);
+  const panel = h("section", { class: "beside", "aria-labelledby": "beside-title", "data-passage-beside": hit.passage_id },
+    h("header", {}, title, h("button", { type: "button", onclick: closePassage, "aria-keyshortcuts": "Escape" }, t("close"))),
+    h("p", { class: "meta" }, byline(hit)),
+    sentence && h("p", { class: "claim", lang: langOf(sentence) }, sentence),
+    sentence && h("p", { class: "quiet" }, spans.length ? t("support_marked") : t("support_none")),
+    h("p", { class: "passage", lang }, marked(hit.text ?? hit.snippet ?? "", spans)),
+    h("p", {}, h("a", { href: paperAddress(hit.doc_id, index, hit.passage_id) }, t("paper_page"))));
+  fill(byId("passage-beside"), panel);
+  document.body.classList.add("showing-passage");
+  byId("results").scrollTop = 0;
+  title.focus({ preventScroll: true });
+  panel.querySelector("mark")?.scrollIntoView({ block: "center" });
+}
+
+/** Close it and return to the citation. */
+export function closePassage() {
+  leavePassage();
+  if (!opener) return;
+  opener.setAttribute("aria-expanded", "false");
+  const back = opener;
+  opener = null;
+  if (back.isConnected) back.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && opener && !document.querySelector("dialog[open]")) closePassage();
+});

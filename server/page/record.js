@@ -1,0 +1,65 @@
+// The search record: all that is needed to report a search and to repeat it, saved and opened again.
+
+import { download } from "./api.js";
+import { NOTHING, body } from "./asked.js";
+import { openDialog } from "./dialogs.js";
+import { h, save } from "./dom.js";
+import { t } from "./i18n.js";
+import { describe } from "./status.js";
+
+const MOST_BYTES = 5_000_000;
+
+/** Offer to save the record of a search, and to run a saved one again by `run(asked)`. */
+export function showRecord(asked, run) {
+  openDialog(t("record"), (close) => {
+    const problems = h("div", { "aria-live": "polite" });
+    const saved = (format, ending) => h("button", { type: "button", "data-format": format, onclick: async () => {
+      try {
+        save(`shrag-search.${ending}`, await download(`/api/v1/record?form=${format}`, { body: body(asked) }));
+        problems.replaceChildren();
+      } catch (error) {
+        problems.replaceChildren(describe(error));
+      }
+    } }, t(`record_${format}`));
+    const file = h("input", { type: "file", accept: ".json,application/json", "aria-label": t("record_open"), onchange: async () => {
+      try {
+        const chosen = file.files[0];
+        if (!chosen || chosen.size > MOST_BYTES) throw new Error();
+        const again = fromRecord(JSON.parse(await chosen.text()));
+        close();
+        run(again);
+      } catch {
+        problems.replaceChildren(h("p", { class: "error" }, t("record_unreadable")));
+      }
+    } });
+    return [
+      h("p", {}, t("record_about")),
+      asked.question ? h("div", { class: "row" }, saved("markdown", "md"), saved("json", "json")) : h("p", { class: "quiet" }, t("record_none")),
+      h("div", { class: "row" }, h("label", {}, t("record_open"), " ", file)),
+      problems,
+    ];
+  });
+}
+
+/** Read what a saved record asks; an error where it is none. */
+export function fromRecord(record) {
+  const asked = record.request;
+  if (!record.search_record || typeof asked?.question !== "string") throw new Error("no record of a search");
+  const { years, lang, journal } = asked.filters ?? {};
+  const texts = (values) => (Array.isArray(values) ? values.map((each) => each?.text ?? each).filter((each) => typeof each === "string") : []);
+  return {
+    ...NOTHING,
+    question: asked.question,
+    index: record.index?.name ?? "",
+    method: asked.method ?? NOTHING.method,
+    k: asked.k ?? NOTHING.k,
+    year: years ? (years.low === years.high ? String(years.low) : `${years.low ?? ""}..${years.high ?? ""}`) : "",
+    lang: lang ?? "",
+    journal: journal ?? "",
+    exclude: texts((asked.constraints?.exclusions ?? []).filter((each) => !each.end)),
+    strict_time: asked.constraints?.strict_time === true,
+    constraints: record.applied?.constraints !== null || !asked.constraints,
+    keywords: asked.keywords ? texts(asked.keywords) : null,
+    skip: texts(asked.skip),
+  };
+}

@@ -1,0 +1,88 @@
+// The results: titles and snippets with what was found in them, and what came and went.
+
+import { call } from "./api.js";
+import { asQuery } from "./asked.js";
+import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
+import { number, t } from "./i18n.js";
+import { markBox } from "./marks.js";
+import { describe } from "./status.js";
+
+/** The address of a paper's own page; of a passage on it. */
+export function paperAddress(docId, index, passageId) {
+  const path = docId.split("/").map(encodeURIComponent).join("/");
+  return `/papers/${path}?index=${encodeURIComponent(index)}${passageId ? `#${encodeURIComponent(passageId)}` : ""}`;
+}
+
+/** Authors, year and journal on a line. */
+export function byline({ authors, year, journal, lang, doc_id: id }) {
+  const names = authors?.length > 3 ? t("and_others", { names: authors.slice(0, 2).join(", "), n: authors.length - 2 }) : authors?.join(", ");
+  return [names, year && String(year), journal, lang === "other" ? "" : lang && t(`lang_${lang}`), !names && !journal && id].filter(Boolean).join(" · ");
+}
+
+/** Show the hits; `before` are those of the search that was edited, in order, undefined for a new one. */
+export function showResults(result, asked, before) {
+  const places = before && new Map(before.map((hit, index) => [hit.doc_id, index + 1]));
+  fill(byId("changes"), before && changes(result.hits, before));
+  fill(byId("hits"), result.hits.map((hit) => item(hit, result, asked, places)));
+}
+
+function changes(now, before) {
+  const ids = new Set(now.map((hit) => hit.doc_id));
+  const known = new Set(before.map((hit) => hit.doc_id));
+  const came = now.filter((hit) => !known.has(hit.doc_id));
+  const went = before.filter((hit) => !ids.has(hit.doc_id));
+  const moved = now.some((hit, index) => before[index]?.doc_id !== hit.doc_id);
+  if (!came.length && !went.length) return h("p", { class: "changes", "data-came": 0, "data-went": 0 }, moved ? t("only_moved") : t("nothing_changed"));
+  return h("div", { class: "changes", "data-came": came.length, "data-went": went.length },
+    h("p", {}, t("came_and_went", { came: came.length, went: went.length })),
+    went.length > 0 && h("p", { class: "meta" }, t("went"), " ", went.map((hit, index) => [index > 0 && "; ", h("span", { lang: langOf(hit.title, hit.lang) }, hit.title)])));
+}
+
+function item(hit, result, asked, places) {
+  const index = result.index ?? asked.index;
+  const lang = langOf(hit.title, hit.lang);
+  const was = places?.get(hit.doc_id);
+  const [why, reasons] = disclosure(`▸ ${t("why")}`, () => explain(hit, asked), { "aria-label": t("why_of", { title: hit.title }) });
+  const [cite, reference] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing(hit, index), { "aria-label": t("cite_of", { title: hit.title }) });
+  return h("li", { "data-doc": hit.doc_id, "data-passage": hit.passage_id },
+    h("span", { class: "rank number" }, number(hit.rank)),
+    h("article", { class: "hit" },
+      h("h3", { class: "title", lang }, h("a", { href: paperAddress(hit.doc_id, index, hit.passage_id) }, marked(hit.title || hit.doc_id, hit.title_marks))),
+      h("p", { class: "meta" }, byline(hit), " ", places && change(was, hit.rank)),
+      h("p", { class: "snippet", lang }, marked(hit.snippet ?? "", hit.snippet_marks)),
+      hit.coins && h("span", { class: "Z3988", title: hit.coins }),
+      h("div", { class: "actions" }, why, cite, markBox(index, hit.doc_id, hit.title, t("mark")), h("span", { "data-evidence-of": hit.doc_id }), foundBy(hit)),
+      h("div", { class: "inset-place" }, reasons, reference)));
+}
+
+async function explain(hit, asked) {
+  try {
+    const account = await call(`/api/v1/explain?${asQuery(asked)}&passage_id=${encodeURIComponent(hit.passage_id)}`);
+    return (await import("./explanation.js")).explanation(account);
+  } catch (error) {
+    return describe(error);
+  }
+}
+
+function change(was, rank) {
+  if (!was) return h("span", { class: "came", "data-change": "came" }, `＋ ${t("came")}`);
+  if (was === rank) return "";
+  return h("span", { class: "came", "data-change": "moved" }, was > rank ? `▲ ${number(was - rank)}` : `▼ ${number(rank - was)}`, h("span", { class: "hidden" }, ` ${t("was_at", { place: was })}`));
+}
+
+function foundBy({ found_by_names: names }) {
+  if (!names?.length) return "";
+  const numbers = names.filter((name) => /^SQ\d+$/.test(name)).map((name) => Number(name.slice(2)));
+  const others = names.filter((name) => !/^SQ\d+$/.test(name)).map((name) => t(`query_${name}`));
+  const range = numbers.length > 1 ? `SQ${Math.max(...numbers)}–${Math.min(...numbers)}` : numbers.map((n) => `SQ${n}`)[0];
+  return h("span", { class: "quiet", title: names.join(", ") }, t("found_by", { names: [...others, range].filter(Boolean).join(", ") }));
+}
+
+/** Say on the hits which of them are the answer's evidence. */
+export function showEvidenceBadges(hits) {
+  document.querySelectorAll("[data-evidence-of]").forEach((place) => fill(place));
+  hits.forEach((hit, index) => {
+    const place = [...document.querySelectorAll("[data-evidence-of]")].find((each) => each.dataset.evidenceOf === hit.doc_id);
+    if (place) fill(place, h("span", { class: "badge evidence-badge" }, t("evidence_number", { n: String(index + 1) })));
+  });
+}

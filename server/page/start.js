@@ -1,0 +1,20 @@
+// Before anything is asked: what there is to search in, and example questions from the index itself.
+
+import { call, query } from "./api.js";
+import { byId, fill, h, langOf } from "./dom.js";
+import { language, number, t } from "./i18n.js";
+
+/** Show what an index holds, and its examples; `ask(question)` searches. */
+export async function showStart(manifest, ask) {
+  byId("start-about").textContent = manifest ? t("start_about", { name: manifest.name, papers: number(manifest.papers), passages: number(manifest.passages) }) : t("start_no_index");
+  if (!manifest) return;
+  try {
+    const { questions, examples } = await call(`/api/v1/examples?${query({ index: manifest.name, lang: language })}`);
+    fill(byId("examples"), (questions ?? examples).map((each) => {
+      const text = each.question ?? each;
+      return h("li", {}, h("button", { type: "button", lang: langOf(text), onclick: () => ask(text) }, text));
+    }));
+  } catch {
+    fill(byId("examples"));
+  }
+}

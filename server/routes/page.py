@@ -1,0 +1,74 @@
+"""The page: its first view, its files, and a list of results for browsers without scripts."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, Response
+from starlette.exceptions import HTTPException
+
+from server.markup import Markup, element
+from server.page_files import page_files
+from server.reader import Reader
+
+router = APIRouter(include_in_schema=False)
+
+FOR_EVER = "public, max-age=31536000, immutable"
+ANEW = "no-cache"
+
+
+@router.get("/")
+async def home(request: Request, q: Annotated[str, Query(max_length=20_000)] = "") -> HTMLResponse:
+    """Show the page; what is asked stands in its address."""
+    files, reader = page_files(), Reader.of(request)
+    without_script = Markup("")
+    if q:
+        address = str(request.url.replace(path="/plain", scheme="", netloc=""))
+        refresh = element("meta", {"http-equiv": "refresh", "content": f"0; url={address}"})
+        without_script = element("noscript", {}, refresh)
+    return _page(
+        request,
+        "index.html",
+        reader,
+        {"question": q, "preloads": files.preloads("main.js"), "without_script": without_script},
+    )
+
+
+@router.get("/operator")
+async def operator(request: Request) -> HTMLResponse:
+    """Show the operator's view."""
+    return _page(
+        request, "operator.html", Reader.of(request), {"preloads": page_files().preloads("operator.js")}
+    )
+
+
+def _page(request: Request, template: str, reader: Reader, places: dict[str, str]) -> HTMLResponse:
+    files = page_files()
+    shared = {
+        "base": files.base,
+        "lang": reader.language,
+        "theme": reader.theme,
+        "is_ko": str(reader.language == "ko").lower(),
+        "is_en": str(reader.language == "en").lower(),
+    }
+    headers = {"Cache-Control": ANEW, "Content-Language": reader.language, "Vary": "Accept-Language, Cookie"}
+    return HTMLResponse(files.filled(template, reader.language, shared | places), headers=headers)
+
+
+@router.get("/page/{version}/{path:path}")
+async def page_file(request: Request, version: str, path: str) -> Response:
+    """Send a file of the page; under the address of an older one the present, which is not kept."""
+    files = page_files()
+    file = files.files.get(path)
+    if file is None:
+        raise HTTPException(404, f"the page has no file {path!r}")
+    headers = {
+        "Cache-Control": FOR_EVER if version == files.version else ANEW,
+        "ETag": f'"{files.version}"',
+        "Vary": "Accept-Encoding",
+    }
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+        return Response(file.packed, media_type=file.media_type, headers=headers)
+    return Response(file.content, media_type=file.media_type, headers=headers)
