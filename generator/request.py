@@ -69,7 +69,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls) -> "Settings":
-        """Read the variables `SHRAG_…`; pydantic's ValidationError names one that does not fit."""
+        """Read the variables `SHRAG_…` and `shrag.toml`; raises ValidationError, InvalidSettingsFile."""
         return cls(IndexerSettings(), RetrieverSettings(), GeneratorSettings())
 
     def request(  # noqa: PLR0913 - what a request is made of

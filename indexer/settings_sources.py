@@ -30,6 +30,7 @@ PACKAGES = ("indexer", "retriever", "generator", "server")
 MODEL_OR_FOLDER = "a path if it begins with ./ or ../"  # marks a name of the hub that may be a folder's
 # What decides to whom a key goes, and who else can read it.
 ADDRESSES = frozenset({"base_url", "url", "ca_certs", "allow_plain_http"})
+NAMED_ONLY = ("server", "open")  # answers everybody; only a file that is named may say so
 
 
 class LayeredSettings(BaseSettings):
@@ -52,7 +53,7 @@ class LayeredSettings(BaseSettings):
         variables = variables_source(settings_cls)
         check_names(file)
         if file.found:
-            _refuse_to_lead_keys_away(settings_cls, file, variables())
+            _refuse_dangers(settings_cls, file, variables())
         return init_settings, variables, InitSettingsSource(settings_cls, values_of(settings_cls, file))
 
 
@@ -100,11 +101,16 @@ def _with(values: dict[str, Any], place: Place, value: Any) -> dict[str, Any]:
     return values | {name: _with(values[name], tuple(inside), value) if inside else value}
 
 
-def _refuse_to_lead_keys_away(
-    settings: type[BaseSettings], file: SettingsFile, variables: Mapping[str, Any]
-) -> None:
-    """Raise InvalidSettingsFile where a file that was found would decide where a variable's key goes."""
+def _refuse_dangers(settings: type[BaseSettings], file: SettingsFile, variables: Mapping[str, Any]) -> None:
+    """Raise InvalidSettingsFile where a file that was found sets what only one that is named may set."""
     above, known = prefix_of(settings), settings_of(settings)
+    named = f"name it ({CONFIG}={file.path}) if it is yours"
+    if NAMED_ONLY in known and value_at(file.values, NAMED_ONLY):
+        raise InvalidSettingsFile(
+            f"{file.path}: {'.'.join(NAMED_ONLY)} is not taken from a file that lies in the current folder: "
+            "it may be somebody else's",
+            remedy=named,
+        )
     for place, secret in known.items():
         if not (secret.secret and value_at(variables, place[len(above) :])):
             continue
@@ -118,7 +124,7 @@ def _refuse_to_lead_keys_away(
                 raise InvalidSettingsFile(
                     f"{file.path}: {beside.key} would decide where the value of {secret.variable} goes, and "
                     "a file that lies in the current folder may be somebody else's",
-                    remedy=(f"name it ({CONFIG}={file.path}) if it is yours", f"set {beside.variable}"),
+                    remedy=(named, f"set {beside.variable}"),
                 )
 
 

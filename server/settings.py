@@ -1,18 +1,19 @@
-"""How the server is reached and what it bears: variables `SHRAG_SERVER__…`, read by the front end."""
+"""How the server is reached and what it bears: `SHRAG_SERVER__…` or [server], read by the front end."""
 
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
 from indexer.settings import plain_address
+from indexer.settings_sources import LayeredSettings
 
 
 def _address_or_none(value: str) -> str:
     return plain_address(value) if value else ""
 
 
-class ServerSettings(BaseSettings):
+class ServerSettings(LayeredSettings):
     """Settings of the server; built once by `shrag serve` and passed down."""
 
     model_config = SettingsConfigDict(env_prefix="SHRAG_SERVER__", frozen=True, hide_input_in_errors=True)

@@ -18,6 +18,7 @@ from indexer.settings_fields import prefix_of, settings_of
 from indexer.settings_sources import settings_classes, value_at
 from indexer.toml_text import toml_value
 from retriever.settings import RetrieverSettings
+from server.settings import ServerSettings
 
 HOSTILE = 'a"b\\c\n\x7f\x01한국 \U0001f600'
 
@@ -179,6 +180,15 @@ def test_a_file_that_was_found_does_not_decide_where_a_variables_key_goes(monkey
     assert "geheim" not in str(caught.value)
     monkeypatch.setenv("SHRAG_CONFIG", "shrag.toml")
     assert GeneratorSettings().llm.model == "m"
+
+
+def test_a_file_that_was_found_does_not_open_the_server_to_everybody(monkeypatch):
+    write("[server]\nopen = true\nport = 8081")
+    with pytest.raises(InvalidSettingsFile) as caught:
+        ServerSettings()
+    assert "server.open is not taken from a file" in str(caught.value)
+    monkeypatch.setenv("SHRAG_CONFIG", "shrag.toml")
+    assert (ServerSettings().open, ServerSettings().port) == (True, 8081)
 
 
 def values_of(setting):
