@@ -25,6 +25,7 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     retriever_errors.BadExpression: (422, "bad-expression"),
     retriever_errors.BadFilter: (422, "bad-filter"),
     retriever_errors.UnknownPassage: (404, "unknown-passage"),
+    retriever_errors.UnknownPaper: (404, "unknown-paper"),
     indexer_errors.UnknownIndex: (404, "unknown-index"),
     indexer_errors.InvalidCall: (422, "invalid-call"),
     indexer_errors.IndexMismatch: (503, "index-mismatch"),

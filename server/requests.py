@@ -16,6 +16,8 @@ from retriever.settings import RetrieverSettings
 
 MOST_HITS = 1_000  # as `shrag search -k`
 
+IndexName = Annotated[str | None, Field(description="its name; may be left out where there is one index")]
+
 
 class Asked(BaseModel):
     """What `search` and `ask` have in common; the words are those of the command line."""
@@ -25,9 +27,7 @@ class Asked(BaseModel):
     question: Annotated[
         str, Field(max_length=MOST_CHARACTERS, examples=["Does drip irrigation lower methane?"])
     ]
-    index: Annotated[str | None, Field(description="its name; may be left out where there is one index")] = (
-        None
-    )
+    index: IndexName = None
     year: Annotated[str | None, Field(description="2019, 2019..2024, ..2024 or 2019..")] = None
     lang: Annotated[str | None, Field(description="of the passage: ko, en or other")] = None
     journal: Annotated[str | None, Field(description="the journal's name, exactly")] = None

@@ -1,0 +1,36 @@
+"""Papers with what is around them, and single passages; an id may hold any sign but white space."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from retriever.paper_page import paper_page
+from retriever.paper_page import passage as passage_with_paper
+from server.gate import Search
+from server.leaving import while_connected
+from server.requests import IndexName
+from server.services import Shared
+
+router = APIRouter(prefix="/api/v1", tags=["papers"])
+
+Index = Annotated[IndexName, Query()]
+
+
+@router.get("/papers/{doc_id:path}")
+async def paper(
+    request: Request, doc_id: str, services: Shared, _: Search, index: Index = None
+) -> dict[str, Any]:
+    """Return a paper's record and passages, what it cites, what cites it, and similar papers."""
+    name = await services.indexes.chosen(index)
+    finding = paper_page(await services.indexes.get(name), doc_id)
+    return {"index": name, **(await while_connected(request, services, finding)).as_record()}
+
+
+@router.get("/passages/{passage_id:path}")
+async def passage(
+    request: Request, passage_id: str, services: Shared, _: Search, index: Index = None
+) -> dict[str, Any]:
+    """Return a passage with its paper's record."""
+    name = await services.indexes.chosen(index)
+    finding = passage_with_paper(await services.indexes.get(name), passage_id)
+    return {"index": name, **(await while_connected(request, services, finding)).as_record()}
