@@ -111,7 +111,7 @@ async def answer_from_model(
         reply = await ask(fitted)
     if told:
         await _tell(reply.value, reply.value.answered, check, told)
-    answer = await asyncio.to_thread(_checked_answer, reply.value, reply.model, language, check)
+    answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, check)
     return FromModel(answer, reply, prompt.version, fitted, left_out_version)
 
 
@@ -134,7 +134,7 @@ def sentence_check(
     return check
 
 
-def _checked_answer(
+def checked_answer(
     written: WrittenAnswer, written_by: str, language: Language, check: SentenceCheck
 ) -> Answer:
     """Make the answer of what a model wrote, each sentence checked against the passages it cites."""

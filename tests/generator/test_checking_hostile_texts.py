@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from generator.model_answer import WrittenAnswer, checked_answer
+from generator.model_answer import WrittenAnswer, checked_answer, sentence_check
 from indexer.settings import IndexerSettings
+from retriever.constraints import Constraints
 from retriever.index import open_index
 from tests.generator.sample_index import NAME, passage
 from tests.indexer.corpora import ROOT, environment_of
@@ -54,11 +55,17 @@ def check_answer(home, text):
     """Check an answer of such sentences, each citing all passages; return how many were checked."""
     sentence, source = TEXTS[text]
     evidence = [passage(f"P{number}", f"{source[:-1]}{number}") for number in range(PASSAGES)]
-    cited = {"text": sentence, "citations": [*range(1, PASSAGES + 1)]}
-    parts = {part: [cited] * count for part, count in SENTENCES.items()}
+    parts = {
+        part: [
+            {"text": f"{sentence[:-12]}{part[:9]} {place}", "citations": [*range(1, PASSAGES + 1)]}
+            for place in range(count)
+        ]
+        for part, count in SENTENCES.items()
+    }
     written = WrittenAnswer.model_validate({"title": "Hostile", "answered": True, **parts})
     with open_index(IndexerSettings(home=home), NAME) as index:
-        return len(checked_answer(written, "model", "en", evidence, index).sentences)
+        check = sentence_check(evidence, index, Constraints())
+        return len(checked_answer(written, "model", "en", check).sentences)
 
 
 @pytest.mark.parametrize("text", TEXTS)
