@@ -1,0 +1,140 @@
+"""What every engine gives a reader to begin with, and to go on with where nothing was found.
+
+A module of tests imports all of this beside a fixture `settings_for`, which makes settings for a home.
+"""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from retriever.example_questions import example_questions
+from retriever.nothing_found import UnknownWord, WithoutFilter, nothing_found
+from retriever.queries import Filters, Range
+from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
+from tests.retriever.papers import PAPERS, indexed
+
+SETTINGS = RetrieverSettings()
+SAMPLE = Path(__file__).parents[2] / "sample" / "papers.jsonl"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory, settings_for):
+    with indexed(settings_for(tmp_path_factory.mktemp("starting")), PAPERS, "starting") as index:
+        yield index
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory, settings_for):
+    papers = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    with indexed(settings_for(tmp_path_factory.mktemp("sample")), papers, "starting-sample") as index:
+        yield index
+
+
+def examples(index, language):
+    return asyncio.run(example_questions(index, language))
+
+
+def why(index, question, method="shrag", **request):
+    return asyncio.run(nothing_found(index, SearchRequest(question, method, **request), SETTINGS))
+
+
+def hits(index, question, **request):
+    return asyncio.run(search(index, SearchRequest(question, **request), SETTINGS)).hits
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_examples_ask_about_what_the_index_holds_in_its_language(sample, language):
+    questions = examples(sample, language)
+
+    assert len(set(questions)) == 3
+    assert examples(sample, language) == questions
+    for question in questions:
+        assert question.endswith("?")
+        assert any(hit.passage.lang == language for hit in hits(sample, question)[:3])
+
+
+def test_examples_come_from_different_subjects(sample):
+    first = {hits(sample, question)[0].doc_id.rpartition("-")[0] for question in examples(sample, "en")}
+
+    assert len(first) > 1
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_examples_of_articles_are_made_of_their_titles(tmp_path, settings_for, language):
+    titles = ["지미 카터", "백두산 (산)", "해파리: 분류와 생태", "가" * 100, "?", "지미 카터 도서관"]
+    records = [
+        {"docid": f"{number}#0", "title": title, "text": f"{title}에 관한 글이다."}
+        for number, title in enumerate(titles)
+    ]
+    with indexed(settings_for(tmp_path), records, f"titles-{language}", format="miracl") as index:
+        questions = examples(index, language)
+
+    assert len(questions) == 3
+    assert [
+        topic for topic in ("지미 카터", "백두산", "해파리") if not any(topic in asked for asked in questions)
+    ] == []
+
+
+def test_an_index_without_a_usable_title_has_no_examples(tmp_path, settings_for):
+    with indexed(settings_for(tmp_path), [{"id": "A", "title": "?", "abstract": "."}], "untitled") as index:
+        assert examples(index, "en") == ()
+
+
+def test_unknown_words_come_with_near_spellings(index):
+    found = why(index, "pangolim zyzzyva", "or")
+
+    assert found.reason == "unknown words"
+    assert found.unknown == (UnknownWord("pangolim", ("pangolin",)), UnknownWord("zyzzyva", ()))
+
+
+def test_words_of_an_expression_are_looked_for_too(index):
+    found = why(index, '(pangolim OR "zyzzyva wildlife") AND NOT xylophone', "boolean")
+
+    assert [word.text for word in found.unknown] == ["pangolim", "zyzzyva"]
+
+
+def test_filters_that_leave_nothing_are_named_with_what_would_be_found(index):
+    filters = Filters(years=Range(1990, 1999), lang="en", journal="none")
+    found = why(index, "pangolin", filters=filters)
+
+    assert found.reason == "filters"
+    assert found.without_filters == 2
+    assert found.without_filter == ()  # no single one is to blame
+    only_years = why(index, "pangolin", filters=Filters(years=Range(1990, 1999)))
+    assert only_years.without_filter == (WithoutFilter("year", 2),)
+
+
+def test_papers_without_a_text_are_named(index):
+    found = why(index, "gills", "or")
+
+    assert (found.reason, found.without_filter) == ("filters", (WithoutFilter("incomplete", 1),))
+
+
+def test_what_the_other_language_would_find_is_counted(index):
+    found = why(index, "환각", "or", filters=Filters(lang="other"))
+
+    assert found.reason == "filters"
+    assert [(each.text, each.passages) for each in found.other_language] == [("hallucination", 2)]
+
+
+@pytest.mark.parametrize(
+    ("question", "method", "skip", "reason"),
+    [
+        ("the", "shrag", (), "nothing to search for"),
+        ("pangolin", "or", ("question",), "all queries left out"),
+        ("pangolin AND quokka", "boolean", (), "no match"),
+    ],
+)
+def test_other_reasons_are_told_apart(index, question, method, skip, reason):
+    assert hits(index, question, method=method, skip=skip) == ()
+    assert why(index, question, method, skip=skip).reason == reason
+
+
+def test_it_is_json(index):
+    record = why(index, "pangolim", "or").as_record()
+
+    assert record["unknown"][0] == {"text": "pangolim", "near": ("pangolin",)}
+    assert json.loads(json.dumps(record))["reason"] == "unknown words"
