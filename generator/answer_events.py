@@ -14,7 +14,7 @@ from generator.answers import Sentence, SentencesSoFar
 from generator.llm import LanguageModel
 from generator.pipeline import AskResult, answer_question, evidence_records
 from generator.request import AskRequest, Settings
-from generator.steps import Step, StepEvent
+from generator.steps import Listener, Step, StepEvent
 from retriever.hits import SearchResult
 from retriever.index import OpenIndex
 from retriever.keywords import Keyword
@@ -52,20 +52,29 @@ class AnswerEvent:
 
 
 async def stream_answer(
-    index: OpenIndex, request: AskRequest, settings: Settings, *, model: LanguageModel | None = None
+    index: OpenIndex,
+    request: AskRequest,
+    settings: Settings,
+    *,
+    model: LanguageModel | None = None,
+    listener: Listener | None = None,
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Answer as `answer_question` does, and yield what is new whenever something is; `done` comes last.
 
     To be closed by whoever stops before the end (`contextlib.aclosing`): that ends the work, the model's too,
-    and waits until it has ended. So does cancelling whoever waits for an event.
+    and waits until it has ended. So does cancelling whoever waits for an event. `listener` hears its steps.
 
     Raises:
         RetrieverError, UnknownWay, GeneratorError: as `answer_question`.
     """
     progress = _Progress(asyncio.get_running_loop())
-    work = asyncio.create_task(
-        answer_question(index, request, settings, model=model, listener=progress.listen)
-    )
+
+    def listen(event: StepEvent) -> None:
+        progress.listen(event)
+        if listener:
+            listener(event)
+
+    work = asyncio.create_task(answer_question(index, request, settings, model=model, listener=listen))
     work.add_done_callback(lambda _: progress.changed.set())
     sent = _Known()
     try:

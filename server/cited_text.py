@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from generator.answer_events import AnswerEvent
 from generator.quoting import DOUBTS, quoted
 from indexer.papers import language_of
 from server.addresses import known_by
@@ -17,8 +18,20 @@ from server.addresses import known_by
 # What Markdown takes for a tag or a link of its own; `p < .05` stays as it is.
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
 WORDS = {
-    "en": {"references": "References", "note": "Note", "checked": "Checked again", "sentence": "sentence {}"},
-    "ko": {"references": "참고 문헌", "note": "알림", "checked": "다시 확인함", "sentence": "{}번째 문장"},
+    "en": {
+        "references": "References",
+        "note": "Note",
+        "asked": "the question that was searched for",
+        "checked": "Checked again",
+        "sentence": "sentence {}",
+    },
+    "ko": {
+        "references": "참고 문헌",
+        "note": "알림",
+        "asked": "검색한 질문",
+        "checked": "다시 확인함",
+        "sentence": "{}번째 문장",
+    },
 }
 SUPPORTED = {"en": "supported", "ko": "근거 있음"}
 
@@ -54,6 +67,7 @@ class CitedText:
 
     def __init__(self, question: str, address: Callable[[str, str], str]) -> None:
         """Write in the language of the question; `address` is of a paper's passage (doc_id, passage_id)."""
+        self._question = question
         self._language = "ko" if language_of(question) == "ko" else "en"
         self._words = WORDS[self._language]
         self._address = address
@@ -65,6 +79,24 @@ class CitedText:
         self._length = 0
         self.references: dict[str, Reference] = {}
         self.citations: list[Citation] = []
+
+    def take(self, event: AnswerEvent) -> str:
+        """Write what an event tells."""
+        data = event.data
+        if event.kind == "evidence":
+            self.evidence(data["hits"])
+        elif event.kind == "sentence":
+            return self.sentence(data)
+        elif event.kind == "restart":
+            return self.restart(data["message"])
+        elif event.kind == "done":
+            return self.end(data["answer"], self._notes(data))
+        return ""
+
+    def _notes(self, data: Mapping[str, Any]) -> list[str]:
+        """Return what a reader should know; first what was asked, where that is another question."""
+        another = data["question"].strip() != self._question.strip()
+        return [*([f"{self._words['asked']}: {data['question']}"] if another else []), *data["notes"]]
 
     def evidence(self, hits: Iterable[Mapping[str, Any]]) -> None:
         """Take the hits that sentences cite, each with `passage_id`, `doc_id`, `title` and `paper`."""

@@ -1,0 +1,79 @@
+"""Errors in OpenAI's form: a message, a type, the field they are about, and a code."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from server.problems import problem
+
+TYPES = {429: "rate_limit_error"}
+STATUS = {422: 400}  # where OpenAI has another
+CODES = {
+    "unknown-index": "model_not_found",
+    "unauthorized": "invalid_api_key",
+    "too-busy": "rate_limit_exceeded",
+}
+
+
+class CallRefused(Exception):
+    """A call that is refused before any work is done; `param` names the field."""
+
+    def __init__(
+        self, message: str, *, param: str | None = None, code: str = "invalid_value", status: int = 400
+    ) -> None:
+        """Keep beside the message what the form has places for."""
+        self.param, self.code, self.status = param, code, status
+        super().__init__(message)
+
+
+def openai_error(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
+    """Return the status of an error, its body and its headers; the words are those of the command line."""
+    headers: dict[str, str] = {}
+    if isinstance(error, CallRefused):
+        return error.status, _body(error.status, str(error), error.code, error.param), headers
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        where = () if first["type"] == "json_invalid" else first["loc"][1:]
+        param = ".".join(map(str, where))
+        return 400, _body(400, f"{param or 'body'}: {first['msg']}", "invalid_value", param or None), headers
+    if isinstance(error, HTTPException):
+        headers |= error.headers or {}
+        return error.status_code, _body(error.status_code, str(error.detail), None, None), headers
+    described = problem(error)
+    if "retry_after_s" in described:
+        headers["Retry-After"] = str(max(1, round(described["retry_after_s"])))
+    status = STATUS.get(described["status"], described["status"])
+    code = CODES.get(described["code"], described["code"].replace("-", "_"))
+    return status, _body(status, described["detail"], code, described.get("place")), headers
+
+
+def _body(status: int, message: str, code: str | None, param: str | None) -> dict[str, Any]:
+    kind = TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")  # noqa: PLR2004
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def error_response(error: Exception) -> JSONResponse:
+    """Answer with an error."""
+    status, body, headers = openai_error(error)
+    return JSONResponse(body, status, headers)
+
+
+class OpenAIRoute(APIRoute):
+    """A route whose errors are in OpenAI's form."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        answer = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except Exception as error:  # noqa: BLE001 - the caller is told
+                return error_response(error)
+
+        return handle

@@ -1,0 +1,94 @@
+"""A chat's answer in pieces: text as it arrives, then what only the whole tells.
+
+A streamed completion sends the pieces one by one, a plain one joins them: they say the same.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
+
+from starlette.requests import Request
+
+from generator.answer_events import stream_answer
+from generator.housekeeping import answer_housekeeping
+from generator.steps import StepEvent
+from retriever.search import check_question
+from server.addresses import paper_address, public_address
+from server.cited_text import Citation, CitedText
+from server.openai.calls import Asked
+from server.requests import AskCall
+from server.services import Services
+from server.streams import until
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The first piece: the call is taken, and work begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The last piece: the marks of citations in the text, and the tokens that the model read and wrote."""
+
+    citations: tuple[Citation, ...] = ()
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+Piece: TypeAlias = Admitted | str | End
+
+
+async def pieces_of(
+    request: Request, services: Services, index: str, asked: Asked
+) -> AsyncGenerator[Piece, None]:
+    """Yield the pieces of an answer; closing it ends the work, the model's too.
+
+    Raises:
+        ServerError: the call is not admitted, or the server stops.
+        RetrieverError, IndexerError: a question that cannot be searched for, an index that cannot be opened.
+    """
+    async with services.gate.admit(request, "ask"):
+        if asked.housekeeping:
+            yield Admitted()
+            yield await answer_housekeeping(asked.housekeeping, services.model)
+            yield End()
+            return
+        arriving = _of_question(request, services, index, asked)
+        async with aclosing(arriving):
+            async for piece in arriving:
+                yield piece
+
+
+async def _of_question(
+    request: Request, services: Services, index: str, asked: Asked
+) -> AsyncGenerator[Piece, None]:
+    opened = await services.indexes.get(index)
+    check_question(asked.question)
+    ask = AskCall(question=asked.question, index=index).request(services.settings)
+    public = public_address(services.server, request)
+    text = CitedText(asked.question, partial(paper_address, public, index))
+    used = _Tokens()
+    yield Admitted()
+    arriving = stream_answer(
+        opened, replace(ask, turns=asked.turns), services.settings, model=services.model, listener=used.listen
+    )
+    async with aclosing(until(services.stopping, arriving)) as events:
+        async for event in events:
+            if added := text.take(event):
+                yield added
+    yield End(tuple(text.citations), used.prompt, used.completion)
+
+
+class _Tokens:
+    """Counts what the model's calls have read and written, where its server counts."""
+
+    def __init__(self) -> None:
+        self.prompt = self.completion = 0
+
+    def listen(self, event: StepEvent) -> None:
+        """Add up a step that has ended."""
+        if event.kind == "finished" and (call := event.step.model_call):
+            self.prompt += call.get("prompt_tokens") or 0
+            self.completion += call.get("completion_tokens") or 0

@@ -1,0 +1,55 @@
+"""Models and chat completions in OpenAI's form: an index is a model."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from server.gate import Read
+from server.leaving import while_connected
+from server.openai.calls import ChatCall, asked_by
+from server.openai.completions import Completion, CompletionStream
+from server.openai.errors import CallRefused, OpenAIRoute
+from server.openai.models import model, models, require_model
+from server.openai.pieces import pieces_of
+from server.services import Shared
+
+router = APIRouter(prefix="/v1", route_class=OpenAIRoute, tags=["chat programs"])
+
+
+@router.get("/models")
+async def list_models(services: Shared, _: Read) -> dict[str, Any]:
+    """List the models: the indexes."""
+    return {"object": "list", "data": await models(services)}
+
+
+@router.get("/models/{name}")
+async def show_model(name: str, services: Shared, _: Read) -> dict[str, Any]:
+    """Describe a model."""
+    return await model(services, name)
+
+
+@router.post("/chat/completions", response_model=None)
+async def chat_completions(request: Request, call: ChatCall, services: Shared) -> Response | dict[str, Any]:
+    """Answer the last question of a conversation from an index, whole or as it arrives.
+
+    Every sentence has citations `[1]`, the references stand at the end, and each mark is an annotation
+    `url_citation`.
+    """
+    asked = asked_by(call)
+    completion = Completion(await require_model(services, call.model))
+    pieces = pieces_of(request, services, call.model, asked)
+    if not call.stream:
+        return await while_connected(request, services, completion.whole(pieces))
+    return CompletionStream(completion, pieces, with_usage=call.with_usage)
+
+
+@router.api_route("/{rest:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
+async def unknown(request: Request) -> None:
+    """Say that there is no such address."""
+    raise CallRefused(
+        f"there is nothing at {request.method} {request.url.path[:200]}; there are GET /v1/models and "
+        "POST /v1/chat/completions",
+        code="unknown_url",
+        status=404,
+    )
