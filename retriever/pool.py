@@ -154,10 +154,10 @@ async def nearest_passages(context: SearchContext, vector: Stored, k: int) -> li
 
 
 async def find_cosines(
-    context: SearchContext, pool: CandidatePool, passage_ids: Sequence[str], known: Mapping[str, float]
+    context: SearchContext, pool: CandidatePool, passage_ids: Sequence[str]
 ) -> dict[str, float]:
-    """Return the known cosines, and those of passages that have a vector with the question's."""
-    known = {**pool.cosines(), **known}
+    """Return the cosines of passages with the question's vector; of those that have a vector."""
+    known = pool.cosines()
     if pool.vector is None:
         return known
     missing = [passage_id for passage_id in passage_ids if passage_id not in known]

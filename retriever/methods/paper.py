@@ -41,7 +41,7 @@ async def rank(
     longest = [pool.found[progressive_name(m)]] if progressive_name(m) in pool.found else []
     repeated = longest * (context.options.keyword_count - m)
     fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in (*repeated, *found)])
-    cosines = await find_cosines(context, await with_vector(context, pool), list(hits), {})
+    cosines = await find_cosines(context, await with_vector(context, pool), list(hits))
     ordered = cosine_order(fused, cosines) if cosines else fused
     ranked_hits = [(hits[scored.item], scored.score) for scored in ordered]
     return Ranking(

@@ -61,14 +61,14 @@ async def rank(
     read = await read_candidates(context, question, chosen, _candidates(context, pool))
     if not read.candidates and pool.vector is not None:
         return await _nearest_only(context, pool)
-    scored, cosines = await _scored(context, question, pool, read, {})
+    scored, cosines = await _scored(context, question, pool, read)
     hop, read = await _next_hop(context, question, chosen, read, scored)
     if hop:
         for note in hop.notes():
             context.recorder.note(note)
         pool = await find_more(context, pool, hop.query(context.options.title_weight or 0.0))
         read = await with_more(context, question, chosen, read, pool.found[BRIDGES])
-        scored, cosines = await _scored(context, question, pool, read, cosines)
+        scored, cosines = await _scored(context, question, pool, read)
         with context.recorder.timed("order"):
             weight = SEMANTIC_HOP if cosines else 1.0
             gains = (hop, question, scored, read.scale, read.statistics, weight)
@@ -99,15 +99,11 @@ def _candidates(context: SearchContext, pool: CandidatePool) -> list[EngineHit]:
 
 
 async def _scored(
-    context: SearchContext,
-    question: AnalysedQuestion,
-    pool: CandidatePool,
-    read: ReadCandidates,
-    known: Mapping[str, float],
+    context: SearchContext, question: AnalysedQuestion, pool: CandidatePool, read: ReadCandidates
 ) -> tuple[list[Scored], Mapping[str, float]]:
     """Score candidates by features, and by cosine where there are vectors; return the best first."""
     ids = [candidate.passage_id for candidate in read.candidates]
-    cosines = await find_cosines(context, pool, ids, known)
+    cosines = await find_cosines(context, pool, ids)  # all anew: the last digit depends on the batch
     of_candidates = [cosines.get(passage_id) for passage_id in ids]
     with context.recorder.timed("order"):
         if all(cosine is None for cosine in of_candidates):
