@@ -55,6 +55,7 @@ class FollowingIndex:
         self._refused: tuple[Pointer | None, float] = (None, 0.0)
         self._threads = WorkerThreads("follow")
         self._shared = ExitStack()
+        self.on_answer: Callable[[object], None] = lambda _: None  # told of whatever a question gave
 
     @property
     def manifest(self) -> Manifest:
@@ -79,11 +80,14 @@ class FollowingIndex:
             async with self._asked() as opened:
                 if not opened.gone:
                     try:
-                        return await question(opened.index)
+                        answer = await question(opened.index)
                     except VersionGone:
                         if opened.index.pointer in gone:
                             raise
                         opened.gone = True
+                    else:
+                        self.on_answer(answer)
+                        return answer
                 gone.add(opened.index.pointer)
             await self._threads.run(self._leave, opened)
 

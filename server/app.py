@@ -7,12 +7,15 @@ from importlib import import_module
 from typing import TypedDict
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from generator.request import Settings
 from server import routes
+from server.entrance import Entrance
 from server.problems import add_handlers
 from server.services import Services, open_services
-from server.settings import ServerSettings
+from server.settings import ServerSettings, listed
 from server.stopping import told_to_stop
 
 
@@ -43,6 +46,17 @@ def create_app(settings: Settings, server: ServerSettings) -> FastAPI:
         redoc_url=None,
     )
     add_handlers(app)
+    app.add_middleware(Entrance, settings=server)
+    if origins := listed(server.origins):
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=["Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-ID"],
+        )
+    if proxies := listed(server.proxies):
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=proxies)
     for module in sorted(module.name for module in pkgutil.iter_modules(routes.__path__)):
         app.include_router(import_module(f"{routes.__name__}.{module}").router)
     return app

@@ -2,6 +2,8 @@
 
 ServerError
 ├── BadRequest        a call that cannot be read: `place` says which part of it
+├── AddressTooLong, BodyTooLarge, BodyTooSlow, BodyTooDeep     calls that are not read to their end
+├── CallerGone        the caller left before the call had arrived
 ├── TooBusy           refused before any work was done; `retry_after_s` says when to come again
 ├── TooOften          more calls than a key, or an address, has in a time
 ├── Unauthorized      no key, or one that opens nothing
@@ -28,6 +30,26 @@ class BadRequest(ServerError):
         """Keep the place beside the message."""
         self.place = place
         super().__init__(message)
+
+
+class AddressTooLong(ServerError):
+    """A path and a query of more bytes than are read."""
+
+
+class BodyTooLarge(ServerError):
+    """A call of more bytes than are read."""
+
+
+class BodyTooSlow(ServerError):
+    """A call that did not arrive in time."""
+
+
+class BodyTooDeep(ServerError):
+    """JSON of more brackets in one another than are read."""
+
+
+class CallerGone(ServerError):
+    """The caller left before the call had arrived; there is nobody to tell."""
 
 
 class TooBusy(ServerError):

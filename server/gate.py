@@ -1,40 +1,127 @@
 """The gate that all work passes, whichever door it came by: who may, how much at once, how much in a time."""
 
+import asyncio
 import os
-from asyncio import Semaphore
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Annotated, Literal, TypeAlias
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from indexer.logs import get_logger
+from server import metrics
+from server.callers import Visit, visit_of
+from server.errors import TooBusy, TooOften, TooSlow
+from server.places import Places
+from server.rates import Buckets, Rate
 from server.settings import ServerSettings
 
 Work: TypeAlias = Literal["read", "search", "ask", "admin"]
 
+ASKS_OF_A_MODEL = 8  # at once: a server of models takes several together
+READS_BY_SEARCH = 2  # places of other reading for each of searching
+
+log = get_logger("server")
+
 
 class Gate:
-    """Lets in as much work at once as the machine bears."""
+    """Lets in as much work at once as the machine bears, and as often as each caller may."""
 
-    def __init__(self, settings: ServerSettings) -> None:
-        """Take the limits of the settings."""
-        del settings
-        self._searches = Semaphore(2 * (os.cpu_count() or 1))
+    def __init__(self, settings: ServerSettings, buckets: Buckets, *, has_model: bool = False) -> None:
+        """Take the limits of the settings, and the buckets that processes share."""
+        cores = max(1, (os.cpu_count() or 1) // settings.workers)
+        searches = settings.searches_at_once or cores
+        at_once = {
+            "search": searches,
+            "read": searches * READS_BY_SEARCH,
+            "ask": settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else cores),
+        }
+        self.places = {work: Places(places, places * settings.waiting) for work, places in at_once.items()}
+        rates = {
+            "search": Rate(settings.searches_per_minute, settings.search_burst),
+            "read": Rate(settings.reads_per_minute, settings.read_burst),
+            "ask": Rate(settings.asks_per_minute, settings.ask_burst),
+        }
+        self._rates = {work: rate for work, rate in rates.items() if rate.per_minute}
+        self._seconds = {"search": settings.search_s, "read": settings.search_s, "ask": settings.ask_s}
+        self._buckets = buckets
+        self._report_only = settings.report_only
+
+    def check(self, visit: Visit, work: Work) -> None:
+        """Refuse at once what `admit` would refuse, before anything of a call was read.
+
+        Raises:
+            Unauthorized, Forbidden: the caller may not.
+            TooOften: the caller's bucket is empty.
+            TooBusy: too many wait already.
+        """
+        visit.caller.require("admin" if work == "admin" else "read")
+        if work == "admin":
+            return
+        self._charge(visit, work)
+        with _counting_refusals(work):
+            self.places[work].check(visit.caller.counted_as)
 
     @asynccontextmanager
     async def admit(self, connection: HTTPConnection, work: Work) -> AsyncIterator[None]:
         """Wait for a place to do some work in, and hold it meanwhile.
 
         Raises:
+            Unauthorized, Forbidden: the caller may not.
+            TooOften: the caller's bucket is empty.
             TooBusy: too many wait already.
+            TooSlow: the work took longer than it may.
         """
-        del connection
-        if work in {"read", "admin"}:
+        visit = visit_of(connection)
+        visit.caller.require("admin" if work == "admin" else "read")
+        if work == "admin":
             yield
             return
-        async with self._searches:
-            yield
+        if visit.charged != work:
+            self._charge(visit, work)
+        visit.charged = ""  # a second piece of work counts by itself
+        places = self.places[work]
+        async with AsyncExitStack() as held:
+            with _counting_refusals(work):
+                waited_s = await held.enter_async_context(places.taken(visit.caller.counted_as))
+            metrics.WAITED.labels(work).observe(waited_s)
+            try:
+                async with asyncio.timeout(self._seconds[work]) as limit:
+                    yield
+            except TimeoutError:
+                if not limit.expired():  # one of the work's own
+                    raise
+                raise TooSlow(f"this took longer than {self._seconds[work]:g} seconds") from None
+
+    def _charge(self, visit: Visit, work: Work) -> None:
+        """Take a token of the caller's; who works at this machine has no limit but its own."""
+        visit.charged = work
+        rate = self._rates.get(work)
+        if rate is None or (visit.caller.is_local and not visit.caller.key_id):
+            return
+        taken = self._buckets.take(f"{work} {visit.caller.counted_as}", rate)
+        visit.headers += taken.headers(work, rate)
+        if taken.allowed:
+            return
+        metrics.REFUSED.labels(work, "reported" if self._report_only else "rate").inc()
+        if self._report_only:
+            visit.headers.append((b"x-ratelimit-report-only", b"exceeded"))
+            log.warning("more calls than allowed", work=work, caller=visit.caller.counted_as)
+            return
+        raise TooOften(
+            f"more calls ({work}) than {rate.per_minute:g} a minute; come again in {taken.wait_s:.0f} s",
+            retry_after_s=taken.wait_s,
+        )
+
+
+@contextmanager
+def _counting_refusals(work: Work) -> Iterator[None]:
+    try:
+        yield
+    except TooBusy:
+        metrics.REFUSED.labels(work, "queue").inc()
+        raise
 
 
 def admitted(work: Work) -> Callable[[HTTPConnection], AsyncIterator[None]]:

@@ -27,8 +27,8 @@ log = get_logger("server")
 class KeyRing:
     """Keys and sessions of a store; one event loop's own.
 
-    A change is known within `LOOKED_EVERY_S`. Where the store cannot be read any more, nobody is let in: damage
-    must not bring a revoked key to life.
+    A change is known within `LOOKED_EVERY_S`. Where the store cannot be read any more, nobody is let in:
+    damage must not bring a revoked key to life.
     """
 
     def __init__(self, store: KeyStore) -> None:

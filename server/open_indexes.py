@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import ExitStack
 from pathlib import Path
+from unicodedata import normalize
 
 from indexer.errors import InvalidCall, UnknownIndex
 from indexer.manifest import Manifest
@@ -10,12 +11,15 @@ from indexer.settings import IndexerSettings
 from indexer.store.engines import index_names, open_store
 from retriever.following import FollowingIndex
 from retriever.index import open_index
+from server import metrics
+from server.callers import current_visit, may_see
 
 
 class OpenIndexes:
     """Indexes by name, opened when they are first asked for; each goes on to what is published.
 
-    One event loop's own. What is deleted meanwhile is closed, and unknown from then on.
+    One event loop's own. What is deleted meanwhile is closed, and unknown from then on. So are, to a caller
+    whose key opens others alone, those that it does not open.
     """
 
     def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
@@ -26,8 +30,8 @@ class OpenIndexes:
         self._opened = ExitStack()
 
     async def names(self) -> list[str]:
-        """Name the indexes that have a published version, in order."""
-        return await asyncio.to_thread(index_names, self._settings)
+        """Name the indexes that have a published version and are there for the caller, in order."""
+        return list(filter(may_see, await asyncio.to_thread(index_names, self._settings)))
 
     async def chosen(self, name: str | None) -> str:
         """Return the name of the index that is meant: without a name, the only one there is.
@@ -51,6 +55,7 @@ class OpenIndexes:
         Raises:
             IndexerError: as `open_index`.
         """
+        self._require(name)
         opening = self._opening.get(name)
         if opening is None:
             opening = self._opening[name] = asyncio.create_task(self._open(name))
@@ -63,16 +68,34 @@ class OpenIndexes:
 
     async def _open(self, name: str) -> FollowingIndex:
         index = await asyncio.to_thread(open_index, self._settings, name, self._synonyms, follow=True)
+        index.on_answer = metrics.observe
         return self._opened.enter_context(index)
 
     async def manifest(self, name: str) -> Manifest:
         """Read the manifest of the version that answers now."""
+        self._require(name)
 
         def read() -> Manifest:
             with open_store(self._settings, name) as store:
                 return store.manifest()
 
         return await asyncio.to_thread(read)
+
+    def versions(self) -> dict[str, int]:
+        """Return which version of each index answered last, of those that are open."""
+        return {
+            name: opening.result().manifest.version
+            for name, opening in self._opening.items()
+            if opening.done() and not opening.cancelled() and opening.exception() is None
+        }
+
+    def _require(self, name: str) -> None:
+        """Raise UnknownIndex for what the caller may not see, and note what is asked otherwise."""
+        if not may_see(normalize("NFC", name)):
+            with open_store(self._settings, name) as store:
+                raise store.unknown()
+        if visit := current_visit():
+            visit.index = name
 
     async def close(self) -> None:
         """Close all that is open, behind its last question."""

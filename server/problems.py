@@ -1,5 +1,6 @@
 """Errors as problem details (RFC 9457): a status, a stable code, and the words of the command line."""
 
+from math import ceil
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -19,7 +20,17 @@ MEDIA_TYPE = "application/problem+json"
 # The first that fits counts, so a kind stands before the more general one.
 PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.BadRequest: (422, "bad-request"),
+    server_errors.AddressTooLong: (414, "address-too-long"),
+    server_errors.BodyTooLarge: (413, "too-large"),
+    server_errors.BodyTooSlow: (408, "too-slow-to-arrive"),
+    server_errors.BodyTooDeep: (400, "too-deep"),
+    server_errors.TooOften: (429, "too-often"),
     server_errors.TooBusy: (429, "too-busy"),
+    server_errors.Unauthorized: (401, "key-needed"),
+    server_errors.Forbidden: (403, "forbidden"),
+    server_errors.Misdirected: (421, "unknown-host"),
+    server_errors.TooSlow: (503, "too-slow"),
+    server_errors.KeysUnreadable: (503, "keys-unreadable"),
     server_errors.Stopping: (503, "stopping"),
     retriever_errors.BadQuestion: (422, "bad-question"),
     retriever_errors.BadExpression: (422, "bad-expression"),
@@ -40,12 +51,21 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     generator_errors.GeneratorError: (500, "generator"),
 }
 TITLES = {
+    400: "The call cannot be used",
+    401: "A key is needed",
+    403: "Not allowed",
+    408: "Too slow",
+    413: "Too large",
+    421: "Unknown host",
     422: "The call cannot be used",
     404: "Not found",
     429: "Too busy",
     503: "Not available",
     502: "Model",
 }
+
+UNAUTHORIZED = 401
+UNREAD = (server_errors.BodyTooLarge, server_errors.BodyTooSlow)
 
 log = get_logger("server")
 
@@ -81,7 +101,11 @@ def problem_response(error: Exception) -> JSONResponse:
     described = problem(error)
     headers = {}
     if "retry_after_s" in described:
-        headers["Retry-After"] = str(max(1, round(described["retry_after_s"])))
+        headers["Retry-After"] = str(max(1, ceil(described["retry_after_s"])))
+    if described["status"] == UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Bearer realm="shrag"'
+    if isinstance(error, UNREAD):  # what is still to come would be taken for the next call
+        headers["Connection"] = "close"
     return JSONResponse(described, described["status"], headers, media_type=MEDIA_TYPE)
 
 

@@ -11,9 +11,15 @@ from starlette.requests import HTTPConnection
 
 from generator.llm import LanguageModel
 from generator.request import Settings
+from server.audit import AuditLog
 from server.gate import Gate
+from server.key_ring import KeyRing
+from server.key_store import KeyStore
+from server.metrics import forget_ended_processes
 from server.open_indexes import OpenIndexes
+from server.rates import Buckets
 from server.settings import ServerSettings
+from server.shared_files import buckets_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,9 @@ class Services:
     model: LanguageModel | None
     gate: Gate
     stopping: asyncio.Event  # set when the server is told to stop
+    keys: KeyRing
+    buckets: Buckets  # of the calls that each caller may make
+    audit: AuditLog
 
 
 @asynccontextmanager
@@ -37,7 +46,19 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
         model = None
         if settings.generator.llm.configured:
             model = await opened.enter_async_context(settings.language_model())
-        yield Services(settings, server, indexes, model, Gate(server), asyncio.Event())
+        forget_ended_processes()
+        buckets = opened.enter_context(Buckets(buckets_file()))
+        yield Services(
+            settings,
+            server,
+            indexes,
+            model,
+            Gate(server, buckets, has_model=model is not None),
+            asyncio.Event(),
+            await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home)),
+            buckets,
+            opened.enter_context(AuditLog(server.audit_file)),
+        )
 
 
 def _services_of(connection: HTTPConnection) -> Services:

@@ -10,8 +10,11 @@ from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from generator.request import Settings
+from indexer.settings import IndexerSettings
 from server.app import create_app
+from server.protection import require_protection
 from server.settings import ServerSettings
+from server.shared_files import shared_folder
 
 KEEP_ALIVE_S = 15
 BACKLOG = 2_048  # connections that the system holds until they are taken up
@@ -26,10 +29,12 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     """Serve until the process is told to stop; what is set takes effect in each worker.
 
     `listening` is told the address as soon as connections are taken there. Raises:
+        NotProtected: everybody could ask, and nobody has said that they may.
         OSError: the address cannot be listened at.
     """
+    require_protection(server, IndexerSettings().home)
     for name, value in server.model_dump(mode="json").items():
-        os.environ[f"SHRAG_SERVER__{name.upper()}"] = str(value)
+        os.environ[f"SHRAG_SERVER__{name.upper()}"] = "" if value is None else str(value)
     config = uvicorn.Config(
         f"{__name__}:make_app",
         factory=True,
@@ -47,7 +52,8 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         port = listener.getsockname()[1]
         listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
         if server.workers > 1:
-            Multiprocess(config, sockets=[listener]).run()
+            with shared_folder():
+                Multiprocess(config, sockets=[listener]).run()
         else:
             uvicorn.Server(config).run(sockets=[listener])
 

@@ -1,16 +1,50 @@
 """How the server is reached and what it bears: `SHRAG_SERVER__…` or [server], read by the front end."""
 
+from ipaddress import ip_network
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 from pydantic_settings import SettingsConfigDict
 
-from indexer.settings import plain_address
+from indexer.settings import OptionalPath, plain_address
 from indexer.settings_sources import LayeredSettings
+from server.networks import is_loopback
+
+PerMinute = Annotated[float, Field(ge=0, le=1_000_000)]
+Burst = Annotated[int, Field(ge=1, le=100_000)]
+
+
+def listed(value: str) -> list[str]:
+    """Return what stands in a setting between its commas."""
+    return [part for each in value.split(",") if (part := each.strip())]
 
 
 def _address_or_none(value: str) -> str:
     return plain_address(value) if value else ""
+
+
+def _networks(value: str) -> str:
+    for each in listed(value):
+        try:
+            ip_network(each, strict=False)
+        except ValueError:
+            raise ValueError("must hold addresses or networks, like 10.0.0.0/8, between commas") from None
+    return value
+
+
+def _origins(value: str) -> str:
+    for each in listed(value):
+        parts = urlsplit(each)
+        if each != f"{parts.scheme}://{parts.netloc}" or parts.scheme not in {"http", "https"} or "*" in each:
+            raise ValueError("must hold origins, like https://portal.example.org, between commas")
+    return value
+
+
+def _host_names(value: str) -> str:
+    if any(set(each) & set("/*: ") for each in listed(value)):
+        raise ValueError("must hold names of hosts, without port, between commas")
+    return value
 
 
 class ServerSettings(LayeredSettings):
@@ -27,3 +61,42 @@ class ServerSettings(LayeredSettings):
         description="where readers reach the server, like https://search.example.org; none = as asked",
     )
     stop_s: float = Field(default=4.0, gt=0, le=600, description="seconds that open calls have when it stops")
+    allowed_hosts: Annotated[str, AfterValidator(_host_names)] = Field(
+        default="", description="names that readers may call it by, besides localhost and that of public_url"
+    )
+    proxies: Annotated[str, AfterValidator(_networks)] = Field(
+        default="", description="addresses or networks of proxies whose X-Forwarded-… is believed"
+    )
+    origins: Annotated[str, AfterValidator(_origins)] = Field(
+        default="", description="origins whose pages may call the API (CORS); none = the server's own alone"
+    )
+    searches_per_minute: PerMinute = Field(default=300, description="of a key, or an address; 0 = no limit")
+    search_burst: Burst = Field(default=100, description="searches that may come at once")
+    asks_per_minute: PerMinute = Field(default=60, description="of a key, or an address; 0 = no limit")
+    ask_burst: Burst = Field(default=20, description="questions that may come at once")
+    reads_per_minute: PerMinute = Field(default=1_200, description="papers, facets, exports …; 0 = no limit")
+    read_burst: Burst = Field(default=300, description="such calls that may come at once")
+    report_only: bool = Field(default=False, description="tell whose calls are too many, and refuse none")
+    searches_at_once: int = Field(default=0, ge=0, le=1_000, description="in a process; 0 = by its cores")
+    asks_at_once: int = Field(
+        default=0, ge=0, le=1_000, description="in a process; 0 = 8 with a language model, else by its cores"
+    )
+    waiting: int = Field(
+        default=4,
+        ge=0,
+        le=1_000,
+        description="calls that wait for each that is under way; others are refused",
+    )
+    search_s: float = Field(default=60, gt=0, le=3_600, description="seconds that a search may take")
+    ask_s: float = Field(default=600, gt=0, le=86_400, description="seconds that an answer may take")
+    body_bytes: int = Field(default=1_000_000, ge=1_000, le=100_000_000, description="most bytes of a call")
+    body_s: float = Field(default=10, gt=0, le=3_600, description="seconds in which a call must have arrived")
+    connections: int = Field(default=2_000, ge=10, le=100_000, description="open at once in a process")
+    audit_file: OptionalPath = Field(default=None, description="who asked what when, a JSON line each")
+    audit_questions: bool = Field(default=False, description="the audit log holds what was asked too")
+
+    @property
+    def only_local(self) -> bool:
+        """Whether nobody but this machine is meant to reach it."""
+        named = urlsplit(self.public_url).hostname if self.public_url else "localhost"
+        return all(name == "localhost" or is_loopback(name or "") for name in (self.host, named))

@@ -113,8 +113,12 @@ class IndexStore(Protocol):
         """Return the number of the version that answers; UnknownIndex before the first."""
         version = self.current()
         if version is None:
-            raise UnknownIndex(f"no index {self.name!r} {self.place}", remedy=Remedy.CREATE, index=self.name)
+            raise self.unknown()
         return version
+
+    def unknown(self) -> UnknownIndex:
+        """Return the error that says that there is no such index."""
+        return UnknownIndex(f"no index {self.name!r} {self.place}", remedy=Remedy.CREATE, index=self.name)
 
     def versions(self) -> list[int]:
         """List the published versions in order, also where nothing says which of them answers."""

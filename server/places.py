@@ -1,0 +1,126 @@
+"""How much is done at once: places for work, a bounded queue before them, and who of it goes in first.
+
+Whoever has the least under way is let in first, so a caller with a hundred questions does not hold up one
+with a single one. A full queue refuses the caller who has the most in it: the newcomer, or for a newcomer who
+has less the last that the busiest brought.
+"""
+
+import asyncio
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from math import ceil
+
+from server.errors import TooBusy
+
+SMOOTHED_OVER = 16  # works that the mean time is of
+FIRST_GUESS_S = 0.1  # before any work has ended
+FULL = "the server has more to do than it can; come again in a moment"
+
+
+class Places:
+    """Places for one kind of work; one event loop's own."""
+
+    def __init__(
+        self, at_once: int, most_waiting: int, *, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        """Take how much may be under way at once, and how much may wait."""
+        self.at_once = at_once
+        self.most_waiting = most_waiting
+        self._clock = clock
+        self._running: Counter[str] = Counter()
+        self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._mean_s = FIRST_GUESS_S
+
+    @property
+    def running(self) -> int:
+        """How much is under way."""
+        return self._running.total()
+
+    @property
+    def waiting(self) -> int:
+        """How much waits."""
+        return sum(map(len, self._queues.values()))
+
+    def wait_s(self) -> float:
+        """Estimate how long the next one would wait."""
+        free = self.at_once - self.running - self.waiting
+        return 0.0 if free > 0 else ceil((1 - free) / self.at_once) * self._mean_s
+
+    def check(self, caller: str) -> None:
+        """Raise TooBusy where `taken` would, at once and without any work done."""
+        if self.running >= self.at_once and self.waiting >= self.most_waiting and not self._busier(caller):
+            raise TooBusy(FULL, retry_after_s=self.wait_s())
+
+    @asynccontextmanager
+    async def taken(self, caller: str) -> AsyncIterator[float]:
+        """Hold a place; yield the seconds that it was waited for.
+
+        Raises:
+            TooBusy: too many wait already, or others who have less under way came behind.
+        """
+        began = self._clock()
+        await self._enter(caller)
+        entered = self._clock()
+        try:
+            yield entered - began
+        finally:
+            self._mean_s += (self._clock() - entered - self._mean_s) / SMOOTHED_OVER
+            self._leave(caller)
+
+    async def _enter(self, caller: str) -> None:
+        if self.running < self.at_once and not self.waiting:
+            self._running[caller] += 1
+            return
+        self.check(caller)
+        if self.waiting >= self.most_waiting:
+            self._refuse_last(self._busier(caller))
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(caller, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._leave(caller)  # it was let in meanwhile
+            else:
+                self._forget(caller, turn)
+            raise
+
+    def _leave(self, caller: str) -> None:
+        """Give a place back, and let the next in."""
+        self._running[caller] -= 1
+        if not self._running[caller]:
+            del self._running[caller]
+        while self._queues and self.running < self.at_once:
+            chosen = min(self._queues, key=self._running.__getitem__)
+            turn = self._queues[chosen].popleft()
+            if self._queues[chosen]:
+                self._queues.move_to_end(chosen)
+            else:
+                del self._queues[chosen]
+            if not turn.done():
+                self._running[chosen] += 1
+                turn.set_result(None)
+
+    def _busier(self, caller: str) -> str:
+        """Return who waits with more than a caller would have, the busiest; "" where nobody does."""
+        busiest = max(self._queues, key=self._held, default="")
+        return busiest if busiest and self._held(busiest) > self._held(caller) + 1 else ""
+
+    def _held(self, caller: str) -> int:
+        return self._running[caller] + len(self._queues.get(caller, ()))
+
+    def _refuse_last(self, caller: str) -> None:
+        turn = self._queues[caller][-1]
+        self._forget(caller, turn)
+        if not turn.done():
+            turn.set_exception(TooBusy(FULL, retry_after_s=self.wait_s()))
+
+    def _forget(self, caller: str, turn: "asyncio.Future[None]") -> None:
+        queue = self._queues.get(caller)
+        if queue is None or turn not in queue:
+            return
+        queue.remove(turn)
+        if not queue:
+            del self._queues[caller]

@@ -1,0 +1,19 @@
+"""`/metrics`: what Prometheus reads."""
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from server import metrics
+from server.gate import Admin
+from server.services import Shared
+
+router = APIRouter(tags=["operation"])
+
+
+@router.get("/metrics", response_class=Response)
+def read_metrics(services: Shared, _: Admin) -> Response:
+    """Give the counts and times of all processes; needs a key of the scope admin."""
+    for index, version in services.indexes.versions().items():
+        metrics.VERSION.labels(index).set(version)
+    return Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,80 @@
+"""The page's session: a reader types the key once, and the browser keeps a cookie that no script can read."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from server.authentication import COOKIES, WRONG_KEY, credentials_of
+from server.callers import Caller, visit_of
+from server.entrance import count_wrong_key
+from server.errors import Unauthorized
+from server.services import Services, Shared
+
+router = APIRouter(prefix="/api/v1", tags=["session"])
+
+
+class SignIn(BaseModel):
+    """A key, as it was made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: Annotated[SecretStr, Field(max_length=200, examples=["shrag_…"])]
+
+
+@router.get("/session")
+async def session(request: Request, services: Shared) -> dict[str, Any]:
+    """Say who asks, and whether a key is needed."""
+    return await _described(services, visit_of(request).caller)
+
+
+@router.post("/session")
+async def sign_in(call: SignIn, request: Request, response: Response, services: Shared) -> dict[str, Any]:
+    """Begin a session with a key."""
+    visit = visit_of(request)
+    key = await services.keys.find(call.key.get_secret_value().strip())
+    if key is None:
+        count_wrong_key(services, visit.caller)
+        raise Unauthorized(WRONG_KEY)
+    token, begun = await services.keys.begin_session(key)
+    secure = _is_secure(request, services)
+    response.set_cookie(
+        COOKIES[0] if secure else COOKIES[1],
+        token,
+        max_age=int((begun.expires - datetime.now(UTC)).total_seconds()),
+        path="/",
+        secure=secure,
+        httponly=True,
+        samesite="strict",
+    )
+    visit.caller = Caller.of(key, visit.caller.address, by_cookie=True)
+    return await _described(services, visit.caller)
+
+
+@router.delete("/session", status_code=204)
+async def sign_out(request: Request, services: Shared) -> Response:
+    """End the session."""
+    if token := credentials_of(request.scope["headers"]).session:
+        await services.keys.end_session(token)
+    response = Response(status_code=204)
+    for name in COOKIES:
+        response.delete_cookie(name, path="/", secure=name == COOKIES[0], httponly=True, samesite="strict")
+    return response
+
+
+def _is_secure(request: Request, services: Services) -> bool:
+    """Tell whether the browser speaks https, to this server or to the proxy before it."""
+    return request.url.scheme == "https" or services.server.public_url.startswith("https://")
+
+
+async def _described(services: Services, caller: Caller) -> dict[str, Any]:
+    return {
+        "keys_needed": await services.keys.are_needed() and not services.server.open,
+        "signed_in": caller.by_cookie,
+        "key": caller.key_id or None,
+        "label": caller.label or None,
+        "scopes": list(caller.scopes),
+        "indexes": list(caller.indexes) or None,
+        "expires": caller.expires and caller.expires.isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,353 @@
+"""Keys: made, listed and ended by commands, and what they open."""
+
+import json
+import re
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from server.errors import KeysUnreadable
+from server.key_ring import LOOKED_EVERY_S
+from server.key_store import FILE, KeyStore
+from server.keys import digest_of, make_key, opens
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.indexer.corpora import ROOT, build, environment_of
+from tests.server.running import serving, shrag
+
+KEY = re.compile(r"shrag_([a-z2-7]{10})_[A-Za-z0-9_-]{43}")
+SEEN_S = 1.0  # after which a change must have reached a running server
+
+
+def bearer(key):
+    """Return the header of a key."""
+    return {"Authorization": f"Bearer {key}"}
+
+
+def make(home, *options):
+    """Make a key by the command."""
+    done = shrag(home, "keys", "create", *options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def keyed(sample_home, tmp_path_factory):
+    """Serve two indexes to those who have a key."""
+    home = tmp_path_factory.mktemp("keyed")
+    build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
+    build(home, ROOT / "sample" / "held-out" / "papers.jsonl", name="other")
+    make(home, "--label", "first")
+    with serving(home, home / "log") as server:
+        yield server
+
+
+def search(server, headers=None, **call):
+    """Search the sample."""
+    body = {"question": ENGLISH, "index": NAME} | call
+    return httpx.post(f"{server.url}/api/v1/search", json=body, headers=headers, timeout=60)
+
+
+def test_a_key_is_shown_once_on_standard_output_and_kept_as_a_hash(tmp_path):
+    done = shrag(tmp_path, "keys", "create", "--label", "reading room", "--expires", "90d")
+    key = done.stdout.strip()
+    listed = shrag(tmp_path, "keys", "list")
+
+    assert KEY.fullmatch(key)
+    assert key not in done.stderr
+    assert key not in listed.stdout
+    assert key.rpartition("_")[2].encode() not in (tmp_path / FILE).read_bytes()
+    assert "reading room" in listed.stdout
+    assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
+
+
+def test_listed_as_json_a_key_has_all_but_itself(tmp_path):
+    key = make(tmp_path, "--scope", "admin", "--index", "a", "--index", "b", "--expires", "2099-01-31")
+
+    (record,) = json.loads(shrag(tmp_path, "keys", "list", "--json").stdout)["keys"]
+
+    assert record["id"] == KEY.fullmatch(key)[1]
+    assert (record["scope"], record["indexes"]) == ("admin", ["a", "b"])
+    assert record["expires"] == "2099-01-31T23:59:59+00:00"
+    assert (record["last_used"], record["state"]) == (None, "active")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("create", "--expires", "yesterday"),
+        ("create", "--expires", "2001-01-01"),
+        ("create", "--expires", "0d"),
+        ("create", "--index", "../x"),
+        ("create", "--scope", "root"),
+        ("create", "--label", "x" * 101),
+        ("revoke", "unknown"),
+    ],
+)
+def test_a_wrong_call_is_told_in_a_line(tmp_path, arguments):
+    done = shrag(tmp_path, "keys", *arguments)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_a_key_opens_until_it_expires_or_is_revoked():
+    now = datetime.now(UTC)
+    text, key = make_key(expires=now + timedelta(days=1), now=now)
+
+    assert opens(text, key, now)
+    assert not opens(text, key, now + timedelta(days=1))
+    assert not opens(text[:-1] + ("A" if text[-1] != "A" else "B"), key, now)
+    assert not opens(text, None, now)
+
+
+def test_a_damaged_store_is_named_and_never_taken_for_an_empty_one(tmp_path):
+    make(tmp_path)
+    (tmp_path / FILE).write_bytes(b"not a database" * 100)
+
+    listed = shrag(tmp_path, "keys", "list")
+
+    assert listed.returncode == 1
+    assert FILE in listed.stderr
+    with pytest.raises(KeysUnreadable):
+        KeyStore(tmp_path).read()
+    assert shrag(tmp_path, "serve", "--port", "0").returncode == 1
+
+
+def test_a_store_that_another_process_writes_to_is_waited_for(tmp_path):
+    make(tmp_path)
+    with sqlite3.connect(tmp_path / FILE, isolation_level=None) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        command = [sys.executable, ROOT / "shrag.py", "keys", "create"]
+        waiting = subprocess.Popen(command, env=environment_of(tmp_path), stdout=subprocess.PIPE)
+        time.sleep(1)
+        other.execute("COMMIT")
+    other.close()
+
+    assert waiting.wait(60) == 0
+    assert len(KeyStore(tmp_path).read().keys) == 2
+    waiting.stdout.close()
+
+
+def test_keys_made_at_once_are_all_there(tmp_path):
+    command = [sys.executable, ROOT / "shrag.py", "keys", "create"]
+    makers = [
+        subprocess.Popen(command, env=environment_of(tmp_path), stdout=subprocess.PIPE) for _ in range(4)
+    ]
+    made = {KEY.fullmatch(maker.communicate()[0].decode().strip())[1] for maker in makers}
+
+    assert set(KeyStore(tmp_path).read().keys) == made
+    assert len(made) == 4
+
+
+def test_a_kill_in_the_middle_of_a_change_leaves_the_keys_that_were(tmp_path):
+    make(tmp_path)
+    script = (
+        "import os, sqlite3, sys\n"
+        "d = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "d.execute('PRAGMA cache_size = 1'); d.execute('PRAGMA cache_spill = 1'); d.execute('BEGIN')\n"
+        "for n in range(2000):\n"
+        "    d.execute('INSERT INTO sessions SELECT randomblob(900), id, created FROM keys')\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / FILE)], check=False)
+    assert (tmp_path / f"{FILE}-journal").exists()
+
+    kept = KeyStore(tmp_path).read()
+
+    assert len(kept.keys) == 1
+    assert not kept.sessions
+
+
+def test_no_key_no_answer_but_whether_the_server_lives(keyed):
+    assert search(keyed).status_code == 401
+    assert search(keyed).json()["code"] == "key-needed"
+    assert search(keyed).headers["www-authenticate"].startswith("Bearer")
+    for path in ("/healthz", "/readyz", "/api/v1/session"):
+        assert httpx.get(keyed.url + path).status_code == 200
+    for path in ("/metrics", "/api/v1/indexes", "/mcp", "/v1/models", "/nothing", "/%2e%2e/etc/passwd"):
+        assert httpx.get(keyed.url + path).status_code == 401
+
+
+def test_a_key_opens_by_either_header(keyed):
+    key = make(keyed.home)
+
+    assert search(keyed, bearer(key)).status_code == 200
+    assert search(keyed, {"authorization": f"bearer {key}"}).status_code == 200
+    assert search(keyed, {"X-API-Key": key}).status_code == 200
+
+
+def test_wrong_keys_open_nothing(keyed):
+    key = make(keyed.home)
+    wrong = [key[:-2], f"{key}x", key.upper(), "shrag_", "x", key.replace("shrag_", ""), f"{key} {key}"]
+
+    assert {search(keyed, bearer(each)).status_code for each in wrong} == {401}
+    assert search(keyed, {"Authorization": f"Basic {key}"}).status_code == 401
+    assert search(keyed, {"Authorization": key}).status_code == 401
+    assert httpx.get(f"{keyed.url}/api/v1/indexes", params={"key": key, "api_key": key}).status_code == 401
+
+
+def test_several_keys_in_one_call_are_refused(keyed):
+    key, other = make(keyed.home), make(keyed.home)
+
+    assert search(keyed, bearer(key) | {"X-API-Key": other}).status_code == 422
+    assert search(keyed, bearer(key) | {"X-API-Key": key}).status_code == 200
+
+
+def test_a_running_server_sees_at_once_what_becomes_of_keys(keyed):
+    key = make(keyed.home)
+    assert search(keyed, bearer(key)).status_code == 200
+
+    shrag(keyed.home, "keys", "revoke", KEY.fullmatch(key)[1])
+    time.sleep(SEEN_S)
+
+    assert SEEN_S >= LOOKED_EVERY_S
+    assert search(keyed, bearer(key)).status_code == 401
+
+
+def test_an_expired_key_opens_nothing(keyed):
+    key, kept = make_key(expires=datetime.now(UTC) + timedelta(seconds=1))
+    KeyStore(keyed.home).add(kept)
+    time.sleep(1)
+
+    assert search(keyed, bearer(key)).status_code == 401
+
+
+def test_the_day_of_its_last_use_is_listed(keyed):
+    key = make(keyed.home)
+    search(keyed, bearer(key))
+    ends = time.monotonic() + 30
+    while time.monotonic() < ends:
+        record = KeyStore(keyed.home).read().keys[KEY.fullmatch(key)[1]]
+        if record.last_used:
+            break
+
+    assert abs(record.last_used - datetime.now(UTC).date()) <= timedelta(days=1)
+
+
+def test_other_indexes_are_not_there_for_a_key_of_one(keyed):
+    key = make(keyed.home, "--index", "other")
+
+    foreign = search(keyed, bearer(key))
+    missing = search(keyed, bearer(key), index="missing")
+    listed = httpx.get(f"{keyed.url}/api/v1/indexes", headers=bearer(key)).json()["indexes"]
+
+    assert foreign.status_code == missing.status_code == 404
+    assert foreign.json()["detail"].replace(NAME, "missing") == missing.json()["detail"]
+    assert [index["name"] for index in listed] == ["other"]
+    assert search(keyed, bearer(key), index=None).json()["index"] == "other"
+    decomposed = httpx.get(f"{keyed.url}/api/v1/indexes/{NAME}", headers=bearer(key))
+    assert decomposed.status_code == 404
+
+
+def test_only_admin_keys_read_metrics(keyed):
+    reads, administers = make(keyed.home), make(keyed.home, "--scope", "admin")
+
+    assert httpx.get(f"{keyed.url}/metrics", headers=bearer(reads)).status_code == 403
+    assert httpx.get(f"{keyed.url}/metrics", headers=bearer(administers)).status_code == 200
+    assert search(keyed, bearer(administers)).status_code == 200
+
+
+def test_the_page_keeps_a_session_that_no_script_reads(keyed):
+    key = make(keyed.home, "--label", "reading room")
+    with httpx.Client(base_url=keyed.url, timeout=60) as page:
+        assert page.get("/api/v1/session").json()["keys_needed"] is True
+        begun = page.post("/api/v1/session", json={"key": key})
+        cookie = begun.headers["set-cookie"].lower()
+
+        assert begun.json()["label"] == "reading room"
+        assert {"httponly", "samesite=strict", "path=/"} <= set(cookie.split("; "))
+        assert key.lower() not in cookie
+        assert page.get("/api/v1/indexes").status_code == 200
+        assert page.get("/api/v1/session").json()["scopes"] == ["read"]
+        body = {"question": ENGLISH, "index": NAME}
+        own = {"Origin": keyed.url, "Sec-Fetch-Site": "same-origin"}
+        assert page.post("/api/v1/search", json=body, headers=own).status_code == 200
+        assert page.post("/api/v1/search", json=body).status_code == 403
+        for foreign in (
+            {"Origin": "https://evil.example"},
+            {"Origin": "null"},
+            {"Sec-Fetch-Site": "same-site"},
+        ):
+            assert page.post("/api/v1/search", json=body, headers=foreign).status_code == 403
+        token = page.cookies["shrag"]
+        assert page.delete("/api/v1/session", headers=own).status_code == 204
+        assert "shrag" not in page.cookies
+    assert search(keyed, {"Cookie": f"shrag={token}", **own}).status_code == 401
+
+
+def test_a_session_ends_with_its_key(keyed):
+    key = make(keyed.home)
+    with httpx.Client(base_url=keyed.url) as page:
+        page.post("/api/v1/session", json={"key": key})
+        assert page.get("/api/v1/indexes").status_code == 200
+
+        shrag(keyed.home, "keys", "revoke", KEY.fullmatch(key)[1])
+        time.sleep(SEEN_S)
+
+        assert page.get("/api/v1/indexes").status_code == 401
+
+
+def test_a_wrong_key_begins_no_session(keyed):
+    answer = httpx.post(f"{keyed.url}/api/v1/session", json={"key": "shrag_aaaaaaaaaa_x"})
+
+    assert answer.status_code == 401
+    assert "set-cookie" not in answer.headers
+
+
+def test_keys_stand_in_no_log(keyed):
+    key = make(keyed.home)
+    search(keyed, bearer(key))
+    search(keyed, bearer(f"{key}x"))
+
+    assert key.rpartition("_")[2] not in keyed.log.read_text("utf-8")
+
+
+def test_a_server_whose_store_breaks_lets_nobody_in(sample_home, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / NAME).symlink_to(sample_home / NAME)
+    key = make(home)
+    with serving(home, tmp_path / "log") as server:
+        assert search(server, bearer(key)).status_code == 200
+        whole = (home / FILE).read_bytes()
+
+        (home / FILE).write_bytes(b"x" * len(whole))
+        time.sleep(SEEN_S)
+        assert search(server, bearer(key)).status_code == 503
+        assert httpx.get(f"{server.url}/healthz").status_code == 200
+
+        (home / FILE).unlink()
+        time.sleep(SEEN_S)
+        assert search(server, bearer(key)).status_code == 401
+        assert search(server).status_code == 401
+
+        (home / FILE).write_bytes(whole)
+        time.sleep(SEEN_S)
+        assert search(server, bearer(key)).status_code == 200
+
+
+def test_without_keys_this_machine_reads_and_the_first_key_closes_it(sample_home, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / NAME).symlink_to(sample_home / NAME)
+    with serving(home, tmp_path / "log") as server:
+        assert search(server).status_code == 200
+        assert httpx.get(f"{server.url}/metrics").status_code == 200
+        assert search(server, bearer("a placeholder")).status_code == 200
+
+        key = make(home)
+        time.sleep(SEEN_S)
+
+        assert search(server).status_code == 401
+        assert search(server, bearer(key)).status_code == 200
+
+
+def test_digests_are_those_of_sha_256():
+    assert digest_of("abc").hex() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
