@@ -28,7 +28,7 @@ class Reader:
 
 
 def accepted_language(header: str) -> Language:
-    """Return which of the page's languages an Accept-Language header (RFC 9110, 12.5.4) prefers, or English."""
+    """Return which of the page's languages an Accept-Language header (RFC 9110, 12.5.4) prefers."""
     best: Language = "en"
     highest = 0.0
     for part in header[:MOST_CHARACTERS].split(","):

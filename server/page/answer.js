@@ -16,6 +16,7 @@ const KEPT = 6;
 export async function showAnswer(asked, { signal, again = false, repeat, useKeywords }) {
   const address = toAddress(asked);
   closePassage();
+  showEvidenceBadges([]);
   const view = answerView(asked, useKeywords);
   byId("answer-body").dataset.answers = address;
   const kept = !again && keptAnswers().find((each) => each.address === address);
@@ -73,7 +74,7 @@ function answerView(asked, useKeywords) {
       pairs = (data.concepts ?? []).flatMap((concept) => (concept.counterparts ?? []).map((other) => [concept.text, other.text]));
       if (data.evidence_score !== undefined && data.evidence_score !== null) view.likelihood = data.evidence_score;
       fill(cited, h("h3", {}, t("evidence")), h("ol", { class: "evidence" }, hits.map(source)));
-      showEvidenceBadges(hits);
+      showEvidenceBadges(hits.map((hit) => hit.doc_id));
     },
     sentence(data) {
       waiting.remove();

@@ -41,7 +41,8 @@ export function clearMarks() {
 }
 
 export function showCount() {
-  byId("marked-count").textContent = number(papers.size);
+  const place = byId("marked-count");
+  if (place) place.textContent = number(papers.size);
 }
 
 /** Make the box that marks a paper. */

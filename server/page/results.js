@@ -19,11 +19,14 @@ export function byline({ authors, year, journal, lang, doc_id: id }) {
   return [names, year && String(year), journal, lang === "other" ? "" : lang && t(`lang_${lang}`), !names && !journal && id].filter(Boolean).join(" · ");
 }
 
+let evidence = []; // ids of the papers that the answer rests on
+
 /** Show the hits; `before` are those of the search that was edited, in order, undefined for a new one. */
 export function showResults(result, asked, before) {
   const places = before && new Map(before.map((hit, index) => [hit.doc_id, index + 1]));
   fill(byId("changes"), before && changes(result.hits, before));
   fill(byId("hits"), result.hits.map((hit) => item(hit, result, asked, places)));
+  showEvidenceBadges(asked.ask ? evidence : []);
 }
 
 function changes(now, before) {
@@ -79,10 +82,10 @@ function foundBy({ found_by_names: names }) {
 }
 
 /** Say on the hits which of them are the answer's evidence. */
-export function showEvidenceBadges(hits) {
-  document.querySelectorAll("[data-evidence-of]").forEach((place) => fill(place));
-  hits.forEach((hit, index) => {
-    const place = [...document.querySelectorAll("[data-evidence-of]")].find((each) => each.dataset.evidenceOf === hit.doc_id);
-    if (place) fill(place, h("span", { class: "badge evidence-badge" }, t("evidence_number", { n: String(index + 1) })));
-  });
+export function showEvidenceBadges(ids) {
+  evidence = ids;
+  for (const place of document.querySelectorAll("[data-evidence-of]")) {
+    const number = ids.indexOf(place.dataset.evidenceOf) + 1;
+    fill(place, number > 0 && h("span", { class: "badge evidence-badge" }, t("evidence_number", { n: String(number) })));
+  }
 }

@@ -25,10 +25,9 @@ async def home(request: Request, q: Annotated[str, Query(max_length=20_000)] = "
         address = str(request.url.replace(path="/plain", scheme="", netloc=""))
         refresh = element("meta", {"http-equiv": "refresh", "content": f"0; url={address}"})
         without_script = element("noscript", {}, refresh)
-    return _page(
-        request,
-        "index.html",
+    return page_in(
         reader,
+        "index.html",
         {"question": q, "preloads": files.preloads("main.js"), "without_script": without_script},
     )
 
@@ -36,12 +35,13 @@ async def home(request: Request, q: Annotated[str, Query(max_length=20_000)] = "
 @router.get("/operator")
 async def operator(request: Request) -> HTMLResponse:
     """Show the operator's view."""
-    return _page(
-        request, "operator.html", Reader.of(request), {"preloads": page_files().preloads("operator.js")}
+    return page_in(
+        Reader.of(request), "operator.html", {"preloads": page_files().preloads("operator.js")}
     )
 
 
-def _page(request: Request, template: str, reader: Reader, places: dict[str, str]) -> HTMLResponse:
+def page_in(reader: Reader, template: str, places: dict[str, str], status: int = 200) -> HTMLResponse:
+    """Fill a template as a reader wants it."""
     files = page_files()
     shared = {
         "base": files.base,
@@ -51,7 +51,7 @@ def _page(request: Request, template: str, reader: Reader, places: dict[str, str
         "is_en": str(reader.language == "en").lower(),
     }
     headers = {"Cache-Control": ANEW, "Content-Language": reader.language, "Vary": "Accept-Language, Cookie"}
-    return HTMLResponse(files.filled(template, reader.language, shared | places), headers=headers)
+    return HTMLResponse(files.filled(template, reader.language, shared | places), status, headers)
 
 
 @router.get("/page/{version}/{path:path}")
