@@ -54,7 +54,9 @@ def paper_body(page: Record, index: str, words: Words) -> Markup:
         element("p", {"class": "row"}, _exports(doc_id, index, words), element("span", mark)),
         _passages(page, words),
         element("h2", None, words["paper_record"]),
-        element("dl", {"class": "pairs"}, [_pair(key, value, words) for key, value in _fields(doc_id, record)]),
+        element(
+            "dl", {"class": "pairs"}, [_pair(key, value, words) for key, value in _fields(doc_id, record)]
+        ),
         _related("paper_cites", page["cites"], page["reference_count"], index, words, page["unknown"]),
         _related("paper_cited_by", page["cited_by"], page["citing_count"], index, words),
         _related("paper_similar", page["similar"], len(page["similar"]), index, words),
@@ -84,20 +86,27 @@ def _exports(doc_id: str, index: str, words: Words) -> list[Markup]:
 
 
 def _passages(page: Record, words: Words) -> Markup:
-    boxes = []
-    for passage in page["passages"]:
-        lang, passage_id = lang_of(passage["text"], passage["lang"]), passage["passage_id"]
-        name = passage_id if passage_id != page["doc_id"] else words["paper_abstract"]
-        box = {"class": "passage-box", "id": passage_id, "data-passage": passage_id}
-        text = element("p", {"class": "passage", "lang": lang}, passage["text"])
-        boxes.append(element("section", box, element("h3", None, name), text))
+    boxes = [_passage(passage, page["doc_id"], words) for passage in page["passages"]]
     more = page["passage_count"] - len(page["passages"])
     said = words["paper_more_passages"].replace("{n}", str(more))
-    return html(element("h2", None, words["paper_passages"]), boxes, element("p", None, said) if more > 0 else "")
+    return html(
+        element("h2", None, words["paper_passages"]), boxes, element("p", None, said) if more > 0 else ""
+    )
+
+
+def _passage(passage: Record, doc_id: str, words: Words) -> Markup:
+    passage_id, text = passage["passage_id"], passage["text"] or passage["title"]
+    language = words.get(f"lang_{passage['lang']}", "")
+    name = passage_id.removeprefix(doc_id) if "#" in passage_id.removeprefix(doc_id) else ""
+    box = {"class": "passage-box", "id": passage_id, "data-passage": passage_id}
+    shown = element("p", {"class": "passage", "lang": lang_of(text, passage["lang"])}, text)
+    return element("section", box, element("h3", None, f"{name} {language}".strip()), shown)
 
 
 def _fields(doc_id: str, record: Record) -> list[tuple[str, Any]]:
-    shown = [(key, value) for key, value in record.items() if key not in PLACED and value not in (None, "", [])]
+    shown = [
+        (key, value) for key, value in record.items() if key not in PLACED and value not in (None, "", [])
+    ]
     return [("id", doc_id), *shown]
 
 

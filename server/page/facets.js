@@ -16,17 +16,17 @@ export async function showFacets(asked, change, signal) {
     if (error.name !== "AbortError") fill(byId("facets"));
     return;
   }
-  const journals = facets.journal ?? [];
-  const languages = facets.language ?? [];
+  const known = ({ values }) => values.filter(({ value }) => value !== null);
+  const { year, lang, journal } = facets.facets;
   fill(byId("facets"),
-    years((facets.year ?? []).filter(({ value }) => value !== null && value !== undefined), asked, change),
-    values(t("language"), languages, asked.lang, (value) => (has(`lang_${value}`) ? t(`lang_${value}`) : value), (value) => change({ lang: value }), "lang"),
-    values(t("journal"), journals, asked.journal, (value) => value, (value) => change({ journal: value }), "journal", facets.other_journals));
+    years(known(year), asked, change),
+    values(t("language"), known(lang), asked.lang, (value) => (has(`lang_${value}`) ? t(`lang_${value}`) : value), (value) => change({ lang: value }), "lang"),
+    values(t("journal"), known(journal), asked.journal, (value) => value, (value) => change({ journal: value }), "journal", journal.others));
 }
 
 function years(found, asked, change) {
   if (!found.length) return h("div");
-  const counts = new Map(found.map(({ value, count }) => [Number(value), count]));
+  const counts = new Map(found.map(({ value, papers }) => [value, papers]));
   const first = Math.min(...counts.keys());
   const last = Math.max(...counts.keys());
   const step = Math.ceil((last - first + 1) / MOST_BARS);
@@ -51,8 +51,8 @@ function years(found, asked, change) {
 function values(title, found, chosen, label, choose, name, others) {
   if (!found.length) return h("div");
   return h("div", { "data-facet": name }, h("h3", {}, title),
-    h("ul", { class: "facet-values" }, found.map(({ value, count }) => h("li", {},
+    h("ul", { class: "facet-values" }, found.map(({ value, papers }) => h("li", {},
       h("button", { type: "button", "aria-pressed": String(value === chosen), "data-key": `${name}:${value}`, onclick: () => choose(value === chosen ? "" : value) },
-        h("span", { class: "text", lang: name === "journal" ? langOf(value) : null, title: label(value) }, label(value)), h("span", { class: "number" }, number(count))))),
+        h("span", { class: "text", lang: name === "journal" ? langOf(value) : null, title: label(value) }, label(value)), h("span", { class: "number" }, number(papers))))),
       others > 0 && h("li", { class: "quiet" }, t("other_journals", { n: others }))));
 }

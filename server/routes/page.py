@@ -35,9 +35,7 @@ async def home(request: Request, q: Annotated[str, Query(max_length=20_000)] = "
 @router.get("/operator")
 async def operator(request: Request) -> HTMLResponse:
     """Show the operator's view."""
-    return page_in(
-        Reader.of(request), "operator.html", {"preloads": page_files().preloads("operator.js")}
-    )
+    return page_in(Reader.of(request), "operator.html", {"preloads": page_files().preloads("operator.js")})
 
 
 def page_in(reader: Reader, template: str, places: dict[str, str], status: int = 200) -> HTMLResponse:
