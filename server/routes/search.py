@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
+from retriever.nothing_found import nothing_found
 from server.gate import Search
+from server.leaving import while_connected
 from server.requests import SearchCall
 from server.searching import searched
 from server.services import Services, Shared
@@ -27,6 +29,12 @@ async def search_by_body(request: Request, call: SearchCall, services: Shared, _
 
 
 async def _search(request: Request, call: SearchCall, services: Services) -> dict[str, Any]:
-    asked = call.request(services.settings.retriever)
+    settings = services.settings.retriever
+    asked = call.request(settings)
     result, manifest = await searched(request, services, call.index, asked)
-    return {"index": manifest.name, "fingerprint": manifest.fingerprint, **result.as_record()}
+    record = {"index": manifest.name, "fingerprint": manifest.fingerprint, **result.as_record()}
+    if result.hits:
+        return record
+    index = await services.indexes.get(manifest.name)
+    why = await while_connected(request, services, nothing_found(index, asked, settings))
+    return record | {"nothing_found": why.as_record()}

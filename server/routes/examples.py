@@ -1,0 +1,27 @@
+"""Questions that an index can be asked, made from its own papers."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+
+from retriever.example_questions import example_questions
+from server.gate import Read
+from server.leaving import while_connected
+from server.requests import IndexName
+from server.services import Shared
+
+router = APIRouter(prefix="/api/v1", tags=["indexes"])
+
+
+@router.get("/examples")
+async def examples(
+    request: Request,
+    services: Shared,
+    _: Read,
+    index: Annotated[IndexName, Query()] = None,
+    lang: Annotated[Literal["ko", "en"], Query(description="of the questions")] = "en",
+) -> dict[str, Any]:
+    """Return three questions, the same each time for one version of the index."""
+    name = await services.indexes.chosen(index)
+    finding = example_questions(await services.indexes.get(name), lang)
+    return {"index": name, "questions": list(await while_connected(request, services, finding))}
