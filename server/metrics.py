@@ -8,7 +8,15 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
+from prometheus_client import (
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    multiprocess,
+)
 
 from generator.pipeline import AskResult
 from retriever.hits import SearchResult
@@ -101,11 +109,30 @@ def _observe_call(step: str, call: "dict[str, object]", *, failed: bool) -> None
 
 def exposition() -> bytes:
     """Return all metrics, of all processes, in the text format of Prometheus."""
+    return generate_latest(_of_all_processes())
+
+
+def stage_times() -> dict[str, dict[str, float]]:
+    """Return how many searches went through each stage, and their mean milliseconds."""
+    sums: dict[str, dict[str, float]] = {}
+    for metric in _of_all_processes().collect():
+        if metric.name == "shrag_search_stage_seconds":
+            for sample in metric.samples:
+                kind = sample.name.rpartition("_")[2]
+                sums.setdefault(sample.labels["stage"], {})[kind] = sample.value
+    return {
+        stage: {"searches": found["count"], "mean_ms": round(1000 * found["sum"] / found["count"], 2)}
+        for stage, found in sums.items()
+        if found.get("count")
+    }
+
+
+def _of_all_processes() -> CollectorRegistry:
     if FOLDER not in os.environ:
-        return generate_latest()
+        return REGISTRY
     registry = CollectorRegistry()
     multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return generate_latest(registry)
+    return registry
 
 
 def forget_ended_processes() -> None:
