@@ -16,7 +16,7 @@ export async function openAccess() {
   } catch {
     session = null;
   }
-  const keys = session?.keys_needed ?? session?.keys_required ?? session?.required ?? false;
+  const keys = session?.keys_needed ?? false;
   byId("open-access").hidden = !keys;
   byId("open-access").onclick = () => askForKey(() => location.reload());
   byId("operator-link").hidden = keys && !session?.scopes?.includes("admin");
@@ -37,12 +37,12 @@ export function askForKey(then) {
         await openAccess();
         then();
       } catch (error) {
-        problems.replaceChildren(describe(error));
+        problems.replaceChildren(describe(wantsKey(error) ? { code: "key-wrong" } : error));
         key.select();
       }
     } }, h("p", {}, h("label", { for: "key" }, t("key"))), h("div", { class: "row" }, key, h("button", { class: "primary" }, t("key_enter"))));
-    const who = session?.label && h("p", { class: "quiet" }, t("key_of", { label: session.label }), session.expires ? ` · ${t("key_until", { date: String(session.expires).slice(0, 10) })}` : "");
-    const leave = session?.label && h("div", { class: "row" }, h("button", { type: "button", onclick: async () => { await call(ADDRESS, { method: "DELETE" }); location.reload(); } }, t("key_forget")));
+    const who = session?.signed_in && h("p", { class: "quiet" }, t("key_of", { label: session.label ?? session.key }), session.expires ? ` · ${t("key_until", { date: String(session.expires).slice(0, 10) })}` : "");
+    const leave = session?.signed_in && h("div", { class: "row" }, h("button", { type: "button", onclick: async () => { await call(ADDRESS, { method: "DELETE" }); location.reload(); } }, t("key_forget")));
     return [h("p", {}, t("key_about")), who, form, problems, leave].filter(Boolean);
   });
   dialog.dataset.access = "";

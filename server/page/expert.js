@@ -11,16 +11,17 @@ const FIELDS = [
   ["title: 제목:", "title"], ["text: 초록:", "text"], ["year: 연도:", "year"], ["lang: 언어:", "lang"], ["journal: 학술지:", "journal"], ["id:", "id"],
 ];
 
-/** Switch the field to expressions, or back to questions. */
-export function showExpert(on) {
+/** Switch the field to expressions, or back to questions; `open` shows what can be typed. */
+export function showExpert(on, open) {
   document.body.classList.toggle("expert-mode", on);
   byId("expert").setAttribute("aria-pressed", String(on));
   byId("question").placeholder = on ? t("expert_placeholder") : t("question_placeholder");
   const help = byId("expert-help");
   help.hidden = !on;
+  help.open = open;
   if (!on || help.hasChildNodes()) return;
   const table = (rows, kind) => h("table", {}, h("tbody", {}, rows.map(([code, key]) => h("tr", {}, h("th", { scope: "row" }, code.split(/ (?=\S+:)/).map((each) => [h("code", {}, each), " "])), h("td", {}, t(`${kind}_${key}`))))));
-  fill(help, h("div", { class: "two" }, table(SYNTAX, "syntax"), table(FIELDS, "field")),
+  fill(help, h("summary", {}, t("syntax")), h("div", { class: "two" }, table(SYNTAX, "syntax"), table(FIELDS, "field")),
     h("p", { class: "quiet" }, t("expert_example"), " ", h("code", {}, '제목:"고체 전해질" AND (moisture OR 수분) NOT 나트륨 year:2015..2024')));
 }
 

@@ -58,8 +58,8 @@ function fromForm() {
   return { ...NOTHING, ...(same ? { keywords: asked.keywords, skip: asked.skip } : {}), ...said };
 }
 
-async function setExpert(on) {
-  if (on || document.body.classList.contains("expert-mode")) (await expert()).showExpert(on);
+async function setExpert(on, open = false) {
+  if (on || document.body.classList.contains("expert-mode")) (await expert()).showExpert(on, open);
 }
 
 function clearExpressionError() {
@@ -207,10 +207,10 @@ byId("question").addEventListener("input", () => { grow(); clearExpressionError(
 byId("expert").addEventListener("click", () => {
   const on = byId("method").value !== "boolean";
   byId("method").value = on ? "boolean" : NOTHING.method;
-  setExpert(on);
+  setExpert(on, true);
   byId("question").focus();
 });
-byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean"));
+byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean", true));
 byId("options-toggle").addEventListener("click", () => showOptions(byId("options").hidden));
 byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), keywords: null, skip: [] }) : start()));
 byId("open-marked").addEventListener("click", async () => (await import("./exports.js")).showMarked());

@@ -1,12 +1,13 @@
 """The page: its first view, its files, and a list of results for browsers without scripts."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
-from server.markup import Markup, element
+from server.markup import Markup, element, html
 from server.page_files import page_files
 from server.reader import Reader
 
@@ -50,6 +51,21 @@ def page_in(reader: Reader, template: str, places: dict[str, str], status: int =
     }
     headers = {"Cache-Control": ANEW, "Content-Language": reader.language, "Vary": "Accept-Language, Cookie"}
     return HTMLResponse(files.filled(template, reader.language, shared | places), status, headers)
+
+
+def failed_page(reader: Reader, described: Mapping[str, Any]) -> HTMLResponse:
+    """Make a page that says what went wrong, from a problem's details."""
+    words = page_files().words[reader.language]
+    said = words.get(f"problem_{described['code']}", words["problem"])
+    detail = element("p", {"class": "quiet", "lang": "en"}, described["detail"])
+    places = {"title": "SHRAG", "question": "", "index_name": "", "head": script()}
+    body = {"body": html(element("h1", None, said), detail)}
+    return page_in(reader, "paper.html", places | body, described["status"])
+
+
+def script() -> Markup:
+    """Make the script element of pages that are whole without it."""
+    return element("script", {"type": "module", "src": f"{page_files().base}/paper.js"})
 
 
 @router.get("/page/{version}/{path:path}")

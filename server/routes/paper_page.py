@@ -18,7 +18,7 @@ from server.page_files import page_files
 from server.paper_html import paper_body, paper_head
 from server.problems import PROBLEMS, problem
 from server.reader import Reader
-from server.routes.page import page_in
+from server.routes.page import failed_page, page_in, script
 from server.services import Services, Shared
 
 router = APIRouter(include_in_schema=False)
@@ -37,33 +37,15 @@ async def paper(
             opened = await services.indexes.get(name)
             page = (await while_connected(request, services, paper_page(opened, doc_id))).as_record()
     except tuple(PROBLEMS) as error:
-        return _failed(reader, problem(error))
+        return failed_page(reader, problem(error))
     places = {
         "title": f"{page['record'].get('title') or doc_id} – SHRAG",
-        "head": Markup(f"{page_files().preloads('paper.js')}\n{_script()}\n{paper_head(page, name)}"),
+        "head": Markup(f"{page_files().preloads('paper.js')}\n{script()}\n{paper_head(page, name)}"),
         "body": paper_body(page, name, words),
         "question": "",
         "index_name": name,
     }
     return page_in(reader, "paper.html", places)
-
-
-def _failed(reader: Reader, described: dict[str, Any]) -> HTMLResponse:
-    words = page_files().words[reader.language]
-    said = words.get(f"problem_{described['code']}", words["problem"])
-    body = [element("h1", None, said), element("p", {"class": "quiet", "lang": "en"}, described["detail"])]
-    places = {
-        "title": "SHRAG",
-        "head": _script(),
-        "body": Markup("".join(body)),
-        "question": "",
-        "index_name": "",
-    }
-    return page_in(reader, "paper.html", places, described["status"])
-
-
-def _script() -> Markup:
-    return element("script", {"type": "module", "src": f"{page_files().base}/paper.js"})
 
 
 # unAPI, version 1: https://web.archive.org/web/2014/http://unapi.info/specs/unapi-revision-3.html
