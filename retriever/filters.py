@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from indexer.papers import Language
+from indexer.untrusted import one_line
 from retriever.errors import BadFilter
 from retriever.queries import Filters, Range
 
@@ -31,7 +32,9 @@ def parse_years(text: str) -> Range:
     """
     found = YEARS.fullmatch(unicodedata.normalize("NFC", text.strip()))
     if not found:
-        raise BadFilter(f"{text!r} is no year or range of years; write 2019, 2019..2024, ..2024 or 2019..")
+        raise BadFilter(
+            f"{one_line(text)!r} is no year or range of years; write 2019, 2019..2024, ..2024 or 2019.."
+        )
     low = found["only"] or found["low"] or found["since"]
     high = found["only"] or found["high"] or found["until"]
     for year in (low, high):
@@ -46,7 +49,9 @@ def parse_language(text: str) -> Language:
     """Read ko, en or other, or the language's name in Korean or English; BadFilter for anything else."""
     language = LANGUAGES.get(unicodedata.normalize("NFC", text.strip()).lower())
     if language is None:
-        raise BadFilter(f"{text!r} is no language to filter by; write ko (한국어), en (영어) or other")
+        raise BadFilter(
+            f"{one_line(text)!r} is no language to filter by; write ko (한국어), en (영어) or other"
+        )
     return language
 
 
@@ -54,8 +59,12 @@ def make_filters(year: str | None, lang: str | None, journal: str | None) -> Fil
     """Make the filters of a search from what was typed; what is None or blank does not filter.
 
     Raises:
-        BadFilter: years or a language that cannot be read.
+        BadFilter: years or a language that cannot be read, or a journal that is no Unicode.
     """
+    try:
+        (journal or "").encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BadFilter(f"the journal holds a lone surrogate at character {error.start}") from None
     return Filters(
         years=parse_years(year) if year and year.strip() else None,
         lang=parse_language(lang) if lang and lang.strip() else None,

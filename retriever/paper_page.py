@@ -4,6 +4,7 @@ Papers that are named here carry their record with the title; texts stand in the
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from unicodedata import normalize
 from indexer.encoders.arrays import Stored
 from indexer.packing import GAP
 from indexer.schema import StoredPassage
+from indexer.untrusted import one_line
 from retriever.engines import EngineHit
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
@@ -27,6 +29,9 @@ MOST_PASSAGES = (
 MOST_REFERENCES = 1_000  # that are looked up
 MOST_DISTINCT = 1_000  # terms of a passage whose frequencies are asked for
 STRONGEST = 25  # terms that similar papers are searched by
+
+LONGEST_ID = 1_000  # characters; a paper's has 512 at most, a passage's a number more
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 SimilarBy = Literal["vectors", "terms"]
 
@@ -132,9 +137,9 @@ async def paper_page(
     doc_id = normalize("NFC", doc_id)  # as ids are
 
     async def of_version(version: SearchIndex) -> PaperPage:
-        first = (await version.engine.papers([doc_id])).get(doc_id)
+        first = (await version.engine.papers([doc_id])).get(doc_id) if may_be_id(doc_id) else None
         if first is None:
-            raise UnknownPaper(f"index {version.manifest.name!r} holds no paper {doc_id!r}")
+            raise UnknownPaper(f"index {version.manifest.name!r} holds no paper {one_line(doc_id)!r}")
         references = first.references
         ids, cites, cited_by, [passage_count, citing_count], (by, alike) = await asyncio.gather(
             _passage_ids(version, doc_id),
@@ -187,10 +192,15 @@ async def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
     Raises:
         UnknownPassage: no passage of that id in the index.
     """
-    stored = (await index.engine.passages([passage_id])).get(passage_id)
+    stored = (await index.engine.passages([passage_id])).get(passage_id) if may_be_id(passage_id) else None
     if stored is None:
-        raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {passage_id!r}")
+        raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {one_line(passage_id)!r}")
     return stored
+
+
+def may_be_id(text: str) -> bool:
+    """Tell whether a text may be an id at all; an engine takes no half of a surrogate pair."""
+    return len(text) <= LONGEST_ID and not SURROGATE.search(text)
 
 
 def _named_paper(first: StoredPassage, score: float | None = None) -> NamedPaper:

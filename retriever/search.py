@@ -17,6 +17,7 @@ from operator import attrgetter
 from typing import Literal, Self, TypeVar
 
 from indexer.schema import StoredPassage
+from indexer.untrusted import one_line
 from retriever.abstracts import prefer_abstracts
 from retriever.confidence import EVIDENCE, AnswerabilityFeatures, answerability_features, evidence_score
 from retriever.context import PassageCache, SearchContext
@@ -232,7 +233,7 @@ async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stage
     if skip and not question.is_empty:
         names = plan.names if context.index.vectors.usable else plan.without(NEAREST).names
         if unknown := [name for name in skip if name not in {*names, *method.later}]:
-            raise BadFilter(f"no query {unknown[0]!r} to leave out; there are {', '.join(names)}")
+            raise BadFilter(f"no query {one_line(unknown[0])!r} to leave out; there are {', '.join(names)}")
         if set(names) <= set(skip):
             context.recorder.note(ALL_LEFT_OUT)
     return replace(stages, plan=plan.without(*skip))

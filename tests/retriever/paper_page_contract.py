@@ -127,10 +127,15 @@ def test_an_id_is_composed_as_what_is_indexed(index):
     assert page(index, unicodedata.normalize("NFD", "해마")).doc_id == "해마"
 
 
-@pytest.mark.parametrize("doc_id", ["none", "WALRUS@ko", "", "a" * 10_000, "../x", "\x00"])
-def test_an_unknown_paper_is_told(index, doc_id):
-    with pytest.raises(UnknownPaper, match="holds no paper"):
+@pytest.mark.parametrize("doc_id", ["none", "WALRUS@ko", "", "a" * 10_000, "../x", "\x00", "\ud800"])
+def test_what_is_not_there_is_told_in_a_line(index, doc_id):
+    with pytest.raises(UnknownPaper, match="holds no paper") as told:
         page(index, doc_id)
+    with pytest.raises(UnknownPassage, match="holds no passage"):
+        asyncio.run(passage(index, f"{doc_id}#77"))
+
+    assert len(str(told.value)) < 400
+    assert str(told.value).isprintable()
 
 
 def test_a_passage_comes_with_its_paper(index):

@@ -88,3 +88,15 @@ def test_filters_are_made_of_what_was_typed():
 @pytest.mark.parametrize("nothing", [None, "", " "])
 def test_what_is_missing_or_blank_does_not_filter(nothing):
     assert make_filters(nothing, nothing, nothing) == Filters()
+
+
+def test_a_journal_that_no_index_can_hold_is_refused():
+    with pytest.raises(BadFilter, match="lone surrogate at character 1"):
+        make_filters(None, None, "a\ud800")
+
+
+@pytest.mark.parametrize("read", [parse_years, parse_language])
+def test_a_long_filter_is_told_in_a_line(read):
+    with pytest.raises(BadFilter) as told:
+        read("x\n" * 10_000)
+    assert len(str(told.value)) < 500
