@@ -11,15 +11,21 @@ export function h(tag, attributes = {}, ...children) {
     else if (name === "share") element.style.setProperty("--share", value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false && child !== ""));
+  element.append(...present(children));
   return element;
 }
 
-/** Replace what an element holds; the focus returns to what has the same `data-key`. */
+const present = (children) => children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false && child !== "");
+
+/** Replace what an element holds; the focus returns to what has the same `data-key`, or stood in its place. */
 export function fill(element, ...children) {
   const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false && child !== ""));
-  if (key) [...element.querySelectorAll("[data-key]")].find((each) => each.dataset.key === key)?.focus();
+  const kind = key && `[data-key^="${key.split(":")[0]}"]`;
+  const place = kind && [...element.querySelectorAll(kind)].indexOf(document.activeElement);
+  element.replaceChildren(...present(children));
+  if (!key) return;
+  const alike = [...element.querySelectorAll(kind)];
+  (alike.find((each) => each.dataset.key === key) ?? alike[Math.min(place, alike.length - 1)] ?? element.querySelector("[data-key]"))?.focus();
 }
 
 /** Cut a text at spans of code points, [start, end); what lies in them is marked. */

@@ -28,8 +28,8 @@ export function showKeywords(result, asked, change) {
       h("span", { class: "handle", title: t("drag"), "aria-hidden": "true", onpointerdown: drag }, "⠿"),
       h("span", { class: "place meta" }, number(index + 1)),
       h("span", { class: "text", lang: langOf(word.text, word.language), title: t("weight", { weight: number(word.weight, 2) }) }, word.text),
-      h("button", { type: "button", class: "icon", "aria-label": t("move_up", { word: word.text }), disabled: index === 0, onclick: () => move(index, index - 1), ...key("up") }, "↑"),
-      h("button", { type: "button", class: "icon", "aria-label": t("move_down", { word: word.text }), disabled: index === words.length - 1, onclick: () => move(index, index + 1), ...key("down") }, "↓"),
+      h("button", { type: "button", class: "icon", "aria-label": t("move_up", { word: word.text }), "aria-disabled": index === 0 && "true", onclick: () => move(index, index - 1), ...key("up") }, "↑"),
+      h("button", { type: "button", class: "icon", "aria-label": t("move_down", { word: word.text }), "aria-disabled": index === words.length - 1 && "true", onclick: () => move(index, index + 1), ...key("down") }, "↓"),
       h("button", { type: "button", class: "icon", "aria-label": t("remove_word", { word: word.text }), onclick: () => remove(index), ...key("remove") }, "✕"));
     function keys(event) {
       if (event.altKey && event.key === "ArrowUp") move(index, index - 1);
