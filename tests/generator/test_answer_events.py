@@ -6,13 +6,14 @@ import threading
 import time
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
-from generator.answer_events import stream_answer
+from generator.answer_events import AnswerEvent, stream_answer
 from generator.answer_step import answer_step
 from generator.pipeline import AskRequest
 from generator.request import Turn, WayResult
@@ -73,7 +74,7 @@ def data(arrived, kind):
 
 def put_together(arrived):
     """Do as a reader does: keep the sentences, withdraw them, change their checks."""
-    sentences = []
+    sentences: list[dict[str, Any]] = []
     for event in arrived:
         if event.kind == "restart":
             sentences = []
@@ -370,7 +371,7 @@ def test_a_slow_reader_is_told_the_newest_and_nothing_is_kept_for_it(sample):
     dies = streams_out(*events(other)[:-9], *[piece(" ")] * 2_000, end=False)
 
     async def ask(given):
-        arrived = []
+        arrived: list[AnswerEvent] = []
         async with aclosing(stream_answer(sample, given.request(KOREAN), given)) as arriving:
             async for event in arriving:
                 if not arrived:

@@ -60,13 +60,19 @@ TITLES = {
 }
 
 
+def found(messages):
+    asked = find_housekeeping(messages)
+    assert asked is not None
+    return asked
+
+
 def fixed(messages):
-    return asyncio.run(answer_housekeeping(find_housekeeping(messages), None))
+    return asyncio.run(answer_housekeeping(found(messages), None))
 
 
 @pytest.mark.parametrize("key", REQUESTS)
 def test_what_is_asked_for_as_json_is_recognised(key):
-    asked = find_housekeeping([Turn("user", REQUESTS[key])])
+    asked = found([Turn("user", REQUESTS[key])])
     assert (asked.key, asked.as_json) == (key, True)
     assert asked.conversation == (
         Turn("user", QUESTION),
@@ -76,7 +82,7 @@ def test_what_is_asked_for_as_json_is_recognised(key):
 
 @pytest.mark.parametrize("program", TITLES)
 def test_what_is_asked_for_as_text_is_recognised(program):
-    asked = find_housekeeping(TITLES[program])
+    asked = found(TITLES[program])
     assert (asked.key, asked.as_json) == ("title", False)
     assert asked.conversation[0] == Turn("user", QUESTION)
 
@@ -139,7 +145,7 @@ def by_model(messages, *answers):
 
     async def ask():
         async with LanguageModel(settings(retries=0), transport=script.transport) as model:
-            return await answer_housekeeping(find_housekeeping(messages), model)
+            return await answer_housekeeping(found(messages), model)
 
     return script, asyncio.run(ask())
 
