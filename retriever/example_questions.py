@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from indexer.papers import Unit, language_of
 from indexer.schema import StoredPassage
 from retriever.index import OpenIndex, SearchIndex
-from retriever.queries import EVERYTHING, And, Exact, Filters, Query, Range
+from retriever.queries import EVERYTHING, Exact, Filters, Query, Range
 from retriever.term_statistics import term_statistics
 
 InterfaceLanguage = Literal["ko", "en"]
@@ -37,8 +37,9 @@ FORMS: Mapping[tuple[InterfaceLanguage, Unit], tuple[str, str, str]] = {
     ),
 }
 # A corpus is often sorted by its subjects, so that its first papers alone would tell of one.
-FIRST, OF_A_YEAR = 20, 5
-YEARS = (2024, 2021, 2018, 2015, 2010, 2000)
+YEARS = (2024, 2021, 2018, 2015, 2010)
+FIRST, OF_A_YEAR = 30, 10
+QUESTIONS = 3
 FEWEST_LETTERS, LONGEST_TOPIC = 2, 60  # characters
 FEWEST_HOLDING, MOST_SHARE = 2, 0.1  # passages, and share of all, that hold the rarest word of a keyword
 SUBTITLE = re.compile(r"\s*[:：—–]\s+.*|\s+-\s+.*|\s*[(\[（].*", re.DOTALL)
@@ -63,7 +64,7 @@ async def example_questions(index: OpenIndex, language: InterfaceLanguage) -> tu
 
 
 async def _questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[str, ...]:
-    papers = await _sample(index, Exact("lang", (language,))) or await _sample(index, EVERYTHING)
+    papers = await _sample(index, language)
     shared = await _shared_keywords(index, papers, language)
     titles = (_topic_of(paper.title) for paper in papers)
     topics = _distinct([*shared, *(title for title in titles if title)])
@@ -71,17 +72,24 @@ async def _questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[s
     return tuple(form.format(topic) for form, topic in zip(forms, topics, strict=False))
 
 
-async def _sample(index: SearchIndex, query: Query) -> list[StoredPassage]:
-    """Return first passages: of all papers and of some years those of the first ids, in turn."""
-    asked: list[tuple[Query, int]] = [(query, FIRST)]
-    asked += [(And((query, Range(year, year))), OF_A_YEAR) for year in YEARS]
-    filters = Filters(complete=True, parts=("abstract", "passage"))
-    found = await index.engine.search(asked, filters=filters, collapse=True)
-    everything, *of_years = ([hit.passage_id for hit in hits] for hits in found)
-    in_turn = [name for names in zip_longest(*of_years) for name in names if name]
-    wanted = list(dict.fromkeys([*in_turn, *everything]))
+async def _sample(index: SearchIndex, language: InterfaceLanguage) -> list[StoredPassage]:
+    """Return passages of some years, of each those of the first ids in turn; where too few fit, of all.
+
+    Which fit is told here: an engine that filtered by it would take several times as long.
+    """
+    of_years = await _first(index, [Range(year, year) for year in YEARS], OF_A_YEAR)
+    usable = [passage for passage in of_years if passage.lang == language]
+    if len(usable) < QUESTIONS:
+        usable += await _first(index, [Exact("lang", (language,))], FIRST)
+    return usable or of_years or await _first(index, [EVERYTHING], FIRST)
+
+
+async def _first(index: SearchIndex, queries: Sequence[Query], k: int) -> list[StoredPassage]:
+    found = await index.engine.search([(query, k) for query in queries], filters=Filters(), collapse=True)
+    names = ([hit.passage_id for hit in hits] for hits in found)
+    wanted = [name for in_turn in zip_longest(*names) for name in in_turn if name]
     stored = await index.engine.passages(wanted)
-    return [stored[name] for name in wanted]
+    return [stored[name] for name in wanted if not stored[name].incomplete]
 
 
 async def _shared_keywords(
