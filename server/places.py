@@ -92,12 +92,12 @@ class Places:
         self._running[caller] -= 1
         if not self._running[caller]:
             del self._running[caller]
+        if caller in self._queues:
+            self._queues.move_to_end(caller)  # others have their turn
         while self._queues and self.running < self.at_once:
             chosen = min(self._queues, key=self._running.__getitem__)
             turn = self._queues[chosen].popleft()
-            if self._queues[chosen]:
-                self._queues.move_to_end(chosen)
-            else:
+            if not self._queues[chosen]:
                 del self._queues[chosen]
             if not turn.done():
                 self._running[chosen] += 1

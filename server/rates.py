@@ -94,8 +94,8 @@ class Buckets:
         with self._locked(start):
             now = self._clock()
             place, full_at = self._find(start, digest)
-            # No clock and no half-written number may close a bucket for longer than it takes to fill.
-            full_at = min(full_at, now + rate.window) if full_at > now else now
+            if not now < full_at <= now + rate.window + rate.interval:  # full, or a half-written number
+                full_at = now
             if full_at - now > rate.window - rate.interval + 1e-9:
                 return Taken(allowed=False, left=0, wait_s=full_at - now - rate.window + rate.interval)
             full_at += rate.interval

@@ -1,6 +1,7 @@
 """The server as a process: its address, uvicorn, its workers, its end."""
 
 import os
+import resource
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,8 +16,10 @@ from server.app import create_app
 from server.protection import require_protection
 from server.settings import ServerSettings
 from server.shared_files import shared_folder
+from server.wire import BoundedProtocol
 
 KEEP_ALIVE_S = 15
+MOST_FILES = 65_536
 BACKLOG = 2_048  # connections that the system holds until they are taken up
 
 
@@ -38,6 +41,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     config = uvicorn.Config(
         f"{__name__}:make_app",
         factory=True,
+        http=f"{BoundedProtocol.__module__}:{BoundedProtocol.__name__}",
         workers=server.workers,
         timeout_graceful_shutdown=round(server.stop_s),
         timeout_keep_alive=KEEP_ALIVE_S,
@@ -48,6 +52,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         ws="none",
         log_level="warning",
     )
+    _allow_files()
     with _listening_at(server.host, server.port) as listener, suppress(KeyboardInterrupt):
         port = listener.getsockname()[1]
         listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
@@ -56,6 +61,14 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
                 Multiprocess(config, sockets=[listener]).run()
         else:
             uvicorn.Server(config).run(sockets=[listener])
+
+
+def _allow_files() -> None:
+    """Let the process have as many connections open as the system lets it."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def _listening_at(host: str, port: int) -> socket.socket:

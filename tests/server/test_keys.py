@@ -24,6 +24,13 @@ KEY = re.compile(r"shrag_([a-z2-7]{10})_[A-Za-z0-9_-]{43}")
 SEEN_S = 1.0  # after which a change must have reached a running server
 
 
+def id_of(key):
+    """Return the id in a key."""
+    found = KEY.fullmatch(key)
+    assert found
+    return found[1]
+
+
 def bearer(key):
     """Return the header of a key."""
     return {"Authorization": f"Bearer {key}"}
@@ -71,7 +78,7 @@ def test_listed_as_json_a_key_has_all_but_itself(tmp_path):
 
     (record,) = json.loads(shrag(tmp_path, "keys", "list", "--json").stdout)["keys"]
 
-    assert record["id"] == KEY.fullmatch(key)[1]
+    assert record["id"] == id_of(key)
     assert (record["scope"], record["indexes"]) == ("admin", ["a", "b"])
     assert record["expires"] == "2099-01-31T23:59:59+00:00"
     assert (record["last_used"], record["state"]) == (None, "active")
@@ -124,23 +131,22 @@ def test_a_store_that_another_process_writes_to_is_waited_for(tmp_path):
     make(tmp_path)
     with sqlite3.connect(tmp_path / FILE, isolation_level=None) as other:
         other.execute("BEGIN EXCLUSIVE")
-        command = [sys.executable, ROOT / "shrag.py", "keys", "create"]
-        waiting = subprocess.Popen(command, env=environment_of(tmp_path), stdout=subprocess.PIPE)
+        command = [sys.executable, str(ROOT / "shrag.py"), "keys", "create"]
+        waiting = subprocess.Popen(command, env=environment_of(tmp_path), stdout=subprocess.DEVNULL)
         time.sleep(1)
         other.execute("COMMIT")
     other.close()
 
     assert waiting.wait(60) == 0
     assert len(KeyStore(tmp_path).read().keys) == 2
-    waiting.stdout.close()
 
 
 def test_keys_made_at_once_are_all_there(tmp_path):
-    command = [sys.executable, ROOT / "shrag.py", "keys", "create"]
+    command = [sys.executable, str(ROOT / "shrag.py"), "keys", "create"]
     makers = [
         subprocess.Popen(command, env=environment_of(tmp_path), stdout=subprocess.PIPE) for _ in range(4)
     ]
-    made = {KEY.fullmatch(maker.communicate()[0].decode().strip())[1] for maker in makers}
+    made = {id_of(maker.communicate()[0].decode().strip()) for maker in makers}
 
     assert set(KeyStore(tmp_path).read().keys) == made
     assert len(made) == 4
@@ -204,7 +210,7 @@ def test_a_running_server_sees_at_once_what_becomes_of_keys(keyed):
     key = make(keyed.home)
     assert search(keyed, bearer(key)).status_code == 200
 
-    shrag(keyed.home, "keys", "revoke", KEY.fullmatch(key)[1])
+    shrag(keyed.home, "keys", "revoke", id_of(key))
     time.sleep(SEEN_S)
 
     assert SEEN_S >= LOOKED_EVERY_S
@@ -223,12 +229,12 @@ def test_the_day_of_its_last_use_is_listed(keyed):
     key = make(keyed.home)
     search(keyed, bearer(key))
     ends = time.monotonic() + 30
-    while time.monotonic() < ends:
-        record = KeyStore(keyed.home).read().keys[KEY.fullmatch(key)[1]]
-        if record.last_used:
-            break
+    used = None
+    while used is None and time.monotonic() < ends:
+        used = KeyStore(keyed.home).read().keys[id_of(key)].last_used
 
-    assert abs(record.last_used - datetime.now(UTC).date()) <= timedelta(days=1)
+    assert used
+    assert abs(used - datetime.now(UTC).date()) <= timedelta(days=1)
 
 
 def test_other_indexes_are_not_there_for_a_key_of_one(keyed):
@@ -288,7 +294,7 @@ def test_a_session_ends_with_its_key(keyed):
         page.post("/api/v1/session", json={"key": key})
         assert page.get("/api/v1/indexes").status_code == 200
 
-        shrag(keyed.home, "keys", "revoke", KEY.fullmatch(key)[1])
+        shrag(keyed.home, "keys", "revoke", id_of(key))
         time.sleep(SEEN_S)
 
         assert page.get("/api/v1/indexes").status_code == 401

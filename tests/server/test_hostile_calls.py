@@ -1,0 +1,335 @@
+"""Calls that nobody honest makes: they get in nowhere, and hold nobody up."""
+
+import json
+import socket
+import time
+from contextlib import ExitStack, closing
+
+import httpx
+import pytest
+
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.server.running import serving
+
+PATIENCE_S = 60
+HOST = b"Host: localhost\r\n"
+SEARCH = b"POST /api/v1/search HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
+
+
+def connected(server):
+    """Open a connection to a server."""
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)
+    return closing(connection)
+
+
+def answer_to(connection, sent=b""):
+    """Return what a server says until it closes, or says nothing more."""
+    if sent:
+        connection.sendall(sent)
+    got = b""
+    try:
+        while piece := connection.recv(65_536):
+            got += piece
+            head, _, body = got.partition(b"\r\n\r\n")
+            length = [
+                int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")
+            ]
+            if length and len(body) >= length[0]:
+                break
+    except ConnectionResetError:
+        pass
+    return got
+
+
+def status_of(answer):
+    """Return the status of an answer as it came."""
+    return int(answer.split(b" ", 2)[1])
+
+
+def answers(server):
+    """Tell whether a search is answered."""
+    call = {"question": ENGLISH, "k": 3}
+    return httpx.post(f"{server.url}/api/v1/search", json=call, timeout=PATIENCE_S).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def guarded(sample_home, tmp_path_factory):
+    """Serve with a short patience and small bounds."""
+    bounds = {"server__body_s": 1, "server__body_bytes": 20_000, "server__connections": 300}
+    with serving(sample_home, tmp_path_factory.mktemp("guarded") / "log", **bounds) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /healthz HTTP/1.1\r\n\r\n", 422),
+        (b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: localhost\r\n\r\n", 422),
+        (b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost.evil.example\r\n\r\n", 421),
+        (b"GET /healthz HTTP/1.1\r\nHost: 192.0.2.1\r\n\r\n", 421),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\\@evil.example\r\n\r\n", 422),
+        (b"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: " + b"x" * 100_000 + b"\r\n\r\n", 431),
+        (b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: x\r\n" * 200 + b"\r\n", 431),
+        (b"GET /healthz?" + b"x" * 20_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414),
+        (b"GET /healthz?" + b"x" * 200_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 431),
+        (b"GET /healthz HTTP/1.1\r\nHost : localhost\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\n Host: localhost\r\n\r\n", 400),
+        (b"GET /healthz HTTP/9.9\r\n" + HOST + b"\r\n", 400),
+        (b"G\x00T /healthz HTTP/1.1\r\n" + HOST + b"\r\n", 400),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 50, 400),
+        (SEARCH + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}", 400),
+        (SEARCH + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400),
+        (SEARCH + b"Transfer-Encoding: gzip\r\n\r\n{}", 400),
+        (SEARCH + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n", 400),
+        (SEARCH + b"Content-Length: -1\r\n\r\n", 400),
+        (SEARCH + b"Content-Length: 99999999999999999999999\r\n\r\n", 400),
+        (SEARCH + b"Content-Length: 100000000\r\n\r\n", 413),
+        (SEARCH + b"Content-Length: 100000000\r\nExpect: 100-continue\r\n\r\n", 413),
+    ],
+)
+def test_heads_that_nobody_honest_sends_are_refused(guarded, head, status):
+    with connected(guarded) as connection:
+        assert status_of(answer_to(connection, head)) == status
+    assert answers(guarded)
+
+
+def test_no_second_request_is_smuggled_in_a_body(guarded):
+    inner = b"GET /metrics HTTP/1.1\r\n" + HOST + b"\r\n"
+    head = SEARCH + b"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    with connected(guarded) as connection:
+        got = answer_to(connection, head + inner)
+
+    assert got.count(b"HTTP/1.1") == 1
+    assert b"shrag_calls" not in got
+
+
+def test_of_a_body_that_is_too_large_nothing_further_is_read(guarded):
+    sent = 0
+    with connected(guarded) as connection:
+        connection.sendall(SEARCH + b"Transfer-Encoding: chunked\r\n\r\n")
+        try:
+            while sent < 100_000_000:
+                connection.sendall(b"2000\r\n" + b"x" * 0x2000 + b"\r\n")
+                sent += 0x2000
+            refused = b""
+        except (BrokenPipeError, ConnectionResetError):
+            refused = answer_to(connection)
+
+    assert sent < 20_000_000  # what lies in the system's own buffers
+    assert not refused or status_of(refused) == 413
+
+
+def test_slow_bodies_are_not_waited_for(guarded):
+    with connected(guarded) as connection:
+        connection.sendall(SEARCH + b"Content-Length: 100\r\n\r\n")
+        began = time.monotonic()
+        for _ in range(10):
+            try:
+                connection.sendall(b"{")
+            except (BrokenPipeError, ConnectionResetError):
+                break
+            time.sleep(0.2)
+        got = answer_to(connection)
+        took_s = time.monotonic() - began
+
+    assert status_of(got) == 408
+    assert took_s < 30
+    assert b"connection: close" in got.lower()
+
+
+def test_slow_heads_are_not_waited_for(guarded):
+    with ExitStack() as held:
+        slow = [held.enter_context(connected(guarded)) for _ in range(20)]
+        for connection in slow:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\n")
+        began = time.monotonic()
+        assert answers(guarded)
+        ends = began + PATIENCE_S
+        dripping = set(slow)
+        while dripping and time.monotonic() < ends:
+            for connection in list(dripping):
+                try:
+                    connection.sendall(b"\r" if connection is slow[0] else b"X: x\r\n")
+                except (BrokenPipeError, ConnectionResetError):
+                    dripping.discard(connection)
+            time.sleep(0.5)
+
+        assert not dripping
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
+def test_json_that_is_nested_deeply_is_refused_at_once(guarded, opening):
+    body = opening * (19_000 // len(opening))
+    began = time.monotonic()
+    answer = httpx.post(
+        f"{guarded.url}/api/v1/search", content=body, headers={"Content-Type": "application/json"}
+    )
+
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "too-deep"
+    assert time.monotonic() - began < 10
+
+
+def test_brackets_in_a_text_are_no_nesting(guarded):
+    call = {"question": '[{"' * 1_000 + ENGLISH, "k": 1}
+
+    assert httpx.post(f"{guarded.url}/api/v1/search", json=call, timeout=60).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "expression", ["(" * 5_000, "a OR " * 3_000 + "a", "NOT " * 4_000 + "a", '"' + "a " * 5_000, "a~" * 5_000]
+)
+def test_expressions_of_thousands_of_clauses_hold_nobody_up(guarded, expression):
+    call = {"question": expression[:19_900], "method": "boolean"}
+    answer = httpx.post(f"{guarded.url}/api/v1/search", json=call, timeout=PATIENCE_S)
+
+    assert answer.status_code in {200, 413, 422}
+    assert answers(guarded)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/indexes/..%2f..%2fetc",
+        "/api/v1/indexes/%2e%2e",
+        "/api/v1/indexes/.keys.sqlite",
+        "/page/x/..%2f..%2fserver%2fapp.py",
+        "/page/x/%2e%2e/%2e%2e/settings.py",
+        "/docs/../../etc/passwd",
+        "/papers/..%2f..%2fetc%2fpasswd",
+        "/api/v1/papers/..%2f..%2fetc%2fpasswd",
+        "//evil.example/%2e%2e",
+        "/%00",
+        "/\u202e",
+    ],
+)
+def test_no_path_leads_out(guarded, path):
+    answer = httpx.get(guarded.url + path)
+
+    assert answer.status_code in {404, 422}
+    assert "root:" not in answer.text
+    assert "sqlite" not in answer.text.replace(".keys.sqlite", "")
+
+
+@pytest.mark.parametrize(
+    "index", ["../sample", "sample/../sample", "/etc", "x\x00", "", "x" * 10_000, ".keys.sqlite"]
+)
+def test_no_name_of_an_index_leads_out(guarded, index):
+    answer = httpx.post(
+        f"{guarded.url}/api/v1/search", json={"question": ENGLISH, "index": index}, timeout=60
+    )
+
+    assert answer.status_code in {404, 422} if index else answer.status_code == 200
+
+
+def test_methods_that_do_not_exist_are_refused(guarded):
+    for method in ("TRACE", "PROPFIND", "CONNECT", "PUT", "DELETE"):
+        with connected(guarded) as connection:
+            target = b"localhost:80" if method == "CONNECT" else b"/api/v1/search"
+            got = answer_to(connection, method.encode() + b" " + target + b" HTTP/1.1\r\n" + HOST + b"\r\n")
+            assert status_of(got) in {400, 404, 405, 422}
+
+
+def test_what_a_caller_sends_comes_back_harmless(guarded):
+    text = "<script>alert(1)</script>"
+    answer = httpx.get(f"{guarded.url}/{text}", headers={"X-Request-ID": text, "Accept": "text/html"})
+
+    assert text not in answer.text or answer.headers["content-type"].startswith("application/")
+    assert answer.headers["x-request-id"] != text
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_sane_request_id_comes_back(guarded):
+    answer = httpx.get(f"{guarded.url}/healthz", headers={"X-Request-ID": "a-1.b_2"})
+
+    assert answer.headers["x-request-id"] == "a-1.b_2"
+
+
+def test_no_header_splits_an_answer(guarded):
+    answer = httpx.get(f"{guarded.url}/?q=%0d%0aSet-Cookie:%20a=b&x=%0d%0a%0d%0aHTTP/1.1")
+
+    assert "set-cookie" not in answer.headers
+
+
+def test_forwarded_headers_of_strangers_are_not_believed(guarded):
+    """Who says to come from elsewhere is no operator, and who says to come from here is who he is."""
+    answer = httpx.get(f"{guarded.url}/metrics", headers={"X-Forwarded-For": "198.51.100.1"})
+
+    assert answer.status_code == 401
+
+
+def test_five_hundred_idle_connections_slow_nobody(served):
+    def fastest():
+        times = []
+        with httpx.Client(base_url=served.url, timeout=PATIENCE_S) as client:
+            for _ in range(20):
+                began = time.perf_counter()
+                client.get("/healthz").raise_for_status()
+                times.append(time.perf_counter() - began)
+        return min(times)
+
+    before = fastest()
+    with ExitStack() as held:
+        for number in range(500):
+            connection = held.enter_context(connected(served))
+            if number % 2:
+                connection.sendall(b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert fastest() < 5 * before + 0.05
+        assert answers(served)
+
+
+def test_over_the_number_of_connections_idle_ones_make_room(guarded):
+    with ExitStack() as held:
+        for _ in range(400):
+            held.enter_context(connected(guarded))
+        assert answers(guarded)
+
+
+def test_answers_carry_what_browsers_go_by(guarded):
+    for path in ("/", "/healthz", "/nothing", "/api/v1/indexes", "/docs"):
+        headers = httpx.get(guarded.url + path).headers
+        policy = headers["content-security-policy"]
+
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "http" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"]
+        assert headers["cache-control"]
+        assert "server" not in headers
+        assert "strict-transport-security" not in headers
+        assert "access-control-allow-origin" not in headers
+
+
+def test_pages_of_other_sites_are_refused(guarded):
+    call = {"question": ENGLISH, "index": NAME}
+    for headers in (
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+    ):
+        assert httpx.post(f"{guarded.url}/api/v1/search", json=call, headers=headers).status_code == 403
+    image = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert httpx.get(f"{guarded.url}/api/v1/search", params=call, headers=image).status_code == 403
+    assert httpx.get(f"{guarded.url}/api/v1/search", params=call, headers=link, timeout=60).status_code == 200
+
+
+def test_hostile_json_is_told_in_a_problem(guarded):
+    for body in (
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b'"x"',
+        b"\xff",
+        b'{"question": NaN}',
+        json.dumps({"k": 10**30}).encode(),
+    ):
+        answer = httpx.post(
+            f"{guarded.url}/api/v1/search", content=body, headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code in {400, 422}
+        assert answer.headers["content-type"] == "application/problem+json"

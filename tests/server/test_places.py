@@ -1,0 +1,127 @@
+"""Places for work: how much at once, who waits, who is refused, who goes in first."""
+
+import asyncio
+
+import pytest
+
+from server.errors import TooBusy
+from server.places import Places
+
+
+class Work:
+    """Pieces of work of a test, each under way until it is let go."""
+
+    def __init__(self, places):
+        self.places = places
+        self.order = []
+        self.tasks = []
+
+    def begin(self, caller):
+        """Bring a piece of work, and return what lets it go on to its end."""
+        done = asyncio.Event()
+
+        async def work():
+            async with self.places.taken(caller):
+                self.order.append(caller)
+                await done.wait()
+
+        task = asyncio.create_task(work())
+        self.tasks.append(task)
+        return done, task
+
+
+async def settle():
+    """Let everything that can go on go on."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_so_much_is_under_way_so_much_waits_and_the_rest_is_refused():
+    async def run():
+        work = Work(Places(2, 1))
+        done = [work.begin("a")[0] for _ in range(3)]
+        await settle()
+        assert (work.places.running, work.places.waiting) == (2, 1)
+        assert work.places.wait_s() > 0
+        with pytest.raises(TooBusy) as refused:
+            work.places.check("a")
+        assert refused.value.retry_after_s > 0
+        _, last = work.begin("a")
+        await settle()
+        assert isinstance(last.exception(), TooBusy)
+        for each in done:
+            each.set()
+        await asyncio.gather(*work.tasks[:3])
+        assert (work.places.running, work.places.waiting, work.places.wait_s()) == (0, 0, 0)
+
+    asyncio.run(run())
+
+
+def test_the_busiest_is_refused_first_and_served_last():
+    async def run():
+        work = Work(Places(1, 3))
+        held = [work.begin("busy") for _ in range(4)]
+        await settle()
+        work.places.check("other")
+        brought = work.begin("other")
+        await settle()
+
+        assert isinstance(held[3][1].exception(), TooBusy)
+        assert work.places.waiting == 3
+        held[0][0].set()
+        await settle()
+        assert work.order == ["busy", "other"]
+        for done, _ in [*held[:3], brought]:
+            done.set()
+        await asyncio.gather(*[task for _, task in [*held[:3], brought]])
+        assert (work.places.running, work.places.waiting) == (0, 0)
+
+    asyncio.run(run())
+
+
+def test_who_has_as_much_is_refused_as_the_newcomer():
+    async def run():
+        work = Work(Places(1, 2))
+        held = [work.begin(caller) for caller in "abc"]
+        await settle()
+        with pytest.raises(TooBusy):
+            work.places.check("d")
+        for done, task in held:
+            done.set()
+            await task
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("let_in_meanwhile", [False, True])
+def test_who_leaves_while_waiting_leaves_no_place_taken(let_in_meanwhile):
+    async def run():
+        work = Work(Places(1, 2))
+        first, task = work.begin("a")
+        _, leaving = work.begin("b")
+        behind, last = work.begin("c")
+        await settle()
+        if let_in_meanwhile:
+            first.set()
+            await task
+        leaving.cancel()
+        await settle()
+        first.set()
+        await settle()
+        behind.set()
+        await asyncio.gather(task, last)
+        assert (work.places.running, work.places.waiting) == (0, 0)
+
+    asyncio.run(run())
+
+
+def test_what_fails_gives_its_place_back():
+    async def run():
+        places = Places(1, 0)
+        for _ in range(3):
+            with pytest.raises(ValueError, match="broken"):
+                async with places.taken("a"):
+                    raise ValueError("broken")
+        assert places.running == 0
+
+    asyncio.run(run())
