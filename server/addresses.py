@@ -20,10 +20,13 @@ def public_address(settings: ServerSettings, connection: HTTPConnection | None =
     return f"http://{host}:{settings.port}"
 
 
-def paper_address(public: str, index: str, doc_id: str, passage_id: str = "") -> str:
-    """Return the address of a paper's page, at one of its passages if that is given."""
-    passage = f"#{quote(passage_id, safe='')}" if passage_id else ""
-    return f"{public}/papers/{quote(doc_id, safe='')}?index={quote(index, safe='')}{passage}"
+def paper_address(doc_id: str, index: str, passage_id: str = "") -> str:
+    """Return where a paper's page is on this server; with a passage, where that stands on it.
+
+    An id may hold slashes: as they are, a browser would take `a/../b` for `b`.
+    """
+    place = f"#{quote(passage_id)}" if passage_id else ""
+    return f"/papers/{quote(doc_id, safe='')}?index={quote(index, safe='')}{place}"
 
 
 def known_by(record: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 from indexer.papers import language_of
 from retriever.embedded_metadata import WEB, citation_tags, coins
 from retriever.exports import export_names
+from server.addresses import paper_address
 from server.markup import Markup, element, html
 
 Words = Mapping[str, str]
@@ -16,12 +17,6 @@ Record = Mapping[str, Any]
 FORMAT_NAMES = {"ris": "RIS", "bibtex": "BibTeX", "csl-json": "CSL-JSON", "csv": "CSV", "jsonl": "JSON Lines"}
 # Keys of a record that have a place of their own on the page.
 PLACED = {"id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "doc_id"}
-
-
-def paper_address(doc_id: str, index: str, passage_id: str = "") -> str:
-    """Return where a paper's page is; with a passage, where that stands on it."""
-    place = f"#{quote(passage_id)}" if passage_id else ""
-    return f"/papers/{quote(doc_id)}?{urlencode({'index': index})}{place}"
 
 
 def lang_of(text: str, given: str | None = None) -> str:

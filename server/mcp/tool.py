@@ -39,7 +39,7 @@ class Desk:
     def address(self, index: str, doc_id: str, passage_id: str = "") -> str:
         """Return where a reader finds a paper."""
         public = public_address(self.services.server, self.connection)
-        return paper_address(public, index, doc_id, passage_id)
+        return f"{public}{paper_address(doc_id, index, passage_id)}"
 
     @asynccontextmanager
     async def admitted(self, work: Work) -> AsyncIterator[None]:

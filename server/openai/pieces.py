@@ -68,7 +68,7 @@ async def _of_question(
     check_question(asked.question)
     ask = AskCall(question=asked.question, index=index).request(services.settings)
     public = public_address(services.server, request)
-    text = CitedText(asked.question, partial(paper_address, public, index))
+    text = CitedText(asked.question, partial(_address, public, index))
     used = _Tokens()
     yield Admitted()
     arriving = stream_answer(
@@ -79,6 +79,10 @@ async def _of_question(
             if added := text.take(event):
                 yield added
     yield End(tuple(text.citations), used.prompt, used.completion)
+
+
+def _address(public: str, index: str, doc_id: str, passage_id: str) -> str:
+    return f"{public}{paper_address(doc_id, index, passage_id)}"
 
 
 class _Tokens:

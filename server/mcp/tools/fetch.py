@@ -4,11 +4,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from retriever.errors import UnknownPassage
+from retriever.errors import UnknownPaper, UnknownPassage
+from retriever.index import OpenIndex
+from retriever.paper_page import PaperPage, paper_page, passage
 from server.mcp.papers import metadata_of, paper_id
 from server.mcp.tool import Arguments, Desk, Given, Tool
 
-MOST_CHARACTERS = 100_000  # of a text; a model reads no more
+MOST_CHARACTERS, MOST_PASSAGES = 100_000, 200  # of a text; a model reads no more
 
 
 class FetchArguments(Arguments):
@@ -29,21 +31,33 @@ class FetchedPaper(BaseModel):
 
 async def _run(arguments: FetchArguments, desk: Desk) -> Given:
     name, doc_id = await _meant(arguments.id, desk)
-    index = await desk.services.indexes.get(name)
-    first = await index.ask(lambda version: version.engine.papers([doc_id]))
-    if doc_id not in first:
-        raise UnknownPassage(f"no paper of the id {doc_id!r} in index {name!r}", index=name)
-    record = first[doc_id].paper or {}
-    text = first[doc_id].text
+    page = await _page(await desk.services.indexes.get(name), doc_id)
+    texts = [passage.text for passage in page.passages]
+    text = "\n\n".join(texts)
+    whole = len(page.passages) == page.passage_count and len(text) <= MOST_CHARACTERS
     return Given(
         FetchedPaper(
-            id=paper_id(name, doc_id),
-            title=first[doc_id].title,
-            text=text[:MOST_CHARACTERS],
-            url=desk.address(name, doc_id),
-            metadata=metadata_of(record),
+            id=paper_id(name, page.doc_id),
+            title=str(page.record.get("title") or page.doc_id),
+            text=text if whole else f"{text[:MOST_CHARACTERS]} …",
+            url=desk.address(name, page.doc_id),
+            metadata=metadata_of(page.record) | ({} if whole else {"text_is_cut": True}),
         )
     )
+
+
+async def _page(index: OpenIndex, given: str) -> PaperPage:
+    """Read a paper by its id, or by that of one of its passages."""
+    try:
+        return await paper_page(index, given, passages=MOST_PASSAGES, related=1, similar=1)
+    except UnknownPaper:
+        try:
+            found = await passage(index, given)
+        except UnknownPassage:
+            found = None
+        if found is None or found.paper.doc_id == given:
+            raise
+    return await paper_page(index, found.paper.doc_id, passages=MOST_PASSAGES, related=1, similar=1)
 
 
 async def _meant(given: str, desk: Desk) -> tuple[str, str]:
