@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import httpx
@@ -67,7 +67,7 @@ def streamed(url, messages, **given):
 
 
 @contextmanager
-def with_model(home, tmp_path, *behaviours):
+def with_model(home, tmp_path, *behaviours, **environment):
     """Run a server whose model meets its calls so; yield both."""
     with (
         model_served(*behaviours) as model,
@@ -78,6 +78,7 @@ def with_model(home, tmp_path, *behaviours):
             llm__model="tiny-writer",
             llm__allow_plain_http="true",
             llm__retries=0,
+            **environment,
         ) as server,
     ):
         yield server, model
@@ -263,6 +264,21 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(sample_hom
     ] == (["[1]", "[1]", "[2]", "[2]"])
 
 
+def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tmp_path):
+    verdicts = ["unsupported", "supported", "supported"]
+    judged = {
+        "judgements": [
+            {"sentence": number, "verdict": verdict, "why": ""} for number, verdict in enumerate(verdicts, 1)
+        ]
+    }
+    calls = answers(KEYWORDS, ANSWER, judged)
+    with with_model(sample_home, tmp_path, *calls, *calls, check__judge="model") as (server, _):
+        text, noted, _ = whole(server.url, asks(ENGLISH))
+        assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
+    assert text.startswith("Cell spacing slows thermal runaway. [1]\n")
+    assert "Checked again: sentence 1: unsupported; sentence 2: supported" in text
+
+
 def test_sentences_are_streamed_as_the_model_writes_them(sample_home, tmp_path):
     slowly = streams_out(*events(ANSWER), pause_s=0.02)
     with with_model(sample_home, tmp_path, *answers(KEYWORDS), slowly) as (server, _):
@@ -330,7 +346,39 @@ def test_a_reader_that_leaves_ends_the_models_work(sample_home, tmp_path, stream
                 httpx.post(f"{server.url}/v1/chat/completions", json=call, timeout=5)
         assert model.closed.wait(10)
         assert httpx.get(f"{server.url}/healthz").status_code == 200
-        assert not stream or "Traceback" not in server.log.read_text()
+        assert "Traceback" not in server.log.read_text()
+
+
+def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
+    slowly = streams_out(*events({"title": "x" * 3_000}), pause_s=0.05)
+    calls = [*answers(KEYWORDS), slowly]
+    with with_model(sample_home, tmp_path, *calls, *calls, server__ask_s=4) as (server, model):
+        with pytest.raises(openai.APIError, match="longer than 4 seconds"):
+            streamed(server.url, asks(ENGLISH))
+        assert model.closed.wait(10)
+        with pytest.raises(openai.InternalServerError, match="longer than 4 seconds"):
+            whole(server.url, asks(ENGLISH))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_more_than_can_be_answered_at_once_is_refused_with_when_to_come_again(sample_home, tmp_path, stream):
+    slowly = streams_out(*events({"title": "x" * 3_000}), pause_s=0.05)
+    limits = {"server__asks_at_once": 1, "server__waiting": 0}
+    with with_model(sample_home, tmp_path, slowly, **limits) as (server, model):
+        first = threading.Thread(target=lambda: _read_until_it_ends(server.url))
+        first.start()
+        assert model.begun.wait(30)
+        with pytest.raises(openai.RateLimitError) as refused:
+            client_of(server.url).chat.completions.create(model=NAME, messages=asks(ENGLISH), stream=stream)
+        server.process.terminate()
+        first.join()
+    assert int(refused.value.response.headers["Retry-After"]) >= 1
+    assert refused.value.type == "rate_limit_error"
+
+
+def _read_until_it_ends(url):
+    with suppress(openai.APIError):
+        streamed(url, asks(ENGLISH))
 
 
 def test_a_server_that_stops_ends_its_streams_with_an_error(sample_home, tmp_path):
