@@ -49,9 +49,9 @@ class PageFiles:
         """Where the files lie, without a slash at the end."""
         return f"/page/{self.version}"
 
-    def preloads(self, script: str) -> Markup:
-        """Name a script's modules beforehand, so that the browser asks for all of them at once."""
-        found = [script]
+    def preloads(self, *scripts: str) -> Markup:
+        """Name scripts with their modules beforehand, so that the browser asks for all of them at once."""
+        found = list(scripts)
         for name in found:
             found += [each for each in IMPORT.findall(self.files[name].content.decode()) if each not in found]
         links = [f'<link rel="modulepreload" href="{self.base}/{name}">' for name in sorted(found)]

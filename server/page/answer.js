@@ -45,7 +45,7 @@ export async function showAnswer(asked, { signal, again = false, repeat, useKeyw
 }
 
 function answerView(asked, useKeywords) {
-  const title = h("p", { class: "title" });
+  const title = h("p", { class: "title", "data-waiting": true }, t("answer_searching"));
   const notes = h("div");
   const sections = h("div", { "aria-busy": "true" });
   const cited = h("div");
@@ -55,12 +55,10 @@ function answerView(asked, useKeywords) {
   let pairs = [];
   let index = asked.index;
   let rows = [];
-  const waiting = h("p", { class: "quiet" }, t("answer_searching"));
-  sections.append(waiting);
 
   const view = {
     step({ name }) {
-      if (has(`step_${name}`)) { waiting.textContent = t(`step_${name}`); }
+      if (has(`step_${name}`)) title.textContent = t(`step_${name}`);
     },
     keywords({ keywords, source }) {
       if (source !== "model" || asked.keywords) return;
@@ -73,11 +71,9 @@ function answerView(asked, useKeywords) {
       index = data.index ?? index;
       pairs = (data.concepts ?? []).flatMap((concept) => (concept.counterparts ?? []).map((other) => [concept.text, other.text]));
       if (data.evidence_score !== undefined && data.evidence_score !== null) view.likelihood = data.evidence_score;
-      fill(cited, h("h3", {}, t("evidence")), h("ol", { class: "evidence" }, hits.map(source)));
       showEvidenceBadges(hits.map((hit) => hit.doc_id));
     },
     sentence(data) {
-      waiting.remove();
       rows[data.index ?? rows.length] = data;
       place(data);
     },
@@ -87,10 +83,10 @@ function answerView(asked, useKeywords) {
     },
     restart({ reason }) {
       rows = [];
-      fill(sections, waiting);
-      waiting.textContent = has(`restart_${reason}`) ? t(`restart_${reason}`) : t("restart_changed");
-      notes.append(h("p", { class: "quiet" }, waiting.textContent));
-      say(waiting.textContent);
+      fill(sections);
+      const why = has(`restart_${reason}`) ? t(`restart_${reason}`) : t("restart_changed");
+      fill(notes, h("p", { class: "quiet", "data-restart": reason }, why));
+      say(why);
     },
     note({ text, message }) {
       notes.append(h("p", { class: "quiet", lang: "en" }, text ?? message));
@@ -100,12 +96,13 @@ function answerView(asked, useKeywords) {
       if (whole.index) index = whole.index;
       if (!hits.length) view.evidence(whole);
       sections.setAttribute("aria-busy", "false");
+      delete title.dataset.waiting;
       title.textContent = answer.title ?? "";
       title.lang = langOf(answer.title, answer.language);
       const same = rows.length === answer.sentences.length && rows.every((row, at) => row?.text === answer.sentences[at].text && row.check === answer.sentences[at].check);
       rows = answer.sentences;
       if (!same) { fill(sections); rows.forEach((row, at) => place({ ...row, index: at })); }
-      waiting.remove();
+      showSources();
       if (answer.abstained) {
         const near = rows.length ? t("abstained_quotes") : t("abstained_near");
         sections.prepend(h("div", { class: "plainly", "data-abstained": true }, h("p", {}, h("b", {}, t("abstained"))), h("p", {}, near)));
@@ -125,12 +122,18 @@ function answerView(asked, useKeywords) {
     },
     failed(error, repeat) {
       sections.setAttribute("aria-busy", "false");
-      waiting.remove();
+      title.textContent = "";
+      showSources();
       sections.classList.toggle("withdrawn", rows.length > 0);
       notes.prepend(describe(error, repeat));
       sayProblem(error);
     },
   };
+
+  // Behind the last sentence, so that nothing is pushed away while they arrive.
+  function showSources() {
+    if (hits.length) fill(cited, h("h3", {}, t("evidence")), h("ol", { class: "evidence" }, hits.map(source)));
+  }
 
   const likelihood = (score) => (typeof score === "number" ? ` · ${t("likelihood", { percent: number(100 * score) })}` : "");
 

@@ -2,13 +2,13 @@
 
 export const byId = (id) => document.getElementById(id);
 
-/** Make an element: attributes by name, `onclick` and the like as listeners, strings as text. */
+/** Make an element: attributes by name, `onclick` and the like as listeners, `--x` as properties of its style. */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name === "share") element.style.setProperty("--share", value);
+    else if (name.startsWith("--")) element.style.setProperty(name, value);
     else element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...present(children));

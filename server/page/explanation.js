@@ -27,7 +27,7 @@ function bars(rows) {
   const most = Math.max(...rows.map(([, value]) => Math.abs(value)), 0.0001);
   return h("div", { class: "parts" }, rows.map(([name, value]) => [
     h("span", { lang: typeof name === "string" ? null : langOf(name.join("")) }, name),
-    h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: value < 0 ? "fill less" : "fill", share: (100 * Math.abs(value)) / most })),
+    h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: value < 0 ? "fill less" : "fill", "--share": (100 * Math.abs(value)) / most })),
     h("span", { class: "number" }, number(value, 4)),
   ]));
 }

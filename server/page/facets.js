@@ -13,12 +13,12 @@ export async function showFacets(asked, change, signal) {
   try {
     facets = await call(`/api/v1/facets?${asQuery(asked)}`, { signal });
   } catch (error) {
-    if (error.name !== "AbortError") fill(byId("facets"));
-    return;
+    return error.name !== "AbortError" && fill(byId("facets"));
   }
   const known = ({ values }) => values.filter(({ value }) => value !== null);
   const { year, lang, journal } = facets.facets;
-  fill(byId("facets"),
+  if (![year, lang, journal].some((facet) => known(facet).length)) return fill(byId("facets"));
+  return fill(byId("facets"),
     years(known(year), asked, change),
     values(t("language"), known(lang), asked.lang, (value) => (has(`lang_${value}`) ? t(`lang_${value}`) : value), (value) => change({ lang: value }), "lang"),
     values(t("journal"), known(journal), asked.journal, (value) => value, (value) => change({ journal: value }), "journal", journal.others));
@@ -40,12 +40,12 @@ function years(found, asked, change) {
   const most = Math.max(...bars.map(({ count }) => count), 1);
   const written = ({ from, to }) => (from === to ? String(from) : `${from}..${to}`);
   return h("div", { "data-facet": "year" }, h("h3", {}, t("year")),
-    h("div", { class: "years" }, bars.map((bar) => {
+    h("div", { class: "years", "--count": bars.length }, bars.map((bar) => {
       const label = t("facet_value", { value: written(bar).replace("..", "–"), n: bar.count });
       const pressed = asked.year === written(bar);
-      return h("button", { type: "button", share: (100 * bar.count) / most, title: label, "aria-label": label, "aria-pressed": String(pressed), disabled: !bar.count, "data-key": `year:${bar.from}`, onclick: () => change({ year: pressed ? "" : written(bar) }) });
+      return h("button", { type: "button", "--share": (100 * bar.count) / most, title: label, "aria-label": label, "aria-pressed": String(pressed), disabled: !bar.count, "data-key": `year:${bar.from}`, onclick: () => change({ year: pressed ? "" : written(bar) }) });
     })),
-    h("p", { class: "year-ends number", "aria-hidden": "true" }, h("span", {}, String(first)), first !== last && h("span", {}, String(last))));
+    h("p", { class: "year-ends number", "aria-hidden": "true", "--count": bars.length }, h("span", {}, String(first)), first !== last && h("span", {}, String(last))));
 }
 
 function values(title, found, chosen, label, choose, name, others) {

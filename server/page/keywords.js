@@ -24,7 +24,7 @@ export function showKeywords(result, asked, change) {
   const list = h("ol", { class: "chips" }, words.map((word, index) => chip(word, index)));
   function chip(word, index) {
     const key = (name) => ({ "data-key": `${name}:${word.text}` });
-    const item = h("li", { "data-keyword": word.text, share: (100 * word.weight) / most, onkeydown: keys },
+    const item = h("li", { "data-keyword": word.text, "--share": (100 * word.weight) / most, onkeydown: keys },
       h("span", { class: "handle", title: t("drag"), "aria-hidden": "true", onpointerdown: drag }, "⠿"),
       h("span", { class: "place meta" }, number(index + 1)),
       h("span", { class: "text", lang: langOf(word.text, word.language), title: t("weight", { weight: number(word.weight, 2) }) }, word.text),

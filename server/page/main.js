@@ -34,8 +34,6 @@ function fillForm() {
   byId("strict").checked = asked.strict_time;
   byId("literal").checked = !asked.constraints;
   setExpert(asked.method === "boolean");
-  const narrowed = asked.k !== NOTHING.k || asked.year || asked.lang || asked.journal || asked.exclude.length || asked.strict_time || !asked.constraints || !["shrag", "boolean"].includes(asked.method);
-  if (narrowed) showOptions(true);
   grow();
 }
 
@@ -153,8 +151,6 @@ async function startAnswer(again = false) {
 
 function show(columns) {
   document.body.classList.toggle("asked", columns);
-  byId("start").hidden = columns;
-  for (const name of ["how", "results", "answer"]) byId(name).hidden = !columns;
 }
 
 function view(name) {
@@ -181,7 +177,6 @@ async function loadIndexes() {
     const model = chosen?.language_model;
     const missing = [!model && t("without_model"), chosen && !chosen.vectors && t("without_vectors")].filter(Boolean);
     byId("quiet").textContent = missing.join(" ");
-    byId("quiet").hidden = !missing.length;
   } catch (error) {
     indexes = [];
     if (wantsKey(error)) askForKey(() => { loadIndexes().then(() => run(asked, { push: false })); });

@@ -29,9 +29,9 @@ function table(rows) {
 }
 
 function section(name, value) {
-  const rows = Array.isArray(value) ? value : Object.values(value ?? {}).every((each) => each && typeof each === "object" && !Array.isArray(each)) ? Object.entries(value ?? {}).map(([key, each]) => ({ name: key, ...each })) : null;
+  const rows = Array.isArray(value) ? value : Object.values(value ?? {}).every((each) => each && typeof each === "object" && !Array.isArray(each)) ? Object.entries(value ?? {}).map(([key, each]) => ({ name: label(key), ...each })) : null;
   const empty = Array.isArray(value) ? value.length === 0 : value === null || value === undefined;
-  const pairs = () => h("dl", { class: "pairs" }, Object.entries(value).map(([key, each]) => [h("dt", {}, label(key)), h("dd", { class: "number" }, written(each))]));
+  const pairs = () => h("dl", { class: "pairs" }, Object.entries(value).map(([key, each]) => [h("dt", {}, label(key)), h("dd", { class: "number" }, key === "process" ? String(each) : written(each))]));
   return h("section", { "data-status": name, class: "column" }, h("h2", {}, label(name)),
     empty ? h("p", { class: "quiet" }, t("status_none")) : rows?.length && typeof rows[0] === "object" ? h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": label(name) }, table(rows)) : typeof value === "object" ? pairs() : h("p", {}, written(value)));
 }

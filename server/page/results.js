@@ -36,9 +36,11 @@ function changes(now, before) {
   const went = before.filter((hit) => !ids.has(hit.doc_id));
   const moved = now.some((hit, index) => before[index]?.doc_id !== hit.doc_id);
   if (!came.length && !went.length) return h("p", { class: "changes", "data-came": 0, "data-went": 0 }, moved ? t("only_moved") : t("nothing_changed"));
-  return h("div", { class: "changes", "data-came": came.length, "data-went": went.length },
-    h("p", {}, t("came_and_went", { came: came.length, went: went.length })),
-    went.length > 0 && h("p", { class: "meta" }, t("went"), " ", went.map((hit, index) => [index > 0 && "; ", h("span", { lang: langOf(hit.title, hit.lang) }, hit.title)])));
+  const said = t("came_and_went", { came: came.length, went: went.length });
+  const counts = { class: "changes", "data-came": came.length, "data-went": went.length };
+  if (!went.length) return h("p", counts, said);
+  return h("details", counts, h("summary", {}, said), h("p", { class: "quiet" }, t("went")),
+    h("ul", {}, went.map((hit) => h("li", { lang: langOf(hit.title, hit.lang) }, hit.title))));
 }
 
 function item(hit, result, asked, places) {

@@ -18,7 +18,9 @@ ANEW = "no-cache"
 
 
 @router.get("/")
-async def home(request: Request, q: Annotated[str, Query(max_length=20_000)] = "") -> HTMLResponse:
+async def home(
+    request: Request, q: Annotated[str, Query(max_length=20_000)] = "", ask: str = ""
+) -> HTMLResponse:
     """Show the page; what is asked stands in its address."""
     files, reader = page_files(), Reader.of(request)
     without_script = Markup("")
@@ -29,7 +31,15 @@ async def home(request: Request, q: Annotated[str, Query(max_length=20_000)] = "
     return page_in(
         reader,
         "index.html",
-        {"question": q, "preloads": files.preloads("main.js"), "without_script": without_script},
+        {
+            "question": q,
+            "asked": "asked" if q else "",
+            "view": "answer" if ask else "results",
+            "preloads": files.preloads(
+                "main.js", *(["columns.js"] if q else []), *(["answer.js"] if ask else [])
+            ),
+            "without_script": without_script,
+        },
     )
 
 
