@@ -34,7 +34,7 @@ def create_app(settings: Settings, server: ServerSettings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         async with open_services(settings, server) as services:
-            with told_to_stop(services.stopping):
+            with told_to_stop(services.stopping, server.stop_s):
                 yield State(services=services)
 
     app = FastAPI(

@@ -12,6 +12,7 @@ ServerError
 ├── TooSlow           work that took longer than it may
 ├── NotProtected      the server would answer everybody, and nobody has said that it may
 ├── Stopping          the server is being stopped
+├── Starting          what questions are asked of is still being opened
 ├── UnknownKey        no key of that id
 └── KeysUnreadable    the store of keys cannot be read or written
 """
@@ -63,6 +64,10 @@ class TooBusy(ServerError):
 
 class Stopping(ServerError):
     """The server is being stopped."""
+
+
+class Starting(ServerError):
+    """What questions are asked of is still being opened."""
 
 
 class TooOften(TooBusy):

@@ -8,10 +8,9 @@ from starlette.requests import Request
 
 from server.errors import Stopping
 from server.services import Services
+from server.stopping import STOPPING
 
 T = TypeVar("T")
-
-STOPPING = "the server is being stopped; ask again in a moment"
 
 
 async def while_connected(request: Request, services: Services, work: Coroutine[Any, Any, T]) -> T:

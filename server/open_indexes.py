@@ -1,33 +1,81 @@
-"""The indexes that the server answers from, each opened once and kept open."""
+"""The indexes that the server answers from, opened before they are asked for where that can be."""
 
 import asyncio
-from contextlib import ExitStack
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from unicodedata import normalize
 
-from indexer.errors import InvalidCall, UnknownIndex
+from indexer.errors import IndexerError, InvalidCall, UnknownIndex
+from indexer.logs import get_logger
 from indexer.manifest import Manifest
+from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
 from indexer.store.engines import index_names, open_store
 from retriever.following import FollowingIndex
 from retriever.index import open_index
 from server import metrics
 from server.callers import current_visit, may_see
+from server.kept_indexes import KeptIndexes
+
+OPENED_AT_START = 3
+LOOKED_EVERY_S = 30.0  # for indexes that were deleted
+TRIED_EVERY_S = 2.0  # to open what the server starts with, where that is not known yet
+
+log = get_logger("server")
 
 
 class OpenIndexes:
-    """Indexes by name, opened when they are first asked for; each goes on to what is published.
+    """Indexes by name; each goes on to what is published.
 
     One event loop's own. What is deleted meanwhile is closed, and unknown from then on. So are, to a caller
     whose key opens others alone, those that it does not open.
     """
 
-    def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
+    def __init__(
+        self, settings: IndexerSettings, synonyms: Path | None, *, most: int, stopping: asyncio.Event
+    ) -> None:
         """Open nothing yet; questions are asked with the synonyms of a file."""
         self._settings = settings
         self._synonyms = synonyms
-        self._opening: dict[str, asyncio.Task[FollowingIndex]] = {}
-        self._opened = ExitStack()
+        self._most = most
+        self._kept = KeptIndexes(self._open, most, stopping)
+        self.started = False  # what questions are expected for is open, or cannot be opened
+        self.failures: dict[str, Exception] = {}  # of those, by the index's name
+
+    @asynccontextmanager
+    async def keeping(self) -> AsyncIterator["OpenIndexes"]:
+        """Open the index that calls mean, or the first few; let go of deleted ones; close all at the end."""
+        looking = asyncio.create_task(self._look())
+        try:
+            yield self
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+            await self._kept.close()
+
+    async def _look(self) -> None:
+        while True:
+            try:
+                names = await asyncio.to_thread(index_names, self._settings)
+                if not self.started:
+                    await self._start(names)
+                self._kept.close_all_but(names)
+            except (IndexerError, OSError) as error:  # calls will tell
+                log.warning("indexes not listed", reason=describe_error(error))
+            await asyncio.sleep(LOOKED_EVERY_S if self.started else TRIED_EVERY_S)
+
+    async def _start(self, names: list[str]) -> None:
+        default = self._settings.name
+        wanted = [default] if default else names[: min(OPENED_AT_START, self._most)]
+        opening = (asyncio.create_task(self._kept.get(name)) for name in wanted)
+        found = await asyncio.gather(*opening, return_exceptions=True)
+        self.failures = {
+            name: error for name, error in zip(wanted, found, strict=True) if isinstance(error, Exception)
+        }
+        for name, error in self.failures.items():
+            log.warning("index not opened", index=name, reason=describe_error(error))
+        self.started = True
 
     async def names(self) -> list[str]:
         """Name the indexes that have a published version and are there for the caller, in order."""
@@ -54,22 +102,15 @@ class OpenIndexes:
 
         Raises:
             IndexerError: as `open_index`.
+            Stopping: the server stops before it is open.
         """
         self._require(name)
-        opening = self._opening.get(name)
-        if opening is None:
-            opening = self._opening[name] = asyncio.create_task(self._open(name))
-        try:
-            return await asyncio.shield(opening)
-        except BaseException:
-            if opening.done() and self._opening.get(name) is opening:
-                del self._opening[name]
-            raise
+        return await self._kept.get(name)
 
-    async def _open(self, name: str) -> FollowingIndex:
-        index = await asyncio.to_thread(open_index, self._settings, name, self._synonyms, follow=True)
+    def _open(self, name: str) -> FollowingIndex:
+        index = open_index(self._settings, name, self._synonyms, follow=True)
         index.on_answer = metrics.observe
-        return self._opened.enter_context(index)
+        return index
 
     async def manifest(self, name: str) -> Manifest:
         """Read the manifest of the version that answers now."""
@@ -82,12 +123,8 @@ class OpenIndexes:
         return await asyncio.to_thread(read)
 
     def versions(self) -> dict[str, int]:
-        """Return which version of each index answered last, of those that are open."""
-        return {
-            name: opening.result().manifest.version
-            for name, opening in self._opening.items()
-            if opening.done() and not opening.cancelled() and opening.exception() is None
-        }
+        """Return which version of each open index answered last."""
+        return self._kept.versions()
 
     def _require(self, name: str) -> None:
         """Raise UnknownIndex for what the caller may not see, and note what is asked otherwise."""
@@ -96,8 +133,3 @@ class OpenIndexes:
                 raise store.unknown()
         if visit := current_visit():
             visit.index = name
-
-    async def close(self) -> None:
-        """Close all that is open, behind its last question."""
-        await asyncio.gather(*self._opening.values(), return_exceptions=True)
-        await asyncio.to_thread(self._opened.close)

@@ -32,6 +32,7 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.TooSlow: (503, "too-slow"),
     server_errors.KeysUnreadable: (503, "keys-unreadable"),
     server_errors.Stopping: (503, "stopping"),
+    server_errors.Starting: (503, "starting"),
     retriever_errors.BadQuestion: (422, "bad-question"),
     retriever_errors.BadExpression: (422, "bad-expression"),
     retriever_errors.BadFilter: (422, "bad-filter"),

@@ -41,8 +41,11 @@ class Services:
 async def open_services(settings: Settings, server: ServerSettings) -> AsyncIterator[Services]:
     """Open what the routes share; one event loop's own."""
     async with AsyncExitStack() as opened:
-        indexes = OpenIndexes(settings.indexer, settings.retriever.synonyms)
-        opened.push_async_callback(indexes.close)
+        stopping = asyncio.Event()
+        indexes = OpenIndexes(
+            settings.indexer, settings.retriever.synonyms, most=server.open_indexes, stopping=stopping
+        )
+        await opened.enter_async_context(indexes.keeping())
         model = None
         if settings.generator.llm.configured:
             model = await opened.enter_async_context(settings.language_model())
@@ -54,7 +57,7 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             indexes,
             model,
             Gate(server, buckets, has_model=model is not None),
-            asyncio.Event(),
+            stopping,
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home)),
             buckets,
             opened.enter_context(AuditLog(server.audit_file)),

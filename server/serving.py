@@ -2,13 +2,15 @@
 
 import os
 import resource
+import signal
 import socket
+import sys
 from collections.abc import Callable
-from contextlib import suppress
+from types import FrameType
+from typing import NoReturn
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.supervisors import Multiprocess
 
 from generator.request import Settings
 from indexer.settings import IndexerSettings
@@ -16,22 +18,27 @@ from server.app import create_app
 from server.protection import require_protection
 from server.settings import ServerSettings
 from server.shared_files import shared_folder
+from server.stopping import SIGNALS
 from server.wire import BoundedProtocol
+from server.workers import Workers, stop_with_parent
 
 KEEP_ALIVE_S = 15
 MOST_FILES = 65_536
+STARTED_WITHIN_S = 60  # a worker that takes the place of another at SIGHUP
 BACKLOG = 2_048  # connections that the system holds until they are taken up
 
 
 def make_app() -> FastAPI:
     """Make the application in a process of its own, from the environment that `serve` has left."""
+    stop_with_parent()
     return create_app(Settings.from_environment(), ServerSettings())
 
 
 def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     """Serve until the process is told to stop; what is set takes effect in each worker.
 
-    `listening` is told the address as soon as connections are taken there. Raises:
+    `listening` is told the address as soon as connections are taken there. A stop by a signal exits with 0, a
+    worker that cannot start with 1. Raises:
         NotProtected: everybody could ask, and nobody has said that they may.
         OSError: the address cannot be listened at.
     """
@@ -45,6 +52,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         workers=server.workers,
         timeout_graceful_shutdown=round(server.stop_s),
         timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_worker_healthcheck=STARTED_WITHIN_S,
         backlog=BACKLOG,
         proxy_headers=False,
         server_header=False,
@@ -53,12 +61,16 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         log_level="warning",
     )
     _allow_files()
-    with _listening_at(server.host, server.port) as listener, suppress(KeyboardInterrupt):
+    for number in SIGNALS:  # until uvicorn takes them, and again when it has stopped
+        signal.signal(number, _end)
+    with _listening_at(server.host, server.port) as listener:
         port = listener.getsockname()[1]
         listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
         if server.workers > 1:
             with shared_folder():
-                Multiprocess(config, sockets=[listener]).run()
+                workers = Workers(config, listener, server.stop_s)
+                workers.run()
+            sys.exit(1 if workers.failed else 0)
         else:
             uvicorn.Server(config).run(sockets=[listener])
 
@@ -69,6 +81,10 @@ def _allow_files() -> None:
     wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
     if now != resource.RLIM_INFINITY and now < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+def _end(_: int, __: FrameType | None) -> NoReturn:
+    sys.exit(0)
 
 
 def _listening_at(host: str, port: int) -> socket.socket:

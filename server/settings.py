@@ -60,6 +60,7 @@ class ServerSettings(LayeredSettings):
         default="",
         description="where readers reach the server, like https://search.example.org; none = as asked",
     )
+    open_indexes: int = Field(default=8, ge=1, le=1_000, description="indexes that a process keeps open")
     stop_s: float = Field(default=4.0, gt=0, le=600, description="seconds that open calls have when it stops")
     allowed_hosts: Annotated[str, AfterValidator(_host_names)] = Field(
         default="", description="names that readers may call it by, besides localhost and that of public_url"

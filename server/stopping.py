@@ -1,6 +1,7 @@
-"""How the server learns that it is to stop, while its streams are still open."""
+"""How the server learns that it is to stop, while its streams are still open, and ends whatever hangs."""
 
 import asyncio
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -8,13 +9,17 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STOPPING = "the server is being stopped; ask again in a moment"
+CLOSED_WITHIN_S = 0.5  # all that is open, once open calls have had their time
 
 
 @contextmanager
-def told_to_stop(stopping: asyncio.Event) -> Iterator[None]:
+def told_to_stop(stopping: asyncio.Event, within_s: float) -> Iterator[None]:
     """Set the event on a signal, before uvicorn, which waits for open streams, acts on it.
 
-    Elsewhere than in the main thread there are no signals, and the event is left alone.
+    A process that has not ended after the seconds that open calls have is ended, whatever its threads
+    compute: nothing that was acknowledged is kept in memory alone. Elsewhere than in the main thread there
+    are no signals, and the event is left alone.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -23,6 +28,10 @@ def told_to_stop(stopping: asyncio.Event) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in SIGNALS}
 
     def stop(number: int, frame: FrameType | None) -> None:
+        if not stopping.is_set():
+            ending = threading.Timer(within_s + CLOSED_WITHIN_S, os._exit, (0,))
+            ending.daemon = True
+            ending.start()
         loop.call_soon_threadsafe(stopping.set)
         handler = before[signal.Signals(number)]
         if callable(handler):

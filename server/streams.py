@@ -10,8 +10,8 @@ from fastapi.sse import ServerSentEvent
 
 from generator.answer_events import AnswerEvent
 from server.errors import Stopping
-from server.leaving import STOPPING
 from server.problems import problem
+from server.stopping import STOPPING
 
 T = TypeVar("T")
 

@@ -4,9 +4,10 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from server.errors import Stopping
-from server.leaving import STOPPING
+from server.errors import Starting, Stopping
+from server.problems import problem
 from server.services import Shared
+from server.stopping import STOPPING
 
 router = APIRouter(tags=["operation"])
 
@@ -19,7 +20,15 @@ async def healthz() -> dict[str, Any]:
 
 @router.get("/readyz")
 async def readyz(services: Shared) -> dict[str, Any]:
-    """Say that questions can be answered, and from how many indexes."""
+    """Say that questions can be answered; of the index that calls mean, why it cannot be opened.
+
+    Names and reasons in words are for who has a key: `/api/v1/indexes`.
+    """
     if services.stopping.is_set():
         raise Stopping(STOPPING)
-    return {"status": "ok", "indexes": len(await services.indexes.names())}
+    indexes = services.indexes
+    if not indexes.started:
+        await indexes.names()  # tells why, where they cannot be listed
+        raise Starting("the index is being opened; ask again in a moment")
+    errors = [problem(error)["code"] for error in indexes.failures.values()]
+    return {"status": "ok", "indexes": len(await indexes.names()), **({"errors": errors} if errors else {})}

@@ -7,10 +7,11 @@ from fastapi.responses import HTMLResponse
 
 from retriever.embedded_metadata import coins
 from retriever.search import MOST_CHARACTERS
+from server.addresses import paper_address
 from server.gate import Search
 from server.markup import Markup, element, html
 from server.page_files import page_files
-from server.paper_html import Words, byline, lang_of, paper_address
+from server.paper_html import Words, byline, lang_of
 from server.problems import PROBLEMS, problem
 from server.reader import Reader
 from server.requests import SearchCall

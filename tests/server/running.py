@@ -83,3 +83,16 @@ def shrag(home: Path, *arguments: str, **environment: object) -> "subprocess.Com
         check=False,
         timeout=START_S,
     )
+
+
+def children_of(process: int) -> list[int]:
+    """Return the worker processes of a server, the oldest first."""
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
+    return [child for child in map(int, listed) if b"spawn_main" in _command_of(child)]
+
+
+def _command_of(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
