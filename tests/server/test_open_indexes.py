@@ -1,0 +1,215 @@
+"""Indexes are opened before they are asked for, and closed when they are deleted or too many."""
+
+import asyncio
+import threading
+import time
+from contextlib import asynccontextmanager
+
+import pytest
+from starlette.testclient import TestClient
+
+from indexer.errors import IndexClosed, UnknownIndex
+from indexer.settings import IndexerSettings
+from indexer.store.engines import open_store
+from indexer.store.folder import FolderStore
+from retriever.index import open_index
+from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
+from server.app import create_app
+from server.errors import Stopping
+from server.kept_indexes import KeptIndexes
+from server.settings import ServerSettings
+from tests.generator.sample_index import settings_of
+from tests.indexer.corpora import edit_manifest
+from tests.server.loading import PAPERS, publish_edition
+
+NAMES = ("first", "second", "third")
+PATIENCE_S = 30
+
+
+@pytest.fixture
+def settings(tmp_path):
+    made = IndexerSettings(home=tmp_path / "home", workers=1)
+    for name in NAMES:
+        publish_edition(made, name, 1)
+    return made
+
+
+async def asked(index):
+    found = await index.ask(
+        lambda version: search(version, SearchRequest("quokka", "or"), RetrieverSettings())
+    )
+    return len(found.hits)
+
+
+@asynccontextmanager
+async def kept(settings, most, opened=None):
+    stopping = asyncio.Event()
+    indexes = KeptIndexes(
+        opened or (lambda name: open_index(settings, name, follow=True)), most=most, stopping=stopping
+    )
+    try:
+        yield indexes, stopping
+    finally:
+        await indexes.close()
+
+
+async def closed(index):
+    """Wait until an index is closed."""
+    ends = time.monotonic() + PATIENCE_S
+    while time.monotonic() < ends:
+        try:
+            await asked(index)
+        except IndexClosed:
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
+def test_of_too_many_the_one_that_was_not_asked_for_longest_is_closed(settings):
+    async def use():
+        async with kept(settings, 2) as (indexes, _):
+            held = {name: await asyncio.create_task(indexes.get(name)) for name in NAMES}
+            assert await closed(held["first"])
+            assert set(indexes.versions()) == {"second", "third"}
+            assert await asked(held["second"]) == PAPERS
+            assert await asyncio.create_task(indexes.get("first")) is not held["first"]
+
+    asyncio.run(use())
+
+
+def test_an_index_is_not_closed_while_a_call_holds_it(settings):
+    async def use():
+        async with kept(settings, 1) as (indexes, _):
+            may_end = asyncio.Event()
+
+            async def call():
+                index = await indexes.get("first")
+                await may_end.wait()
+                return index, await asked(index)
+
+            calling = asyncio.create_task(call())
+            await asyncio.create_task(indexes.get("second"))
+            await asyncio.create_task(indexes.get("third"))
+            may_end.set()
+            index, hits = await calling
+            assert hits == PAPERS
+            assert await indexes.get("first") is index or await closed(index)
+
+    asyncio.run(use())
+
+
+def test_who_ask_at_once_wait_for_one_opening_and_who_leaves_ends_it_for_nobody(settings):
+    opened = []
+
+    def open_slowly(name):
+        opened.append(name)
+        time.sleep(0.2)
+        return open_index(settings, name, follow=True)
+
+    async def use():
+        async with kept(settings, 2, open_slowly) as (indexes, _):
+            calls = [asyncio.create_task(indexes.get("first")) for _ in range(5)]
+            await asyncio.sleep(0.05)
+            calls[0].cancel()
+            found = await asyncio.gather(*calls[1:])
+            assert len(set(map(id, found))) == 1
+            assert opened == ["first"]
+
+    asyncio.run(use())
+
+
+def test_who_waits_for_an_opening_is_told_when_the_server_stops(settings):
+    may_open = threading.Event()
+
+    def open_late(name):
+        may_open.wait(PATIENCE_S)
+        return open_index(settings, name, follow=True)
+
+    async def use():
+        async with kept(settings, 2, open_late) as (indexes, stopping):
+            call = asyncio.create_task(indexes.get("first"))
+            await asyncio.sleep(0.05)
+            stopping.set()
+            with pytest.raises(Stopping):
+                await call
+            may_open.set()
+
+    asyncio.run(use())
+
+
+def test_what_cannot_be_opened_is_tried_again_by_the_next_call(settings):
+    async def use():
+        async with kept(settings, 2) as (indexes, _):
+            with pytest.raises(UnknownIndex):
+                await indexes.get("fourth")
+            publish_edition(settings, "fourth", 1)
+            assert await asked(await indexes.get("fourth")) == PAPERS
+
+    asyncio.run(use())
+
+
+def test_a_deleted_index_is_let_go(settings):
+    async def use():
+        async with kept(settings, 3) as (indexes, _):
+            index = await asyncio.create_task(indexes.get("first"))
+            with open_store(settings, "first") as store:
+                store.delete()
+            await asyncio.sleep(0)  # until the task that held it has let go
+            indexes.close_all_but(["second", "third"])
+            assert "first" not in indexes.versions()
+            with pytest.raises((IndexClosed, UnknownIndex)):
+                await asked(index)
+
+    asyncio.run(use())
+
+
+def ready(client):
+    """Return what a probe is told in the end."""
+    ends = time.monotonic() + PATIENCE_S
+    while (answer := client.get("/readyz")).json().get("code") == "starting":
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+    return answer
+
+
+def client_of(home, **server):
+    return TestClient(create_app(settings_of(home), ServerSettings(**server)), base_url="http://localhost")
+
+
+def test_a_server_is_ready_when_its_indexes_are_open(settings):
+    with client_of(settings.home) as client:
+        answer = ready(client)
+        assert answer.status_code == 200
+        assert answer.json() == {"status": "ok", "indexes": len(NAMES)}
+        client.app_state["services"].stopping.set()
+        assert client.get("/readyz").json()["code"] == "stopping"
+        assert client.get("/healthz").status_code == 200
+
+
+def test_a_server_is_ready_without_an_index_that_cannot_be_opened_and_says_why(settings):
+    folder = FolderStore(settings.home, "second").version_path(1)
+    edit_manifest(folder, fingerprint={"tokens": "others"})
+    with client_of(settings.home) as client:
+        answer = ready(client)
+        assert (answer.status_code, answer.json()["errors"]) == (200, ["index-mismatch"])
+        for name, status in (("first", 200), ("second", 503)):
+            found = client.post("/api/v1/search", json={"question": "quokka", "index": name})
+            assert found.status_code == status
+
+
+def test_a_server_without_any_index_is_ready_for_the_first(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    with client_of(home) as client:
+        assert ready(client).json() == {"status": "ok", "indexes": 0}
+        publish_edition(IndexerSettings(home=home, workers=1), "first", 1)
+        found = client.post("/api/v1/search", json={"question": "quokka", "method": "or"})
+        assert len(found.json()["hits"]) == PAPERS
+
+
+def test_more_indexes_than_are_kept_open_are_all_answered_from(settings):
+    with client_of(settings.home, open_indexes=1) as client:
+        for name in NAMES * 3:
+            found = client.post("/api/v1/search", json={"question": "quokka", "method": "or", "index": name})
+            assert len(found.json()["hits"]) == PAPERS
