@@ -70,7 +70,14 @@ def test_each_of_fifty_streams_ends_with_an_event_when_the_server_stops(
             return ended, started
 
     with serving(
-        sample_home, tmp_path / "log", "--workers", str(workers), **with_model(slow_model)
+        sample_home,
+        tmp_path / "log",
+        "--workers",
+        str(workers),
+        server__asks_at_once=STREAMS,
+        server__asks_per_minute=60 * STREAMS,
+        server__ask_burst=STREAMS,
+        **with_model(slow_model),
     ) as server:
         ended, started = asyncio.run(use(server))
         code = server.process.wait(WITHIN_S + SLACK_S)
