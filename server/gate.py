@@ -20,6 +20,8 @@ from server.settings import ServerSettings
 Work: TypeAlias = Literal["read", "search", "ask", "admin"]
 
 ASKS_OF_A_MODEL = 8  # at once: a server of models takes several together
+SEARCHES_OF_A_CLUSTER = 4  # for each core
+BURST = 8  # times as many wait where the queue empties in between
 READS_BY_SEARCH = 2  # places of other reading for each of searching
 
 log = get_logger("server")
@@ -28,16 +30,24 @@ log = get_logger("server")
 class Gate:
     """Lets in as much work at once as the machine bears, and as often as each caller may."""
 
-    def __init__(self, settings: ServerSettings, buckets: Buckets, *, has_model: bool = False) -> None:
-        """Take the limits of the settings, and the buckets that processes share."""
+    def __init__(
+        self, settings: ServerSettings, buckets: Buckets, *, has_model: bool, has_cluster: bool
+    ) -> None:
+        """Take the limits of the settings, and the buckets that processes share.
+
+        What waits for a model or a cluster leaves this machine's cores to others.
+        """
         cores = max(1, (os.cpu_count() or 1) // settings.workers)
-        searches = settings.searches_at_once or cores
+        searches = settings.searches_at_once or cores * (SEARCHES_OF_A_CLUSTER if has_cluster else 1)
         at_once = {
             "search": searches,
             "read": searches * READS_BY_SEARCH,
-            "ask": settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else cores),
+            "ask": settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else searches),
         }
-        self.places = {work: Places(places, places * settings.waiting) for work, places in at_once.items()}
+        self.places = {
+            work: Places(places, places * settings.waiting, in_a_burst=places * settings.waiting * BURST)
+            for work, places in at_once.items()
+        }
         rates = {
             "search": Rate(settings.searches_per_minute, settings.search_burst),
             "read": Rate(settings.reads_per_minute, settings.read_burst),

@@ -3,19 +3,23 @@
 Whoever has the least under way is let in first, so a caller with a hundred questions does not hold up one
 with a single one. A full queue refuses the caller who has the most in it: the newcomer, or for a newcomer who
 has less the last that the busiest brought.
+
+A queue that empties again and again takes up bursts, and may be long. One that never empties makes everybody
+wait and serves nobody sooner (a standing queue, RFC 8289), so it is kept short once it has stood a while.
 """
 
 import asyncio
+import math
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from math import ceil
 
 from server.errors import TooBusy
 
 SMOOTHED_OVER = 16  # works that the mean time is of
 FIRST_GUESS_S = 0.1  # before any work has ended
+STOOD_S = 1.0  # after which a queue that was never empty is one that stands
 FULL = "the server has more to do than it can; come again in a moment"
 
 
@@ -23,15 +27,30 @@ class Places:
     """Places for one kind of work; one event loop's own."""
 
     def __init__(
-        self, at_once: int, most_waiting: int, *, clock: Callable[[], float] = time.perf_counter
+        self,
+        at_once: int,
+        most_waiting: int,
+        *,
+        in_a_burst: int = 0,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Take how much may be under way at once, and how much may wait."""
+        """Take how much may be under way at once, how much may wait, and how much of a burst."""
         self.at_once = at_once
-        self.most_waiting = most_waiting
+        self._standing = most_waiting
+        self._in_a_burst = max(most_waiting, in_a_burst)
         self._clock = clock
         self._running: Counter[str] = Counter()
         self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self._mean_s = FIRST_GUESS_S
+        self._empty_until = -math.inf  # when the queue was empty last
+
+    @property
+    def most_waiting(self) -> int:
+        """How much may wait now."""
+        now = self._clock()
+        if not self._queues:
+            self._empty_until = now
+        return self._in_a_burst if now - self._empty_until < STOOD_S else self._standing
 
     @property
     def running(self) -> int:
@@ -46,7 +65,7 @@ class Places:
     def wait_s(self) -> float:
         """Estimate how long the next one would wait."""
         free = self.at_once - self.running - self.waiting
-        return 0.0 if free > 0 else ceil((1 - free) / self.at_once) * self._mean_s
+        return 0.0 if free > 0 else math.ceil((1 - free) / self.at_once) * self._mean_s
 
     def check(self, caller: str) -> None:
         """Raise TooBusy where `taken` would, at once and without any work done."""

@@ -50,13 +50,14 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
         if settings.generator.llm.configured:
             model = await opened.enter_async_context(settings.language_model())
         forget_ended_processes()
+        has_cluster = settings.indexer.engine != "tantivy"
         buckets = opened.enter_context(Buckets(buckets_file()))
         yield Services(
             settings,
             server,
             indexes,
             model,
-            Gate(server, buckets, has_model=model is not None),
+            Gate(server, buckets, has_model=model is not None, has_cluster=has_cluster),
             stopping,
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home)),
             buckets,

@@ -83,10 +83,10 @@ class ServerSettings(LayeredSettings):
         default=0, ge=0, le=1_000, description="in a process; 0 = 8 with a language model, else by its cores"
     )
     waiting: int = Field(
-        default=4,
+        default=2,
         ge=0,
-        le=1_000,
-        description="calls that wait for each that is under way; others are refused",
+        le=100,
+        description="calls that wait for each under way where more come than are done",
     )
     search_s: float = Field(default=60, gt=0, le=3_600, description="seconds that a search may take")
     ask_s: float = Field(default=600, gt=0, le=86_400, description="seconds that an answer may take")

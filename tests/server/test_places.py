@@ -125,3 +125,31 @@ def test_what_fails_gives_its_place_back():
         assert places.running == 0
 
     asyncio.run(run())
+
+
+def test_a_burst_may_wait_and_a_queue_that_stands_is_kept_short():
+    now = [0.0]
+
+    async def run():
+        work = Work(Places(1, 1, in_a_burst=4, clock=lambda: now[0]))
+        held = [work.begin("a") for _ in range(5)]
+        await settle()
+        assert work.places.waiting == 4
+        now[0] += 10
+        for done, task in held[:3]:
+            done.set()
+            await task
+        await settle()
+        with pytest.raises(TooBusy):
+            work.places.check("a")
+        for done, task in held[3:]:
+            done.set()
+            await task
+        held = [work.begin("a") for _ in range(5)]
+        await settle()
+        assert work.places.waiting == 4
+        for done, task in held:
+            done.set()
+            await task
+
+    asyncio.run(run())

@@ -1,0 +1,124 @@
+"""Limits of a running server: who is refused, how soon, and what the answer says."""
+
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.server.running import serving, shrag
+
+RATES = {"server__searches_per_minute": 6, "server__search_burst": 3, "server__asks_per_minute": 0}
+PATIENCE_S = 60
+ELSEWHERE = {"X-Forwarded-For": "198.51.100.1"}
+
+
+def search(server, headers=None, question=ENGLISH):
+    """Search the sample."""
+    call = {"question": question, "index": NAME}
+    return httpx.post(f"{server.url}/api/v1/search", json=call, headers=headers, timeout=PATIENCE_S)
+
+
+@pytest.fixture(scope="module")
+def home(sample_home, tmp_path_factory):
+    """Return a home with the sample and two keys."""
+    home = tmp_path_factory.mktemp("limited")
+    (home / NAME).symlink_to(sample_home / NAME)
+    return home
+
+
+@pytest.fixture(scope="module")
+def keys(home):
+    """Make keys."""
+    return [shrag(home, "keys", "create").stdout.strip() for _ in range(4)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_key_has_so_many_searches_in_all_processes_together(home, keys, tmp_path, workers):
+    with serving(home, tmp_path / "log", server__workers=workers, **RATES) as server:
+        one, other = ({"Authorization": f"Bearer {key}"} for key in keys[:2])
+        answers = [search(server, one) for _ in range(8)]
+        statuses = [answer.status_code for answer in answers]
+
+        assert statuses[:3] == [200] * 3
+        assert statuses.count(429) >= 3  # some seconds may have given a token back
+        refused = answers[statuses.index(429)]
+        assert refused.json()["code"] == "too-often"
+        assert 1 <= int(refused.headers["retry-after"]) <= 10
+        assert refused.headers["ratelimit-policy"] == '"search";q=3;w=30'
+        assert re.fullmatch(r'"search";r=0;t=\d+', refused.headers["ratelimit"])
+        assert search(server, other).status_code == 200
+        ask = {"question": ENGLISH, "index": NAME}
+        for _ in range(5):
+            asked = httpx.post(f"{server.url}/api/v1/ask", json=ask, headers=one, timeout=PATIENCE_S)
+            assert asked.status_code == 200
+
+
+def test_only_reported_nobody_is_refused(home, keys, tmp_path):
+    with serving(home, tmp_path / "log", server__report_only=True, **RATES) as server:
+        answers = [search(server, {"X-API-Key": keys[0]}) for _ in range(5)]
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert answers[-1].headers["x-ratelimit-report-only"] == "exceeded"
+    assert "x-ratelimit-report-only" not in answers[0].headers
+
+
+def test_addresses_are_those_that_trusted_proxies_name(sample_home, tmp_path):
+    limits = RATES | {"server__proxies": "127.0.0.1"}
+    with serving(sample_home, tmp_path / "log", "--open", **limits) as server:
+        ones = [search(server, ELSEWHERE).status_code for _ in range(5)]
+        # Who is added before the proxy's own entry is what the caller pretends.
+        forged = {"X-Forwarded-For": "203.0.113.5, 198.51.100.1"}
+        another = search(server, {"X-Forwarded-For": "198.51.100.2"}).status_code
+        same_network = [
+            search(server, {"X-Forwarded-For": f"2001:db8::{part}"}).status_code for part in range(1, 6)
+        ]
+
+        assert ones[:3] == [200] * 3
+        assert 429 in ones
+        assert search(server, forged).status_code == 429
+        assert another == 200
+        assert 429 in same_network
+
+
+def test_what_is_too_much_at_once_is_refused_soon_and_the_rest_is_answered(sample_home, tmp_path):
+    limits = {"server__searches_at_once": 1, "server__waiting": 0}
+    with serving(sample_home, tmp_path / "log", **limits) as server:
+        search(server)
+        start = threading.Barrier(12)
+
+        def call(number):
+            start.wait()
+            began = time.perf_counter()
+            answer = search(server, question=f"{ENGLISH} {number}")
+            return answer, time.perf_counter() - began
+
+        with ThreadPoolExecutor(12) as pool:
+            answers = [answer for answer, _ in pool.map(call, range(12))]
+        statuses = [answer.status_code for answer in answers]
+
+        assert set(statuses) == {200, 429}
+        refused = answers[statuses.index(429)]
+        assert refused.json()["code"] == "too-busy"
+        assert int(refused.headers["retry-after"]) >= 1
+        assert search(server).status_code == 200
+
+
+def test_work_that_takes_too_long_is_ended(sample_home, tmp_path):
+    with serving(sample_home, tmp_path / "log", server__search_s=0.001) as server:
+        answer = search(server)
+
+    assert answer.status_code == 503
+    assert answer.json()["code"] == "too-slow"
+
+
+def test_a_flood_of_wrong_keys_is_refused(home, keys, tmp_path):
+    with serving(home, tmp_path / "log") as server:
+        wrong = {"Authorization": f"Bearer {keys[0][:-1]}"}
+        statuses = {search(server, wrong).status_code for _ in range(40)}
+
+        assert statuses == {401, 429}
+        assert search(server, {"Authorization": f"Bearer {keys[0]}"}).status_code == 200

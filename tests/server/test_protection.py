@@ -1,0 +1,120 @@
+"""Where the server may be reached, and by which names."""
+
+import httpx
+import pytest
+
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.server.running import serving, shrag
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [
+        (["--host", "0.0.0.0"], {}),
+        (["--host", "::"], {}),
+        ([], {"server__public_url": "https://search.example.org"}),
+    ],
+)
+def test_reached_from_elsewhere_it_starts_with_keys_or_when_told_so(tmp_path, arguments, variables):
+    refused = shrag(tmp_path, "serve", "--port", "0", *arguments, **variables)
+
+    assert refused.returncode == 2
+    assert len(refused.stderr.strip().splitlines()) == 1
+    assert "shrag keys create" in refused.stderr
+    assert "--open" in refused.stderr
+
+
+def test_revoked_keys_are_no_keys(tmp_path):
+    key = shrag(tmp_path, "keys", "create").stdout.strip()
+    shrag(tmp_path, "keys", "revoke", key.split("_")[1])
+
+    assert shrag(tmp_path, "serve", "--port", "0", "--host", "0.0.0.0").returncode == 2
+
+
+def test_with_a_key_or_open_it_starts_there(sample_home, tmp_path):
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    with serving(tmp_path, tmp_path / "log", "--host", "0.0.0.0", "--open") as server:
+        url = f"http://127.0.0.1:{server.port}"
+        assert httpx.get(f"{url}/api/v1/indexes").status_code == 200
+        assert httpx.get(f"{url}/metrics").status_code == 401
+    shrag(tmp_path, "keys", "create")
+    with serving(tmp_path, tmp_path / "log", "--host", "0.0.0.0") as server:
+        assert httpx.get(f"http://127.0.0.1:{server.port}/api/v1/indexes").status_code == 401
+
+
+def test_it_answers_to_its_own_names_alone(sample_home, tmp_path):
+    names = {
+        "server__allowed_hosts": "search.example.org, other.example",
+        "server__origins": "https://a.example",
+    }
+    with serving(sample_home, tmp_path / "log", **names) as server:
+
+        def status(host):
+            return httpx.get(f"{server.url}/api/v1/indexes", headers={"Host": host}).status_code
+
+        for own in (
+            "localhost",
+            f"127.0.0.1:{server.port}",
+            "[::1]",
+            "search.example.org",
+            "OTHER.example:80",
+        ):
+            assert status(own) == 200
+        for foreign in ("evil.example", "search.example.org.evil.example", "xsearch.example.org"):
+            assert status(foreign) == 421
+
+
+def test_pages_of_named_origins_may_ask(sample_home, tmp_path):
+    named = {"server__origins": "https://portal.example.org"}
+    with serving(sample_home, tmp_path / "log", **named) as server:
+        preflight = {
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization",
+        }
+        url = f"{server.url}/api/v1/search"
+        for origin, allowed in (("https://portal.example.org", True), ("https://evil.example", False)):
+            headers = {"Origin": origin}
+            before = httpx.options(url, headers=headers | preflight)
+            asked = httpx.post(url, json={"question": ENGLISH}, headers=headers, timeout=60)
+
+            assert (before.headers.get("access-control-allow-origin") == origin) is allowed
+            assert (asked.headers.get("access-control-allow-origin") == origin) is allowed
+            assert asked.status_code == (200 if allowed else 403)
+            assert "access-control-allow-credentials" not in asked.headers
+
+
+def test_behind_https_the_cookie_is_the_hosts_own_and_browsers_stay_there(sample_home, tmp_path):
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    key = shrag(tmp_path, "keys", "create").stdout.strip()
+    public = {"server__public_url": "https://search.example.org"}
+    with serving(tmp_path, tmp_path / "log", **public) as server:
+        own = {"Host": "search.example.org", "Origin": "https://search.example.org"}
+        begun = httpx.post(f"{server.url}/api/v1/session", json={"key": key}, headers=own)
+        cookie = begun.headers["set-cookie"]
+
+        assert cookie.startswith("__Host-shrag=")
+        assert {"Secure", "HttpOnly", "Path=/"} <= set(cookie.split("; "))
+        assert begun.headers["strict-transport-security"].startswith("max-age=")
+        token = cookie.partition(";")[0]
+        asked = httpx.post(
+            f"{server.url}/api/v1/search",
+            json={"question": ENGLISH},
+            headers=own | {"Cookie": token},
+            timeout=60,
+        )
+        assert asked.status_code == 200
+
+
+def test_a_link_from_another_site_brings_the_cookie_the_second_time(sample_home, tmp_path):
+    """The cookie is SameSite=Strict: the browser sends it when a page of this server asks again."""
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    shrag(tmp_path, "keys", "create")
+    link = {"Accept": "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "cross-site"}
+    with serving(tmp_path, tmp_path / "log") as server:
+        first = httpx.get(f"{server.url}/papers/S01", headers=link)
+        second = httpx.get(f"{server.url}/papers/S01", headers=link | {"Sec-Fetch-Site": "same-origin"})
+
+    assert 'http-equiv="refresh"' in first.text
+    assert second.status_code == 401
+    assert "refresh" not in second.text
+    assert second.headers["content-type"].startswith("text/html")
