@@ -1,5 +1,6 @@
 """The protocol's side of the tools: what is listed, how one is called, how an error is said."""
 
+import logging
 import pkgutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -37,6 +38,9 @@ READS_ONLY = ToolAnnotations(
 LONGEST_SHOWN = 60  # characters of a tool's name that there is not
 
 Context = ServerRequestContext[Any, Any]
+
+# The package's warnings are of clients' malformed messages, which the clients are answered.
+logging.getLogger("mcp").setLevel(logging.ERROR)
 
 
 @cache

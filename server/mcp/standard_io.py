@@ -1,10 +1,14 @@
 """The tools over standard input and output: a client starts `shrag mcp` and speaks with it."""
 
-import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from itertools import chain
+from threading import Thread
+from typing import Any, cast
 
+import anyio
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
@@ -21,8 +25,6 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
     Raises:
         IndexerError: as opening the index.
     """
-    # Its warnings are of clients' malformed messages, which the clients are answered.
-    logging.getLogger("mcp").setLevel(logging.ERROR)
     async with open_services(settings, server) as services:
         desk = Desk(services, index=index)
         if index is not None:
@@ -37,5 +39,36 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
             return kept
 
         protocol = make_server(desk_of, lifespan)
-        async with stdio_server() as (read, write):
-            await protocol.run(read, write, protocol.create_initialization_options())
+        with _until_client_gone():
+            async with stdio_server(stdin=cast("anyio.AsyncFile[str]", _lines())) as (read, write):
+                await protocol.run(read, write, protocol.create_initialization_options())
+
+
+@contextmanager
+def _until_client_gone() -> Iterator[None]:
+    """End where the client reads no more: there is nobody to tell."""
+    try:
+        yield
+    except* BrokenPipeError:
+        pass
+
+
+async def _lines() -> AsyncIterator[str]:
+    """Yield the lines of standard input, read by a thread of which nothing waits for the end.
+
+    Nothing can interrupt a thread that reads; that of the package would keep Ctrl-C waiting for a line.
+    """
+    loop = asyncio.get_running_loop()
+    arrived: asyncio.Queue[str] = asyncio.Queue(1)
+
+    def read() -> None:
+        with (
+            suppress(RuntimeError),  # the loop has ended
+            open(os.dup(0), encoding="utf-8", errors="replace") as stream,  # noqa: PTH123
+        ):
+            for line in chain(stream, [""]):
+                asyncio.run_coroutine_threadsafe(arrived.put(line), loop).result()
+
+    Thread(target=read, name="standard input", daemon=True).start()
+    while line := await arrived.get():
+        yield line

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import datetime
 from typing import Any
+from unicodedata import normalize
 
 from indexer.errors import IndexerError
 from server.openai.errors import CallRefused
@@ -32,6 +33,7 @@ async def require_model(services: Services, name: str) -> str:
         CallRefused: there is none of that name.
     """
     names = await services.indexes.names()
+    name = normalize("NFC", name)
     if name not in names:
         listed = ", ".join(names[:SHOWN_NAMES]) or "there are none yet"
         raise CallRefused(

@@ -38,7 +38,7 @@ async def chat_completions(request: Request, call: ChatCall, services: Shared) -
     """
     asked = asked_by(call)
     completion = Completion(await require_model(services, call.model))
-    pieces = pieces_of(request, services, call.model, asked)
+    pieces = pieces_of(request, services, completion.model, asked)
     if not call.stream:
         return await while_connected(request, services, completion.whole(pieces))
     return CompletionStream(completion, pieces, with_usage=call.with_usage)

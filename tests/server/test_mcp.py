@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 
@@ -139,6 +140,43 @@ def test_nothing_but_messages_is_written_to_standard_output(sample_home):
     assert answers[3]["result"]["isError"]
 
 
+@pytest.mark.parametrize("end", ["closed", "interrupted", "unread"])
+def test_it_ends_quietly_with_its_client_and_so_does_the_models_work(sample_home, end):
+    slowly = streams_out(*events({"title": "x" * 3_000}), pause_s=0.05)
+    asked = message("tools/call", {"name": "ask", "arguments": {"question": ENGLISH}}, 2)
+    lines = [
+        initialize("2025-06-18"),
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        asked,
+    ]
+    with model_served(slowly) as model:
+        settings = {"base_url": model.base_url, "model": "tiny-writer", "allow_plain_http": "true"}
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / "shrag.py"), "mcp"],
+            env=environment_of(sample_home, **{f"llm__{name}": value for name, value in settings.items()}),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
+        process.stdin.flush()
+        assert model.begun.wait(30)
+        if end == "closed":
+            process.stdin.close()
+        elif end == "interrupted":
+            process.send_signal(signal.SIGINT)
+        else:
+            process.stdout.close()
+            process.stdin.write(f"{json.dumps(message('tools/list', number=3))}\n")
+            process.stdin.flush()
+        assert process.wait(30) == (130 if end == "interrupted" else 0)
+        assert process.stderr.read() == ""
+        assert model.closed.wait(10)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+
+
 def test_an_index_that_there_is_not_is_told_before_anything_is_answered(sample_home):
     done = subprocess.run(
         [sys.executable, str(ROOT / "shrag.py"), "mcp", "--name", "nope"],
@@ -247,9 +285,11 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(served):
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
+        ({"Host": "evil.test"}, 421),
         ({"Origin": "http://evil.test"}, 403),
         ({"Origin": "null"}, 403),
         ({"Origin": "https://127.0.0.1"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Content-Type": "text/plain"}, 400),
         ({"Accept": "text/html"}, 406),
     ],
@@ -311,6 +351,15 @@ def test_instructions_and_marks_in_an_abstract_stay_quotations(tmp_path):
     assert "![" not in written
     assert "<img" not in written
     assert "<script" not in written
+
+
+def test_any_of_several_workers_answers_any_call(sample_home, tmp_path):
+    with serving(sample_home, tmp_path / "log", server__workers=2) as server:
+        for version in VERSIONS * 3:
+            httpx.post(f"{server.url}/mcp", json=initialize(version), headers=HEADERS, timeout=60)
+            call = message("tools/call", {"name": "search", "arguments": {"query": "battery"}})
+            found = httpx.post(f"{server.url}/mcp", json=call, headers=HEADERS, timeout=60).json()["result"]
+            assert json.loads(found["content"][0]["text"])["results"]
 
 
 def test_a_client_that_leaves_ends_the_models_work(sample_home, tmp_path):

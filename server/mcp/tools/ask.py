@@ -16,7 +16,7 @@ class AskArguments(Arguments):
     """A question, and among which papers its answer is looked for."""
 
     question: Annotated[str, Field(max_length=MOST_CHARACTERS, description="one question, Korean or English")]
-    index: Annotated[str | None, Field(description="name of the index; not needed where there is one")] = None
+    index: Annotated[str | None, Field(description="its name; an error lists those there are")] = None
     k: Annotated[int | None, Field(ge=1, le=20, description="papers that the answer rests on; else 5")] = None
     year: Annotated[str | None, Field(description="of publication: 2019, 2019..2024, ..2024 or 2019..")] = (
         None

@@ -18,7 +18,7 @@ class SearchArguments(Arguments):
     query: Annotated[
         str, Field(max_length=MOST_CHARACTERS, description="a question or keywords, Korean or English")
     ]
-    index: Annotated[str | None, Field(description="name of the index; not needed where there is one")] = None
+    index: Annotated[str | None, Field(description="its name; an error lists those there are")] = None
     k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="papers to find")] = 10
     year: Annotated[str | None, Field(description="of publication: 2019, 2019..2024, ..2024 or 2019..")] = (
         None
