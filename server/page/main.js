@@ -220,13 +220,11 @@ window.addEventListener("popstate", () => run(fromAddress(location.search), { pu
 openPreferences();
 showCount();
 asked = fromAddress(location.search);
-const typed = byId("question").value;
 openAccess();
 const listed = loadIndexes();
 if (asked.question) run(asked, { push: false });
 else {
+  if (document.activeElement === document.body && matchMedia("(pointer: fine)").matches) byId("question").focus();
   await listed;
-  start();
-  if (typed) byId("question").value = typed;
-  if (!document.querySelector("dialog[open]") && matchMedia("(pointer: fine)").matches) byId("question").focus();
+  if (!asked.question) start(); // unless the reader was faster
 }

@@ -10,6 +10,7 @@ function keep(name, value) {
   document.cookie = `${name}=${value}; Path=/; Max-Age=31536000; SameSite=Strict`;
 }
 
+/** Make the buttons that need scripts work: language, colours, and whatever else the page has now. */
 export function openPreferences() {
   const button = byId("theme");
   const show = () => {
@@ -30,4 +31,5 @@ export function openPreferences() {
     keep("shrag-language", each.dataset.language);
     location.reload();
   }));
+  document.querySelectorAll("button[disabled]").forEach((each) => { each.disabled = false; });
 }
