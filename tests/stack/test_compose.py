@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ COMPOSE = YAML(typ="safe").load(TEXT)
 SERVICES = COMPOSE["services"]
 LASTING = [name for name in SERVICES if name != "certificates"]  # which makes them and ends
 MODEL_SERVERS = [name for name, service in SERVICES.items() if "vllm" in service["image"]]
+DOCUMENTATION = ("cluster.md", "models.md", "deploying.md")
 GPU_GB, MODELS_GB = 85.9, 50  # the largest card in docs/models.md, and what the models may take of it
 
 VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?P<operator>:?[-?])(?P<rest>[^}]*)\}")
@@ -70,7 +72,7 @@ def test_what_a_service_names_is_there(name):
 
 
 def test_variables_are_in_the_example_with_the_same_defaults_and_documented():
-    documented = "".join((ROOT / "docs" / page).read_text("utf-8") for page in ("cluster.md", "models.md"))
+    documented = "".join((ROOT / "docs" / page).read_text("utf-8") for page in DOCUMENTATION)
     used = [match.groupdict() for match in VARIABLE.finditer(TEXT)]
     assert {variable["name"] for variable in used} == set(EXAMPLE)
     for variable in used:
@@ -117,3 +119,30 @@ def test_the_scripts_of_the_image_are_bash_that_parses(script):
     path = ROOT / "docker" / "elasticsearch" / script
     subprocess.run(["bash", "-n", str(path)], check=True)
     assert path.stat().st_mode & 0o111
+
+
+def test_the_server_writes_to_its_volume_alone_and_is_watched_by_its_readiness():
+    server = SERVICES["server"]
+    assert server["read_only"] is True
+    assert [volume for volume in server["volumes"] if not volume.endswith(":ro")] == ["server:/data"]
+    assert "/readyz" in server["healthcheck"]["test"][-1]
+    assert server["profiles"], "else it starts with Elasticsearch"
+    assert not any("ELASTIC_PASSWORD" in str(value) for value in server["environment"].values())
+
+
+def test_the_image_of_the_server_is_of_this_version_and_has_no_more_than_it_needs():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert SERVICES["server"]["image"].endswith(f":{project['project']['version']}")
+    build = SERVICES["server"]["build"]
+    dockerfile = ROOT / build["context"] / build["dockerfile"]
+    text = dockerfile.read_text("utf-8")
+    final = text.rpartition("\nFROM ")[2]
+    [user] = re.findall(r"^USER (\d+):(\d+)$", final, re.MULTILINE)
+    assert "0" not in user
+    assert " install " not in final.replace("pip uninstall", "").replace("install --directory", "")
+    kept = (dockerfile.parent / f"{dockerfile.name}.dockerignore").read_text("utf-8").splitlines()
+    packaged = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
+    assert {f"!{name}" for name in packaged} <= set(kept)
+    assert kept[1] == "*"
+    installing = text.partition("COPY . .")[0]
+    assert "--require-hashes --only-binary=:all:" in installing
