@@ -12,7 +12,9 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from generator.request import Settings
 from server import routes
+from server.description import Application, operation_id
 from server.entrance import Entrance
+from server.head_requests import AnswersHead
 from server.problems import add_handlers
 from server.services import Services, open_services
 from server.settings import ServerSettings, listed
@@ -37,15 +39,17 @@ def create_app(settings: Settings, server: ServerSettings) -> FastAPI:
             with told_to_stop(services.stopping, server.stop_s):
                 yield State(services=services)
 
-    app = FastAPI(
+    app = Application(
         title="SHRAG",
         summary="Search Korean and English scholarly text, and get answers with cited evidence.",
         version="1",
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=operation_id,
     )
     add_handlers(app)
+    app.add_middleware(AnswersHead)
     app.add_middleware(Entrance, settings=server)
     if origins := listed(server.origins):
         app.add_middleware(

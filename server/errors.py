@@ -4,6 +4,7 @@ ServerError
 ├── BadRequest        a call that cannot be read: `place` says which part of it
 ├── AddressTooLong, BodyTooLarge, BodyTooSlow, BodyTooDeep     calls that are not read to their end
 ├── CallerGone        the caller left before the call had arrived
+├── WrongMediaType    a body that is no JSON, or says so
 ├── TooBusy           refused before any work was done; `retry_after_s` says when to come again
 ├── TooOften          more calls than a key, or an address, has in a time
 ├── Unauthorized      no key, or one that opens nothing
@@ -51,6 +52,10 @@ class BodyTooDeep(ServerError):
 
 class CallerGone(ServerError):
     """The caller left before the call had arrived; there is nobody to tell."""
+
+
+class WrongMediaType(ServerError):
+    """A body in a form that is not read, like a packed one."""
 
 
 class TooBusy(ServerError):

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 
 from generator import errors as generator_errors
@@ -14,6 +15,7 @@ from indexer.logs import get_logger
 from indexer.remedies import describe_error
 from retriever import errors as retriever_errors
 from server import errors as server_errors
+from server.call_errors import call_error, unreadable_body
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -25,6 +27,7 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.BodyTooSlow: (408, "too-slow-to-arrive"),
     server_errors.BodyTooDeep: (400, "too-deep"),
     server_errors.TooOften: (429, "too-often"),
+    server_errors.WrongMediaType: (415, "wrong-media-type"),
     server_errors.TooBusy: (429, "too-busy"),
     server_errors.Unauthorized: (401, "key-needed"),
     server_errors.Forbidden: (403, "forbidden"),
@@ -51,6 +54,8 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     generator_errors.ModelFailed: (502, "model-failed"),
     generator_errors.GeneratorError: (500, "generator"),
 }
+# Of the framework's own refusals.
+CODES = {404: "not-found", 405: "wrong-method"}
 TITLES = {
     400: "The call cannot be used",
     401: "A key is needed",
@@ -60,6 +65,8 @@ TITLES = {
     421: "Unknown host",
     422: "The call cannot be used",
     404: "Not found",
+    405: "Wrong method",
+    415: "Wrong media type",
     429: "Too busy",
     503: "Not available",
     502: "Model",
@@ -67,6 +74,8 @@ TITLES = {
 
 UNAUTHORIZED = 401
 UNREAD = (server_errors.BodyTooLarge, server_errors.BodyTooSlow)
+UNREADABLE, NOT_FOUND, WRONG_METHOD = 400, 404, 405
+SHOWN_CHARACTERS = 200  # of an address
 
 log = get_logger("server")
 
@@ -110,23 +119,37 @@ def problem_response(error: Exception) -> JSONResponse:
     return JSONResponse(described, described["status"], headers, media_type=MEDIA_TYPE)
 
 
+def allowed_methods(request: Request) -> list[str]:
+    """Return the methods that are answered at a request's address, in order."""
+    path = request.scope["path"]
+    routes = (each for each in iter_route_contexts(request.app.routes) if each.methods)
+    found = {method for each in routes if each.path_regex.match(path) for method in each.methods or ()}
+    return sorted(found | ({"HEAD"} if "GET" in found else set()))
+
+
 def add_handlers(app: FastAPI) -> None:
     """Answer all errors of an application with problem details."""
 
     async def foreseen(_: Request, error: Exception) -> JSONResponse:
         return problem_response(error)
 
-    async def invalid(_: Request, error: Exception) -> JSONResponse:
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for it
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        return problem_response(server_errors.BadRequest(f"{place}: {message}", place=place))
+        return problem_response(call_error(request, error))
 
-    async def of_http(_: Request, error: Exception) -> JSONResponse:
+    async def of_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
-        described = _problem(error.status_code, f"http-{error.status_code}", str(error.detail), error)
-        return JSONResponse(described, error.status_code, error.headers, media_type=MEDIA_TYPE)
+        status, headers = error.status_code, dict(error.headers or {})
+        detail = str(error.detail)
+        if status == UNREADABLE:
+            return problem_response(unreadable_body(request))
+        if status == NOT_FOUND and detail == "Not Found":
+            detail = f"there is nothing at {request.url.path[:SHOWN_CHARACTERS]}"
+        elif status == WRONG_METHOD:
+            headers["Allow"] = ", ".join(allowed_methods(request))
+            detail = f"{request.method} is not answered here; send one of {headers['Allow']}"
+        described = _problem(status, CODES.get(status, f"http-{status}"), detail, error)
+        return JSONResponse(described, status, headers, media_type=MEDIA_TYPE)
 
     for kind in (*PROBLEMS, Exception):
         app.add_exception_handler(kind, foreseen)

@@ -1,47 +1,131 @@
-"""What a caller of the API may ask for, and what is made of it for the layers below."""
+"""What a caller of the API may ask for, and what is made of it for the layers below.
 
+Bounds that a layer below checks, in its own words, stand here as part of the description alone (`described`).
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
+from difflib import get_close_matches
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
 from generator.request import AskRequest, Settings
-from generator.ways import find_way
-from retriever.constraints import Constraints, chosen_constraints
+from generator.ways import find_way, way_names
+from retriever.constraints import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
 from retriever.filters import make_filters
-from retriever.methods import method_named
+from retriever.given_keywords import LONGEST_GIVEN, MOST_GIVEN
+from retriever.methods import method_named, method_names
 from retriever.queries import Filters
 from retriever.search import MOST_CHARACTERS, SearchRequest, check_question
 from retriever.settings import RetrieverSettings
 
 MOST_HITS = 1_000  # as `shrag search -k`
 
-IndexName = Annotated[str | None, Field(description="its name; may be left out where there is one index")]
+SOME_TEXT = r"\S"
+YEARS = r"^\s*([12]\d{3}|[12]\d{3}\.\.|\.\.[12]\d{3}|[12]\d{3}\.\.[12]\d{3})\s*$"
+QUESTION = "How can the spread of thermal runaway in a battery pack be slowed?"
 
 
-class Asked(BaseModel):
-    """What `search` and `ask` have in common; the words are those of the command line."""
+def described(*, example: Any, **schema: Any) -> WithJsonSchema:
+    """Describe a value by a JSON schema; what it may be is checked where it is used."""
+    return WithJsonSchema(schema | {"examples": [example]})
+
+
+def with_examples(*examples: dict[str, Any]) -> ConfigDict:
+    """Describe a call by examples of its body."""
+    return ConfigDict(json_schema_extra={"examples": list(examples)})
+
+
+def nothing_or(*, example: Any, **schema: Any) -> WithJsonSchema:
+    """Describe a value that may be left out."""
+    return described(anyOf=[schema, {"type": "null"}], example=example)
+
+
+def texts(most: int, longest: int) -> dict[str, Any]:
+    """Describe a list of texts."""
+    item = {"type": "string", "maxLength": longest, "pattern": SOME_TEXT}
+    return {"type": "array", "items": item, "maxItems": most}
+
+
+Question = Annotated[
+    str,
+    described(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
+    Field(description="a question or some words; with method boolean an expression"),
+]
+IndexName = Annotated[
+    str | None,
+    Field(description="its name; may be left out where there is one index", examples=["sample"]),
+]
+MethodName = Annotated[
+    str,
+    described(type="string", enum=method_names(), example="shrag"),
+    Field(description="how candidates are found and ordered"),
+]
+
+
+class Call(BaseModel):
+    """What is asked for, by names; others are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    question: Annotated[
-        str, Field(max_length=MOST_CHARACTERS, examples=["Does drip irrigation lower methane?"])
-    ]
-    index: IndexName = None
-    year: Annotated[str | None, Field(description="2019, 2019..2024, ..2024 or 2019..")] = None
-    lang: Annotated[str | None, Field(description="of the passage: ko, en or other")] = None
-    journal: Annotated[str | None, Field(description="the journal's name, exactly")] = None
-    exclude: Annotated[tuple[str, ...], Field(description="rank papers about these terms lower")] = ()
-    strict_time: Annotated[bool, Field(description="leave out papers of other years than asked for")] = False
-    constraints: Annotated[
-        bool, Field(description="what the question excludes, and its years, have a part in the order")
-    ] = True
+    @model_validator(mode="before")
+    @classmethod
+    def _of_known_names(cls, given: Any) -> Any:
+        names = list(cls.model_fields)
+        for name in given if isinstance(given, Mapping) else ():
+            if name not in cls.model_fields:
+                near = get_close_matches(str(name), names, 1)
+                known = {"name": str(name), "meant": f"; is {near[0]} meant?" if near else ""}
+                raise PydanticCustomError("unknown_name", "there is no such part of a call{meant}", known)
+        return given
 
+
+class Asked(Call):
+    """What `search` and `ask` have in common; the words are those of the command line."""
+
+    question: Question
+    index: IndexName = None
+    year: Annotated[
+        str | None,
+        nothing_or(type="string", pattern=YEARS, example="2019..2024"),
+        Field(description="2019, 2019..2024, ..2024 or 2019.."),
+    ] = None
+    lang: Annotated[
+        str | None,
+        nothing_or(type="string", enum=["ko", "en", "other"], example="en"),
+        Field(description="of the passage"),
+    ] = None
+    journal: Annotated[
+        str | None, Field(description="its name, exactly", examples=["Batteries and Recovery Letters"])
+    ] = None
+    exclude: Annotated[
+        tuple[str, ...],
+        described(**texts(MOST_CONSTRAINTS, LONGEST_EXCLUSION), example=["cooling plate"]),
+        Field(description="rank papers about these terms lower"),
+    ] = ()
+    strict_time: Annotated[
+        bool, Field(description="leave out papers of other years than asked for", examples=[True])
+    ] = False
+    constraints: Annotated[
+        bool,
+        Field(
+            description="what the question excludes, and its years, have a part in the order",
+            examples=[False],
+        ),
+    ] = True
     keywords: Annotated[
         tuple[str, ...] | None,
-        Field(description="k1, k2, … instead of those of the question, as a person ordered them"),
+        nothing_or(**texts(MOST_GIVEN, LONGEST_GIVEN), example=["thermal runaway", "battery", "cell"]),
+        Field(
+            description="k1, k2, … instead of those of the question, as a person ordered them",
+        ),
     ] = None
-    skip: Annotated[tuple[str, ...], Field(description="names of queries to leave out: SQ9, question")] = ()
+    skip: Annotated[
+        tuple[str, ...],
+        Field(description="names of queries to leave out", examples=[["SQ1", "question"]]),
+    ] = ()
 
     def filters(self) -> Filters:
         """Return the filters; BadFilter where they cannot be read."""
@@ -61,8 +145,10 @@ class Asked(BaseModel):
 class SearchCall(Asked):
     """A search."""
 
-    method: Annotated[str, Field(description="or, paper, shrag, boolean, dense")] = "shrag"
-    k: Annotated[int, Field(ge=1, le=MOST_HITS, description="papers to find")] = 10
+    model_config = with_examples({"question": QUESTION, "k": 3, "year": "2019.."})
+
+    method: MethodName = "shrag"
+    k: Annotated[int, Field(ge=1, le=MOST_HITS, description="papers to find", examples=[5])] = 10
 
     def request(self, settings: RetrieverSettings) -> SearchRequest:
         """Make the request of the retriever; BadFilter where a filter cannot be read."""
@@ -80,9 +166,21 @@ class SearchCall(Asked):
 class AskCall(Asked):
     """A question to be answered; what is not given is as the settings have it."""
 
-    method: str | None = None
-    way: str | None = None
-    evidence: Annotated[int | None, Field(ge=1, le=100, description="papers that the answer rests on")] = None
+    model_config = with_examples({"question": QUESTION, "evidence": 3})
+
+    method: Annotated[
+        str | None,
+        nothing_or(type="string", enum=method_names(), example="shrag"),
+        Field(description="how candidates are found and ordered"),
+    ] = None
+    way: Annotated[
+        str | None,
+        nothing_or(type="string", enum=way_names(), example="shrag"),
+        Field(description="from the question to its answer"),
+    ] = None
+    evidence: Annotated[
+        int | None, Field(ge=1, le=100, description="papers that the answer rests on", examples=[5])
+    ] = None
 
     def request(self, settings: Settings) -> AskRequest:
         """Make the request of the generator.

@@ -1,13 +1,14 @@
 """An answer: whole as JSON, or as it arrives for who accepts server-sent events."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from generator.answer_events import stream_answer
+from generator.answer_events import AnswerEvent, stream_answer
 from generator.pipeline import answer_question
 from generator.request import AskRequest
 from retriever.index import OpenIndex
@@ -16,6 +17,9 @@ from server.leaving import while_connected
 from server.negotiation import EVENT_STREAM, StreamRoute
 from server.requests import AskCall
 from server.services import Services, Shared
+from server.shapes import Shaped
+from server.shapes.answers import AnswerResult
+from server.shapes.events import EVENT_SCHEMA
 from server.streams import numbered_events
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
@@ -25,7 +29,10 @@ DESCRIPTION = """Answer a question from the best papers found, every sentence ci
 With `Accept: text/event-stream` the answer comes as it arrives: numbered events `step`, `keywords`,
 `queries`, `evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and `done`, with
 what the plain answer holds, or `error`, with a problem's details, as the last."""
-STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}}
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}, "itemSchema": EVENT_SCHEMA}}}
+}
+ANSWER = Annotated[dict[str, Any], Shaped(AnswerResult)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +77,29 @@ async def stream_by_body(call: BodyCall, services: Shared, _: Ask) -> AsyncItera
 
 
 @whole.get("/ask", responses=STREAM, description=DESCRIPTION)
-async def ask_by_address(request: Request, call: AddressCall, services: Shared, _: Ask) -> dict[str, Any]:
+async def ask_by_address(request: Request, call: AddressCall, services: Shared, _: Ask) -> ANSWER:
     """Answer a question; the address can be kept and sent."""
     return await _answer(request, call, services)
 
 
 @whole.post("/ask", responses=STREAM, description=DESCRIPTION)
-async def ask_by_body(request: Request, call: BodyCall, services: Shared, _: Ask) -> dict[str, Any]:
+async def ask_by_body(request: Request, call: BodyCall, services: Shared, _: Ask) -> ANSWER:
     """Answer a question."""
     return await _answer(request, call, services)
 
 
 def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent]:
     arriving = stream_answer(call.index, call.request, services.settings, model=services.model)
-    return numbered_events(arriving, services.stopping)
+    return numbered_events(_with_name(call.name, arriving), services.stopping)
+
+
+async def _with_name(
+    name: str, arriving: AsyncGenerator[AnswerEvent, None]
+) -> AsyncGenerator[AnswerEvent, None]:
+    """Name the index in the whole answer."""
+    async with aclosing(arriving):
+        async for event in arriving:
+            yield replace(event, data={"index": name, **event.data}) if event.kind == "done" else event
 
 
 async def _answer(request: Request, call: Prepared, services: Services) -> dict[str, Any]:

@@ -9,30 +9,37 @@ from retriever.explaining import explain
 from retriever.explanation_text import explanation_lines
 from server.gate import Search
 from server.leaving import while_connected
-from server.requests import SearchCall
+from server.requests import QUESTION, SearchCall, with_examples
 from server.services import Services, Shared
+from server.shapes import Shaped
+from server.shapes.searches import Explanation
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
+
+
+EXPLAINED = Annotated[dict[str, Any], Shaped(Explanation)]
 
 
 class ExplainedSearch(SearchCall):
     """A search, and the passage of it that is asked about."""
 
-    passage_id: Annotated[str, Field(max_length=1_024, examples=["SAMPLE-EDU-004"])]
+    model_config = with_examples({"question": QUESTION, "passage_id": "SAMPLE-BAT-011"})
+
+    passage_id: Annotated[
+        str, Field(max_length=1_024, description="as a hit names it", examples=["SAMPLE-BAT-011"])
+    ]
 
 
 @router.get("/explain")
 async def explain_by_address(
     request: Request, call: Annotated[ExplainedSearch, Query()], services: Shared, _: Search
-) -> dict[str, Any]:
+) -> EXPLAINED:
     """Say, part by part and term by term, why a passage scores what it scores."""
     return await _explain(request, call, services)
 
 
 @router.post("/explain")
-async def explain_by_body(
-    request: Request, call: ExplainedSearch, services: Shared, _: Search
-) -> dict[str, Any]:
+async def explain_by_body(request: Request, call: ExplainedSearch, services: Shared, _: Search) -> EXPLAINED:
     """Say, part by part and term by term, why a passage scores what it scores."""
     return await _explain(request, call, services)
 

@@ -13,20 +13,38 @@ from retriever.paper_records import records_of_hits, records_of_papers
 from retriever.search import search
 from server.gate import Search
 from server.leaving import while_connected
-from server.requests import SearchCall
+from server.requests import QUESTION, SearchCall, described, with_examples
 from server.services import Services, Shared
 
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 
 MOST_PAPERS = 1_000
+FILES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {export_named(name).media_type: {"schema": {"type": "string"}} for name in export_names()}
+    }
+}
 
 
 class ExportCall(SearchCall):
     """Papers by their ids, or a search for them; one of the two."""
 
-    format: Annotated[str, Field(description=", ".join(export_names()))]
-    question: str = ""
-    ids: Annotated[tuple[str, ...], Field(max_length=MOST_PAPERS, description="of papers")] = ()
+    model_config = with_examples(
+        {"format": "bibtex", "ids": ["SAMPLE-BAT-011"]}, {"format": "ris", "question": QUESTION, "k": 50}
+    )
+
+    format: Annotated[
+        str, described(type="string", enum=export_names(), example="ris"), Field(description="of the file")
+    ]
+    question: Annotated[str, Field(description="where no ids are given", examples=[QUESTION])] = ""
+    ids: Annotated[
+        tuple[str, ...],
+        Field(
+            max_length=MOST_PAPERS,
+            description="of papers, where no question is given; unknown ones are left out",
+            examples=[["SAMPLE-BAT-011", "SAMPLE-BAT-001"]],
+        ),
+    ] = ()
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> Self:
@@ -35,7 +53,7 @@ class ExportCall(SearchCall):
         return self
 
 
-@router.get("/export", response_class=Response)
+@router.get("/export", response_class=Response, responses=FILES)
 async def export_by_address(
     request: Request, call: Annotated[ExportCall, Query()], services: Shared, _: Search
 ) -> Response:
@@ -43,7 +61,7 @@ async def export_by_address(
     return await _export(request, call, services)
 
 
-@router.post("/export", response_class=Response)
+@router.post("/export", response_class=Response, responses=FILES)
 async def export_by_body(request: Request, call: ExportCall, services: Shared, _: Search) -> Response:
     """Return references as a file of the format asked for."""
     return await _export(request, call, services)

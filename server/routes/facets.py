@@ -3,34 +3,41 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 
 from retriever.facets import facets
 from server.gate import Search
 from server.leaving import while_connected
-from server.requests import SearchCall
+from server.requests import QUESTION, SearchCall, with_examples
 from server.services import Services, Shared
+from server.shapes import Shaped
+from server.shapes.searches import Facets
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
+
+COUNTED = Annotated[dict[str, Any], Shaped(Facets)]
 
 
 class CountedSearch(SearchCall):
     """A search whose papers are counted; without a question all papers of the index are."""
 
-    question: str = ""
+    model_config = with_examples({"question": QUESTION}, {})
+
+    question: Annotated[
+        str, Field(description="may be empty: all papers are counted", examples=[QUESTION])
+    ] = ""
 
 
 @router.get("/facets")
 async def facets_by_address(
     request: Request, call: Annotated[CountedSearch, Query()], services: Shared, _: Search
-) -> dict[str, Any]:
+) -> COUNTED:
     """Count the papers that a search matches; a field leaves its own filter out of its counts."""
     return await _facets(request, call, services)
 
 
 @router.post("/facets")
-async def facets_by_body(
-    request: Request, call: CountedSearch, services: Shared, _: Search
-) -> dict[str, Any]:
+async def facets_by_body(request: Request, call: CountedSearch, services: Shared, _: Search) -> COUNTED:
     """Count the papers that a search matches; a field leaves its own filter out of its counts."""
     return await _facets(request, call, services)
 

@@ -1,25 +1,27 @@
 """Whether the process lives, and whether it can answer."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 
 from server.errors import Starting, Stopping
 from server.problems import problem
 from server.services import Shared
+from server.shapes import Shaped
+from server.shapes.indexes import Alive, Ready
 from server.stopping import STOPPING
 
 router = APIRouter(tags=["operation"])
 
 
 @router.get("/healthz")
-async def healthz() -> dict[str, Any]:
+async def healthz() -> Annotated[dict[str, Any], Shaped(Alive)]:
     """Say that the process lives."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
-async def readyz(services: Shared) -> dict[str, Any]:
+async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
     """Say that questions can be answered; of the index that calls mean, why it cannot be opened.
 
     Names and reasons in words are for who has a key: `/api/v1/indexes`.

@@ -1,9 +1,9 @@
 """The indexes that there are, and what they are made of."""
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 
 from indexer.console import as_record, describe_vectors
 from indexer.errors import IndexerError
@@ -11,19 +11,23 @@ from indexer.manifest import Manifest
 from indexer.remedies import describe_error
 from server.gate import Read
 from server.services import Services, Shared
+from server.shapes import Shaped
+from server.shapes.indexes import Index, Indexes
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
 
 
 @router.get("/indexes")
-async def indexes(services: Shared, _: Read) -> dict[str, Any]:
+async def indexes(services: Shared, _: Read) -> Annotated[dict[str, Any], Shaped(Indexes)]:
     """List the indexes; one that cannot be read is there with its error."""
     names = await services.indexes.names()
     return {"indexes": await asyncio.gather(*(_described(services, name) for name in names))}
 
 
 @router.get("/indexes/{name}")
-async def index(name: str, services: Shared, _: Read) -> dict[str, Any]:
+async def index(
+    name: Annotated[str, Path(examples=["sample"])], services: Shared, _: Read
+) -> Annotated[dict[str, Any], Shaped(Index)]:
     """Say what an index is made of."""
     return _of_manifest(services, await services.indexes.manifest(name))
 

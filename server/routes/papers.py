@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 
 from retriever.paper_page import paper_page
 from retriever.paper_page import passage as passage_with_paper
@@ -10,6 +10,8 @@ from server.gate import Search
 from server.leaving import while_connected
 from server.requests import IndexName
 from server.services import Shared
+from server.shapes import Shaped
+from server.shapes.papers import Paper, PassageOfPaper
 
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 
@@ -18,8 +20,12 @@ Index = Annotated[IndexName, Query()]
 
 @router.get("/papers/{doc_id:path}")
 async def paper(
-    request: Request, doc_id: str, services: Shared, _: Search, index: Index = None
-) -> dict[str, Any]:
+    request: Request,
+    doc_id: Annotated[str, Path(examples=["SAMPLE-BAT-011"])],
+    services: Shared,
+    _: Search,
+    index: Index = None,
+) -> Annotated[dict[str, Any], Shaped(Paper)]:
     """Return a paper's record and passages, what it cites, what cites it, and similar papers."""
     name = await services.indexes.chosen(index)
     finding = paper_page(await services.indexes.get(name), doc_id)
@@ -28,8 +34,12 @@ async def paper(
 
 @router.get("/passages/{passage_id:path}")
 async def passage(
-    request: Request, passage_id: str, services: Shared, _: Search, index: Index = None
-) -> dict[str, Any]:
+    request: Request,
+    passage_id: Annotated[str, Path(examples=["SAMPLE-BAT-001@en"])],
+    services: Shared,
+    _: Search,
+    index: Index = None,
+) -> Annotated[dict[str, Any], Shaped(PassageOfPaper)]:
     """Return a passage with its paper's record."""
     name = await services.indexes.chosen(index)
     finding = passage_with_paper(await services.indexes.get(name), passage_id)

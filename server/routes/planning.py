@@ -1,6 +1,6 @@
 """Keywords and queries of a question, for a person to edit and to search with."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 
@@ -10,19 +10,25 @@ from server.gate import Search
 from server.leaving import while_connected
 from server.requests import SearchCall
 from server.services import Services, Shared
+from server.shapes import Shaped
+from server.shapes.searches import ChosenKeywords, PlannedSearch
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
 
 @router.post("/keywords")
-async def keywords(request: Request, call: SearchCall, services: Shared, _: Search) -> dict[str, Any]:
+async def keywords(
+    request: Request, call: SearchCall, services: Shared, _: Search
+) -> Annotated[dict[str, Any], Shaped(ChosenKeywords)]:
     """Choose the keywords of a question."""
     planned = await _planned(request, call, services, "keywords")
     return {name: value for name, value in planned.items() if name != "queries"}
 
 
 @router.post("/queries")
-async def queries(request: Request, call: SearchCall, services: Shared, _: Search) -> dict[str, Any]:
+async def queries(
+    request: Request, call: SearchCall, services: Shared, _: Search
+) -> Annotated[dict[str, Any], Shaped(PlannedSearch)]:
     """Make the queries of a question, from given keywords or its own."""
     return await _planned(request, call, services, "plan")
 

@@ -3,26 +3,53 @@
 import asyncio
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Request
+from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 
 from retriever.rerun import compare
 from retriever.search_record import SearchRecord, search_record
 from retriever.search_record_files import as_json, as_report
 from server.gate import Search
-from server.requests import SearchCall
+from server.requests import QUESTION, SearchCall
 from server.searching import searched
 from server.services import Shared
+from server.shapes import Shaped
+from server.shapes.searches import Rerun
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
 Form = Literal["json", "markdown"]
+CONTENT = {
+    "application/json": {"schema": {"type": "object", "required": ["search_record", "request", "hits"]}},
+    "text/markdown": {"schema": {"type": "string"}},
+}
+# The least that a record must hold; those that are saved hold more.
+EXAMPLE = {
+    "search_record": 1,
+    "date": "2026-01-31T09:30:00Z",
+    "shrag": "0.1.0",
+    "index": {"name": "sample", "version": 1, "fingerprint": {}},
+    "request": {"question": QUESTION, "k": 3},
+    "applied": {
+        "title_weight": 0.6,
+        "keyword_source": "statistics",
+        "keyword_ranking": "tf-idf",
+        "constraints": "question",
+    },
+    "queries": [],
+    "hits": [{"rank": 1, "doc_id": "SAMPLE-BAT-011"}],
+    "filtered": {},
+}
 FORMS = {"json": (as_json, "application/json", "json"), "markdown": (as_report, "text/markdown", "md")}
 
 
-@router.post("/record", response_class=Response)
+@router.post("/record", response_class=Response, responses={200: {"content": CONTENT}})
 async def record(
-    request: Request, call: SearchCall, services: Shared, _: Search, form: Form = "json"
+    request: Request,
+    call: SearchCall,
+    services: Shared,
+    _: Search,
+    form: Annotated[Form, Query(description="of the file", examples=["markdown"])] = "json",
 ) -> Response:
     """Search, and return the record of the search as a file: JSON, which runs again, or Markdown."""
     asked = call.request(services.settings.retriever)
@@ -35,8 +62,8 @@ async def record(
 
 @router.post("/rerun")
 async def rerun(
-    request: Request, saved: Annotated[dict[str, Any], Body()], services: Shared, _: Search
-) -> dict[str, Any]:
+    request: Request, saved: Annotated[dict[str, Any], Body(examples=[EXAMPLE])], services: Shared, _: Search
+) -> Annotated[dict[str, Any], Shaped(Rerun)]:
     """Run the search of a record again, with the settings of today, and say which hits came and went."""
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
     asked = then.request

@@ -10,6 +10,10 @@ from server.leaving import while_connected
 from server.requests import SearchCall
 from server.searching import searched
 from server.services import Services, Shared
+from server.shapes import Shaped
+from server.shapes.searches import SearchResult
+
+FOUND = Annotated[dict[str, Any], Shaped(SearchResult)]
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
@@ -17,13 +21,13 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 @router.get("/search")
 async def search_by_address(
     request: Request, call: Annotated[SearchCall, Query()], services: Shared, _: Search
-) -> dict[str, Any]:
+) -> FOUND:
     """Find the papers that answer a question; the address can be kept and sent."""
     return await _search(request, call, services)
 
 
 @router.post("/search")
-async def search_by_body(request: Request, call: SearchCall, services: Shared, _: Search) -> dict[str, Any]:
+async def search_by_body(request: Request, call: SearchCall, services: Shared, _: Search) -> FOUND:
     """Find the papers that answer a question."""
     return await _search(request, call, services)
 

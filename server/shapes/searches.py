@@ -1,0 +1,293 @@
+"""What a search gives: keywords, queries, hits, counts, and why a passage has its rank."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+Language = Literal["ko", "en", "other"]
+Mark = Annotated[list[int], Field(min_length=2, max_length=2, description="[start, end) in code points")]
+
+
+class Keyword(TypedDict):
+    """A word that is searched for; the most important stands first."""
+
+    text: str
+    language: Language
+    weight: float
+
+
+class Counterpart(TypedDict):
+    """What stands for a word in the other language, or beside it."""
+
+    text: str
+    origin: Annotated[str, Field(description="corpus, general, user, synonym, abbreviation or sound")]
+
+
+class Concept(TypedDict):
+    """A thing that the question is about, and what else it is called."""
+
+    text: str
+    weight: float
+    counterparts: list[Counterpart]
+
+
+class Bridge(TypedDict):
+    """A name that one passage holds and that another was searched by."""
+
+    text: str
+    passage_id: str
+
+
+class PlannedQuery(TypedDict):
+    """A query by its name, as a person would type it."""
+
+    name: Annotated[str, Field(description="question, SQ10 … SQ1, nearest", examples=["SQ7"])]
+    query: Annotated[str, Field(examples=["cell OR spread OR runaway"])]
+
+
+class SentQuery(PlannedQuery):
+    """A query that was sent; `added` papers of its hits no query before it had found."""
+
+    hits: int
+    added: int
+
+
+class Hit(TypedDict):
+    """A paper found, by its best passage."""
+
+    rank: Annotated[int, Field(ge=1)]
+    passage_id: str
+    doc_id: str
+    score: Annotated[float, Field(description="to be compared within one search only")]
+    title: str
+    title_marks: list[Mark]
+    year: NotRequired[int]
+    journal: NotRequired[str]
+    authors: NotRequired[list[str]]
+    lang: Annotated[Language, Field(description="of the passage")]
+    snippet: str
+    snippet_marks: list[Mark]
+    found_by: Annotated[list[int], Field(description="n of each SQn that found it")]
+    found_by_names: list[str]
+
+
+class Exclusion(TypedDict):
+    """Words that the question leaves out, and where it says so."""
+
+    text: str
+    operator: str
+    start: int
+    end: int
+    tokens: list[str]
+
+
+class Years(TypedDict):
+    """Years that the question asks for, bounds included; null is open."""
+
+    first: int | None
+    last: int | None
+    text: str
+    start: int
+    end: int
+
+
+class Constraints(TypedDict):
+    """What a question says about the papers that it wants."""
+
+    exclusions: list[Exclusion]
+    years: list[Years]
+    strict_time: Annotated[bool, Field(description="whether papers of other years were left out")]
+
+
+class Filtered(TypedDict):
+    """How many hits were left out."""
+
+    incomplete: NotRequired[Annotated[int, Field(description="papers without an abstract")]]
+    duplicates: NotRequired[int]
+
+
+class AppliedSearch(TypedDict):
+    """The configuration that took effect; null for an option without a use in the method."""
+
+    method: str
+    order: Annotated[str, Field(description="how the hits were ordered, in words")]
+    title_weight: float | None
+    keyword_source: str | None
+    keyword_count: int | None
+    keyword_ranking: str | None
+    hits_per_query: int | None
+    count_repeats: bool | None
+    candidates: str | None
+    without: list[str] | None
+    vectors: str
+    vectors_unused: Annotated[str, Field(description="why vectors had no part in the order")]
+    reranker: str
+    rerank_depth: int | None
+    drop_incomplete: bool
+    constraints: str | None
+    this_year: int | None
+    skip: list[str]
+    failures: Annotated[list[str], Field(description="of models that the search went on without")]
+
+
+class Found(TypedDict):
+    """A question and what was found for it."""
+
+    index: str
+    question: str
+    method: str
+    version: Annotated[int | None, Field(description="of the index")]
+    keywords: list[Keyword]
+    concepts: list[Concept]
+    bridges: list[Bridge]
+    queries: list[SentQuery]
+    hits: list[Hit]
+    filtered: Filtered
+    order: str
+    applied: AppliedSearch | None
+    evidence_score: Annotated[float | None, Field(description="likelihood that the hits hold an answer")]
+    constraints: Constraints
+    notes: Annotated[
+        list[str], Field(description="for a reader: what was done otherwise than asked, and why")
+    ]
+    milliseconds: Annotated[dict[str, float], Field(description="by stage")]
+
+
+class SearchResult(Found):
+    """The hits of a search and how they came about."""
+
+    fingerprint: Annotated[dict[str, str], Field(description="by what the index was analysed and built")]
+
+
+class ChosenKeywords(TypedDict):
+    """The keywords of a question, to be edited."""
+
+    index: str
+    question: str
+    keywords: list[Keyword]
+    constraints: Constraints
+    notes: list[str]
+
+
+class PlannedSearch(ChosenKeywords):
+    """The keywords and queries of a question, to be edited."""
+
+    queries: list[PlannedQuery]
+
+
+class ScorePart(TypedDict):
+    """A part of a score: value × weight."""
+
+    value: float
+    weight: float
+    contribution: float
+
+
+class Explanation(TypedDict):
+    """What a passage's rank depends on; the contributions of `features` add up to `order_score`."""
+
+    index: str
+    passage_id: str
+    method: str
+    rank: Annotated[int | None, Field(description="of its paper; null where the search does not show it")]
+    shown: Annotated[str, Field(description="the passage by which the paper is shown")]
+    order_score: Annotated[float | None, Field(description="null where the passage was not found")]
+    reranker: str
+    features: dict[str, ScorePart]
+    cosine: float | None
+    concepts: list[dict[str, Any]]
+    spellings: dict[str, list[str]]
+    constraints: list[dict[str, Any]]
+    feedback: list[dict[str, Any]]
+    names: list[str]
+    bridges: list[dict[str, Any]]
+    uncovered: dict[str, float]
+    score: Annotated[float, Field(description="BM25 of the first query: the sum of `terms`")]
+    terms: list["TermScore"]
+    lines: Annotated[list[str], Field(description="the same in words")]
+
+
+class TermScore(TypedDict):
+    """What a token of the first query adds to the BM25 score of the passage."""
+
+    token: str
+    field: str
+    weight: float
+    frequency: float
+    document_frequency: int
+    idf: float
+    score: float
+
+
+class FacetValue(TypedDict):
+    """A value with its papers; null stands for papers that have none."""
+
+    value: int | str | None
+    papers: int
+
+
+class Facet(TypedDict):
+    """The values of a field."""
+
+    values: list[FacetValue]
+    others: Annotated[int, Field(description="how many values more there are")]
+
+
+class FacetsOfFields(TypedDict):
+    """The fields that are counted."""
+
+    year: Facet
+    lang: Facet
+    journal: Facet
+
+
+class Facets(TypedDict):
+    """How many papers match, by field."""
+
+    index: str
+    papers: int
+    exact: Annotated[bool, Field(description="false where counts are estimates")]
+    version: int
+    facets: FacetsOfFields
+
+
+class NamedPaper(TypedDict):
+    """A paper by id and title."""
+
+    doc_id: str
+    title: str
+
+
+class MovedPaper(TypedDict):
+    """A paper that has another rank than then."""
+
+    doc_id: str
+    then: int
+    now: int
+
+
+class ChangedValue(TypedDict):
+    """What is otherwise than then: of the index, the settings or the queries."""
+
+    what: str
+    then: Any
+    now: Any
+
+
+class Comparison(TypedDict):
+    """Whether a search that was run again found the same papers in the same order."""
+
+    same: bool
+    found: int
+    came: list[NamedPaper]
+    went: list[NamedPaper]
+    moved: list[MovedPaper]
+    changed: list[ChangedValue]
+
+
+class Rerun(TypedDict):
+    """A search that was run again: what came and went, and its new record."""
+
+    comparison: Comparison
+    record: dict[str, Any]

@@ -1,0 +1,210 @@
+"""The description of the API (OpenAPI) is true: shapes, examples, defaults, events, refusals."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+from jsonschema import Draft202012Validator
+from starlette.testclient import TestClient
+
+from server.app import create_app
+from server.problems import CODES, PROBLEMS
+from server.settings import ServerSettings
+from server.shapes.events import EVENTS
+from tests.generator.sample_index import ENGLISH, settings_of
+from tests.indexer.corpora import ROOT
+from tests.server.sse import events_of
+
+COMPONENTS = "#/components/schemas/"
+STREAM = "text/event-stream"
+
+
+@pytest.fixture(scope="module")
+def api(sample_home):
+    app = create_app(settings_of(sample_home), ServerSettings())
+    with TestClient(app, base_url="http://localhost") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def description(api):
+    return api.get("/openapi.json").json()
+
+
+def operations(description):
+    for path, calls in description["paths"].items():
+        if path.startswith(("/api/v1/", "/healthz", "/readyz")):
+            for method, call in calls.items():
+                yield method, path, call
+
+
+def validator(description, schema):
+    return Draft202012Validator({**schema, "components": description["components"]})
+
+
+def undescribed(description, schema, value, path=""):
+    """Name the keys of a value that its schema does not speak of."""
+    while "$ref" in schema:
+        schema = description["components"]["schemas"][schema["$ref"].removeprefix(COMPONENTS)]
+    for option in schema.get("anyOf", ()):
+        if validator(description, option).is_valid(value):
+            return undescribed(description, option, value, path)
+    if isinstance(value, dict) and "properties" in schema:
+        return [
+            found
+            for key, part in value.items()
+            for found in (
+                undescribed(description, schema["properties"][key], part, f"{path}.{key}")
+                if key in schema["properties"]
+                else [f"{path}.{key}"]
+            )
+        ]
+    if isinstance(value, list) and "items" in schema:
+        return [
+            found for part in value for found in undescribed(description, schema["items"], part, f"{path}[]")
+        ]
+    return []
+
+
+def assert_as_described(description, schema, value):
+    errors = [error.message for error in validator(description, schema).iter_errors(value)]
+    assert errors == []
+    assert undescribed(description, schema, value) == []
+
+
+def body_examples(description, call):
+    media = call["requestBody"]["content"]["application/json"]
+    schema = media["schema"]
+    if "$ref" in schema:
+        schema = description["components"]["schemas"][schema["$ref"].removeprefix(COMPONENTS)]
+    return media.get("examples") or schema["examples"]
+
+
+def examples_of_calls(description, api):
+    """Yield each call with the examples that its description gives, as (call, response)."""
+    for method, path, call in operations(description):
+        if path == "/api/v1/session":
+            continue
+        if method == "post":
+            for body in body_examples(description, call):
+                yield path, call, api.post(path, json=body)
+            continue
+        parts = {part["name"]: part for part in call.get("parameters", ())}
+        address = path
+        for name in re.findall(r"\{(\w+)\}", path):
+            address = address.replace(f"{{{name}}}", quote(example(parts[name]), safe=""))
+        given = {
+            name: example(part)
+            for name, part in parts.items()
+            if part["in"] == "query" and part.get("required")
+        }
+        if path == "/api/v1/export":
+            given["ids"] = example(parts["ids"])
+        yield path, call, api.get(address, params=given)
+
+
+def example(part):
+    return part["schema"]["examples"][0]
+
+
+def test_each_call_has_a_name_of_its_own_a_summary_and_its_refusals(description):
+    names = [call["operationId"] for _, _, call in operations(description)]
+    assert len(names) == len(set(names))
+    assert {"search_get", "search_post", "ask_get", "ask_post", "papers_one_get"} <= set(names)
+    for _, _, call in operations(description):
+        assert re.fullmatch(r"[a-z][a-z_]+", call["operationId"])
+        assert call["summary"]
+        assert {"404", "422", "429", "500", "503"} <= call["responses"].keys()
+        for status, response in call["responses"].items():
+            if not status.startswith("2"):
+                assert list(response["content"]) == ["application/problem+json"]
+
+
+def test_each_reference_leads_somewhere(description):
+    references = set(re.findall(r'"\$ref": ?"([^"]+)"', str(description).replace("'", '"')))
+    assert references
+    schemas = {COMPONENTS + name for name in description["components"]["schemas"]}
+    assert references <= schemas
+
+
+def test_each_default_and_each_example_is_as_its_own_description_says(description):
+    checked = 0
+    described = [
+        (part["schema"], call["operationId"], part["name"])
+        for _, _, call in operations(description)
+        for part in call.get("parameters", ())
+    ]
+    described += [
+        (part, name, key)
+        for name, schema in description["components"]["schemas"].items()
+        for key, part in schema.get("properties", {}).items()
+    ]
+    for schema, *where in described:
+        for value in [*schema.get("examples", ()), *([schema["default"]] if "default" in schema else ())]:
+            assert validator(description, schema).is_valid(value), (where, value)
+            checked += 1
+    assert checked > 100
+
+
+def test_each_part_of_a_call_has_an_example_and_words(description):
+    for _, _, call in operations(description):
+        for part in call.get("parameters", ()):
+            assert part["schema"].get("examples"), (call["operationId"], part["name"])
+            if part["in"] == "query":
+                assert part["description"], (call["operationId"], part["name"])
+
+
+def test_each_example_is_answered_as_described(description, api):
+    answered = 0
+    for path, call, response in examples_of_calls(description, api):
+        assert response.status_code == 200, (path, response.text)
+        media = response.headers["content-type"]
+        contents = call["responses"]["200"]["content"]
+        described = {kind.partition(";")[0]: content for kind, content in contents.items()}
+        content = described[media.partition(";")[0]]
+        if media.startswith("application/json"):
+            assert_as_described(description, content["schema"], response.json())
+        answered += 1
+    assert answered > 15
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"question": ENGLISH, "method": "paper", "k": 50},
+        {"question": ENGLISH, "method": "or", "year": "2019..2024", "lang": "ko"},
+        {"question": '제목:"고체 전해질" OR moisture', "method": "boolean"},
+        {"question": "battery without cobalt since 2019", "exclude": ["solid"], "strict_time": True},
+        {"question": "🙂"},
+        {"question": "해석이 무엇이냐", "keywords": ["배터리", "cell"], "skip": ["SQ1"]},
+    ],
+    ids=["paper", "or", "boolean", "constraints", "emoji", "edited"],
+)
+def test_other_searches_and_answers_are_as_described_too(description, api, call):
+    found = api.post("/api/v1/search", json=call)
+    assert found.status_code == 200, found.text
+    assert_as_described(description, {"$ref": f"{COMPONENTS}SearchResult"}, found.json())
+    call.pop("k", None)
+    answered = api.post("/api/v1/ask", json=call)
+    assert answered.status_code == 200, answered.text
+    assert_as_described(description, {"$ref": f"{COMPONENTS}AnswerResult"}, answered.json())
+
+
+def test_each_event_of_a_stream_is_as_described(description, api):
+    described = {
+        each["properties"]["event"]["const"]: each["properties"]["data"]["contentSchema"]
+        for each in description["paths"]["/api/v1/ask"]["post"]["responses"]["200"]["content"][STREAM][
+            "itemSchema"
+        ]["oneOf"]
+    }
+    response = api.post("/api/v1/ask", json={"question": ENGLISH}, headers={"Accept": STREAM})
+    events = list(events_of(response.text.splitlines()))
+    assert {"step", "keywords", "queries", "evidence", "sentence", "done"} <= {each.name for each in events}
+    for event in events:
+        assert_as_described(description, described[event.name], event.data)
+
+
+def test_the_documentation_names_each_code_and_each_event():
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    codes = {code for _, code in PROBLEMS.values()} | set(CODES.values()) | {"unexpected"}
+    assert [name for name in (*sorted(codes), *EVENTS) if f"`{name}`" not in page] == []
