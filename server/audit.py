@@ -1,6 +1,8 @@
 """The audit log: who asked what, when and from where; JSON lines in a file of its own."""
 
+import errno
 import os
+import stat
 from pathlib import Path
 from typing import Any, Self
 
@@ -70,4 +72,8 @@ class AuditLog:
 
     def _open(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        self._file = os.open(path, flags, 0o600)
+        opened = os.open(path, flags, 0o600)
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            os.close(opened)
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        self._file = opened

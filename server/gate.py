@@ -93,8 +93,9 @@ class Gate:
         visit.charged = ""  # a second piece of work counts by itself
         places = self.places[work]
         async with AsyncExitStack() as held:
-            with _counting_refusals(work):
+            with _counting_refusals(work), metrics.WAITING.labels(work).track_inprogress():
                 waited_s = await held.enter_async_context(places.taken(visit.caller.counted_as))
+            held.enter_context(metrics.RUNNING.labels(work).track_inprogress())
             metrics.WAITED.labels(work).observe(waited_s)
             try:
                 async with asyncio.timeout(self._seconds[work]) as limit:

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from generator.request import Settings
 from indexer.settings import IndexerSettings
 from server.app import create_app
+from server.audit import AuditLog
 from server.protection import require_protection
 from server.settings import ServerSettings
 from server.shared_files import shared_folder
@@ -40,9 +41,11 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     `listening` is told the address as soon as connections are taken there. A stop by a signal exits with 0, a
     worker that cannot start with 1. Raises:
         NotProtected: everybody could ask, and nobody has said that they may.
-        OSError: the address cannot be listened at.
+        OSError: the address cannot be listened at, or the audit log not be written.
     """
     require_protection(server, IndexerSettings().home)
+    with AuditLog(server.audit_file):  # told now rather than by each worker
+        pass
     for name, value in server.model_dump(mode="json").items():
         os.environ[f"SHRAG_SERVER__{name.upper()}"] = "" if value is None else str(value)
     config = uvicorn.Config(

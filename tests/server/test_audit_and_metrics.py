@@ -1,0 +1,156 @@
+"""What is kept of calls: the audit log, metrics, log lines; and what is kept nowhere."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from server.audit import AuditLog
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.indexer.corpora import ROOT, environment_of
+from tests.server.running import serving, shrag
+
+PATIENCE_S = 60
+SECRET = "a-question-that-stands-nowhere"
+SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? ([0-9.e+-]+|NaN|\+Inf)$")
+
+
+def lines_of(path):
+    """Return the records of an audit log."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def metrics_of(server, headers=None):
+    """Return the samples of /metrics, by name and labels."""
+    text = httpx.get(f"{server.url}/metrics", headers=headers, timeout=PATIENCE_S).raise_for_status().text
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            sample = SAMPLE.fullmatch(line)
+            assert sample, line
+            found[sample[1], sample[2] or ""] = float(sample[3])
+    return found
+
+
+def test_the_audit_log_says_who_asked_what_where_and_when(sample_home, tmp_path):
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    key = shrag(tmp_path, "keys", "create", "--label", 'room\n{"key": "forged"}').stdout.strip()
+    audit = tmp_path / "audit.jsonl"
+    with serving(tmp_path, tmp_path / "log", server__audit_file=audit) as server:
+        headers = {"X-API-Key": key, "X-Request-ID": "r-1"}
+        call = {"question": SECRET, "index": NAME, "k": 3}
+        httpx.post(f"{server.url}/api/v1/search", json=call, headers=headers, timeout=PATIENCE_S)
+        httpx.get(f"{server.url}/api/v1/search", params={"question": SECRET, "key": key})
+        httpx.get(f"{server.url}/%0a{{forged}}", headers=headers)
+        httpx.get(f"{server.url}/healthz")
+
+    found, refused, unknown = lines_of(audit)
+    assert found["key"] == key.split("_")[1]
+    assert found["label"] == 'room\n{"key": "forged"}'
+    assert (found["method"], found["route"], found["status"]) == ("POST", "/api/v1/search", 200)
+    assert (found["index"], found["hits"], found["request_id"]) == (NAME, 3, "r-1")
+    assert found["address"] == "127.0.0.1"
+    assert found["time"].endswith("+00:00")
+    assert (refused["key"], refused["status"]) == (None, 401)
+    assert unknown["status"] == 404
+    text = audit.read_text("utf-8")
+    assert SECRET not in text
+    assert key not in text
+    assert "forged}" not in text.replace('{\\"key\\": \\"forged\\"}', "")
+
+
+def test_questions_stand_in_it_only_where_that_is_switched_on(sample_home, tmp_path):
+    audit = tmp_path / "audit.jsonl"
+    settings = {"server__audit_file": audit, "server__audit_questions": True}
+    with serving(sample_home, tmp_path / "log", **settings) as server:
+        hostile = 'x\n{"key": "forged"}\u2028\u202e'
+        httpx.post(f"{server.url}/api/v1/search", json={"question": hostile}, timeout=PATIENCE_S)
+
+    (line,) = audit.read_text("utf-8").splitlines()
+    assert json.loads(line)["question"] == hostile
+    assert "\u202e" not in line
+
+
+def test_a_rotated_audit_log_is_opened_anew(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    with AuditLog(path) as log:
+        log.write({"n": 1})
+        path.rename(tmp_path / "audit.1")
+        log.write({"n": 2})
+        path.unlink()
+        log.write({"n": 3})
+
+    assert lines_of(tmp_path / "audit.1") == [{"n": 1}]
+    assert lines_of(path) == [{"n": 3}]
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_processes_add_whole_lines_to_one_audit_log(tmp_path):
+    script = (
+        "import sys; from pathlib import Path; from server.audit import AuditLog\n"
+        "with AuditLog(Path(sys.argv[1])) as log:\n"
+        "    for n in range(500): log.write({'n': n, 'text': '가' * 2000})\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "audit")]
+    writers = [subprocess.Popen(command, env=environment_of(tmp_path), cwd=ROOT) for _ in range(3)]
+
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    assert sorted(record["n"] for record in lines_of(tmp_path / "audit")) == sorted([*range(500)] * 3)
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("/etc/hostname")])
+def test_an_audit_log_that_cannot_be_written_is_told_at_the_start(tmp_path, make):
+    make(tmp_path / "audit")
+    done = shrag(tmp_path, "serve", "--port", "0", server__audit_file=tmp_path / "audit")
+
+    assert done.returncode == 1
+    assert "audit" in done.stderr
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_metrics_count_all_processes_and_name_routes_not_questions(sample_home, tmp_path, workers):
+    with serving(sample_home, tmp_path / "log", server__workers=workers) as server:
+        for _ in range(6):
+            call = {"question": f"{SECRET} {ENGLISH}"}
+            httpx.post(f"{server.url}/api/v1/search", json=call, timeout=PATIENCE_S)
+        httpx.post(f"{server.url}/api/v1/ask", json={"question": ENGLISH}, timeout=PATIENCE_S)
+        stream = {"Accept": "text/event-stream"}
+        httpx.post(f"{server.url}/api/v1/ask", json={"question": ENGLISH}, headers=stream, timeout=PATIENCE_S)
+        for path in ("/nothing", f"/{SECRET}", f"/api/v1/indexes/{SECRET}"):
+            httpx.get(server.url + path)
+        httpx.request(SECRET.upper(), f"{server.url}/healthz")
+        found = metrics_of(server)
+
+    assert found["shrag_calls_total", 'method="POST",route="/api/v1/search",status="200"'] == 6
+    assert found["shrag_calls_total", 'method="GET",route="",status="404"'] == 2
+    assert found["shrag_calls_total", 'method="GET",route="/api/v1/indexes/{name}",status="404"'] == 1
+    assert found["shrag_searches_total", f'index="{NAME}",method="shrag"'] == 8
+    answers = {labels: value for (name, labels), value in found.items() if name == "shrag_answers_total"}
+    assert sum(answers.values()) == 2
+    assert found["shrag_first_event_seconds_count", 'route="/api/v1/ask"'] == 1
+    assert found["shrag_queue_wait_seconds_count", 'work="search"'] == 6
+    assert any(name == "shrag_search_stage_seconds_count" for name, _ in found)
+    assert found["shrag_index_version", f'index="{NAME}"'] == 1
+    assert found["shrag_running", 'work="search"'] == 0
+    assert SECRET not in str(found)
+    assert len(found) < 2_000
+
+
+def test_refusals_are_counted(sample_home, tmp_path):
+    limits = {"server__searches_per_minute": 1, "server__search_burst": 1}
+    with serving(sample_home, tmp_path / "log", "--open", **limits) as server:
+        elsewhere = {"X-Forwarded-For": "198.51.100.1"}
+        for _ in range(3):
+            call = {"question": ENGLISH}
+            httpx.post(f"{server.url}/api/v1/search", json=call, headers=elsewhere, timeout=PATIENCE_S)
+        key = shrag(sample_home, "keys", "create", "--scope", "admin").stdout.strip()
+        try:
+            found = metrics_of(server, {"X-API-Key": key})
+        finally:
+            (sample_home / ".keys.sqlite").unlink()
+
+    assert found["shrag_refused_total", 'why="rate",work="search"'] == 2
