@@ -32,7 +32,7 @@ from server.settings import ServerSettings
 OPEN_PATHS = frozenset(
     "/ /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session".split()
 )
-OPEN_FOLDERS = ("/page/", "/docs/")
+OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last for other ways to sign in
 # What work a call is, as far as its path says; of other paths the gate is told when they are read.
 WORK_OF: dict[str, Work] = {
     "/api/v1/search": "search",
@@ -40,12 +40,16 @@ WORK_OF: dict[str, Work] = {
     "/api/v1/keywords": "search",
     "/api/v1/queries": "search",
     "/api/v1/explain": "search",
+    "/api/v1/facets": "search",
+    "/api/v1/export": "search",
+    "/api/v1/record": "search",
+    "/api/v1/rerun": "search",
+    "/plain": "search",
     "/v1/chat/completions": "ask",
 }
 SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 WRONG_KEYS = Rate(per_minute=60, burst=20)  # of an address
 LONGEST_URL = 16_000  # bytes of path and query: a question in an address may have some thousand letters
-SENT_WITHIN_S = 60.0  # a piece of an answer, to a reader that takes it
 
 log = get_logger("server")
 
@@ -184,8 +188,7 @@ class _Answer:
             message = {**message, "headers": with_defaults(own, self._headers)}
         elif self._streams and self.first_event_s is None and message.get("body"):
             self.first_event_s = time.perf_counter() - self.began
-        async with asyncio.timeout(SENT_WITHIN_S):
-            await self._send(message)
+        await self._send(message)
 
 
 def _request_id(scope: Scope) -> str:

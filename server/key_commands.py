@@ -35,6 +35,8 @@ def create(label: str, scope: Scope, indexes: tuple[str, ...], expires: str | No
     for name in indexes:
         if not NAME.fullmatch(name):
             raise InvalidCall(f"{name!r} cannot name an index")
+    if scope == "admin" and indexes:
+        raise InvalidCall("a key of the scope admin opens all indexes", remedy="leave --index out")
     text, key = make_key(
         label, scope, tuple(dict.fromkeys(indexes)), end_of(expires, now) if expires else None
     )

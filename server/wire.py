@@ -4,6 +4,7 @@
 |---|---|
 | bytes of a request's line and headers, their number | 431, closed |
 | seconds until they have arrived | 408, closed |
+| seconds in which a reader takes what waits to be sent | closed |
 | connections open at once | the one idle longest is closed; where all are busy, the newest: 429 |
 """
 
@@ -17,6 +18,7 @@ from server import metrics
 MOST_HEAD_BYTES = 32_768
 MOST_HEADERS = 100
 HEAD_S = 10.0
+TAKEN_WITHIN_S = 60.0
 
 TOO_LARGE = "431 Request Header Fields Too Large"
 TOO_SLOW = "408 Request Timeout"
@@ -41,6 +43,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._too_large = False
         self._timer: asyncio.TimerHandle | None = None
+        self._unsent: asyncio.TimerHandle | None = None
         self._last_heard = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -58,6 +61,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
         metrics.CONNECTIONS.dec()
         self._stop_timer()
+        self._taken()
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, unless it is too much of a head."""
@@ -71,6 +75,16 @@ class BoundedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._in_head and self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
             self._refuse(TOO_LARGE)
+
+    def pause_writing(self) -> None:
+        """Wait until the reader takes what lies ready, but not for ever."""
+        super().pause_writing()
+        self._unsent = self.loop.call_later(TAKEN_WITHIN_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on, as the reader takes it."""
+        super().resume_writing()
+        self._taken()
 
     def on_url(self, url: bytes) -> None:
         """Take a piece of the address."""
@@ -120,6 +134,11 @@ class BoundedProtocol(HttpToolsProtocol):
             self._timer.cancel()
             self._timer = None
 
+    def _taken(self) -> None:
+        if self._unsent is not None:
+            self._unsent.cancel()
+            self._unsent = None
+
     def _head_late(self) -> None:
         self._timer = None
         if self._is_idle:
@@ -139,7 +158,7 @@ class BoundedProtocol(HttpToolsProtocol):
             if isinstance(each, BoundedProtocol) and each is not self and each._is_idle  # noqa: SLF001
         ]
         if idle:
-            min(idle, key=lambda each: each._last_heard).transport.close()  # noqa: SLF001
+            min(idle, key=lambda each: each._last_heard).transport.abort()  # noqa: SLF001
         else:
             self._refuse(TOO_MANY)
 

@@ -333,3 +333,17 @@ def test_hostile_json_is_told_in_a_problem(guarded):
         )
         assert answer.status_code in {400, 422}
         assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_reader_who_takes_nothing_holds_no_place(sample_home, tmp_path):
+    """What is not taken waits in the connection; the work is done, and its place is free for others."""
+    with serving(sample_home, tmp_path / "log", server__searches_at_once=1) as server, ExitStack() as held:
+        body = json.dumps({"question": ENGLISH, "k": 100}).encode()
+        call = SEARCH + b"Content-Length: %d\r\n\r\n" % len(body) + body
+        for _ in range(5):
+            connection = held.enter_context(connected(server))
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            connection.sendall(call * 3)
+        ends = time.monotonic() + PATIENCE_S
+        while not answers(server):
+            assert time.monotonic() < ends

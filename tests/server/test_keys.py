@@ -74,12 +74,12 @@ def test_a_key_is_shown_once_on_standard_output_and_kept_as_a_hash(tmp_path):
 
 
 def test_listed_as_json_a_key_has_all_but_itself(tmp_path):
-    key = make(tmp_path, "--scope", "admin", "--index", "a", "--index", "b", "--expires", "2099-01-31")
+    key = make(tmp_path, "--index", "a", "--index", "b", "--expires", "2099-01-31")
 
     (record,) = json.loads(shrag(tmp_path, "keys", "list", "--json").stdout)["keys"]
 
     assert record["id"] == id_of(key)
-    assert (record["scope"], record["indexes"]) == ("admin", ["a", "b"])
+    assert (record["scope"], record["indexes"]) == ("read", ["a", "b"])
     assert record["expires"] == "2099-01-31T23:59:59+00:00"
     assert (record["last_used"], record["state"]) == (None, "active")
 
@@ -92,6 +92,7 @@ def test_listed_as_json_a_key_has_all_but_itself(tmp_path):
         ("create", "--expires", "0d"),
         ("create", "--index", "../x"),
         ("create", "--scope", "root"),
+        ("create", "--scope", "admin", "--index", "a"),
         ("create", "--label", "x" * 101),
         ("revoke", "unknown"),
     ],
