@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.answer_events import AnswerEvent
+from generator.answers import NO_ANSWER
 from generator.quoting import DOUBTS, quoted
 from indexer.papers import language_of
 from server.addresses import known_by
@@ -136,10 +137,7 @@ class CitedText:
         """Write what the whole answer alone tells: that there is none, other checks, notes, references."""
         paragraphs = []
         if answer["abstained"]:
-            written = [
-                record["text"] for record in answer["sentences"] if record["section"] == "introduction"
-            ]
-            paragraphs.append(answer["introduction"].removesuffix(" ".join(written)).strip())
+            paragraphs.append(NO_ANSWER[self._language][1])
         paragraphs += self._checked_again(answer["sentences"])
         paragraphs += [f"{self._words['note']}: {harmless(note)}" for note in notes]
         if self.references:

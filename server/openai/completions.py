@@ -16,6 +16,8 @@ from server.openai.errors import error_response, openai_error
 from server.openai.pieces import Admitted, End, Piece
 
 END = b"data: [DONE]\n\n"
+COMMENT = b": one moment\n\n"
+KEPT_ALIVE_EVERY_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,9 @@ class CompletionStream(Response):
                 await error_response(error)(scope, receive, send)
                 return
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            async for chunk in self._chunks(first):
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            async with kept_alive(send):
+                async for chunk in self._chunks(first):
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": END, "more_body": False})
 
     async def _chunks(self, first: Piece) -> AsyncGenerator[bytes, None]:
@@ -111,6 +114,23 @@ class CompletionStream(Response):
         except Exception as error:  # noqa: BLE001 - the reader is told
             _, body, _ = openai_error(error)
             yield data(body)
+
+
+@asynccontextmanager
+async def kept_alive(send: Send) -> AsyncIterator[None]:
+    """Send a comment now and then, so that no proxy takes a stream for dead while a model thinks."""
+
+    async def comment() -> None:
+        while True:
+            await asyncio.sleep(KEPT_ALIVE_EVERY_S)
+            await send({"type": "http.response.body", "body": COMMENT, "more_body": True})
+
+    commenting = asyncio.create_task(comment())
+    try:
+        yield
+    finally:
+        commenting.cancel()
+        await asyncio.gather(commenting, return_exceptions=True)
 
 
 @asynccontextmanager

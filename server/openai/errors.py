@@ -5,6 +5,7 @@ from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -18,6 +19,21 @@ CODES = {
     "unauthorized": "invalid_api_key",
     "too-busy": "rate_limit_exceeded",
 }
+
+
+class ErrorDetails(BaseModel):
+    """What an error says."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class ErrorBody(BaseModel):
+    """An error in OpenAI's form."""
+
+    error: ErrorDetails
 
 
 class CallRefused(Exception):
@@ -54,7 +70,8 @@ def openai_error(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]
 
 def _body(status: int, message: str, code: str | None, param: str | None) -> dict[str, Any]:
     kind = TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")  # noqa: PLR2004
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    details = ErrorDetails(message=message, type=kind, param=param, code=code)
+    return ErrorBody(error=details).model_dump()
 
 
 def error_response(error: Exception) -> JSONResponse:

@@ -7,14 +7,21 @@ from starlette.responses import Response
 
 from server.gate import Read
 from server.leaving import while_connected
+from server.negotiation import EVENT_STREAM
 from server.openai.calls import ChatCall, asked_by
 from server.openai.completions import Completion, CompletionStream
-from server.openai.errors import CallRefused, OpenAIRoute
+from server.openai.errors import CallRefused, ErrorBody, OpenAIRoute
 from server.openai.models import model, models, require_model
 from server.openai.pieces import pieces_of
 from server.services import Shared
 
-router = APIRouter(prefix="/v1", route_class=OpenAIRoute, tags=["chat programs"])
+router = APIRouter(
+    prefix="/v1",
+    route_class=OpenAIRoute,
+    tags=["chat programs"],
+    responses={"default": {"model": ErrorBody, "description": "An error in OpenAI's form"}},
+)
+STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}}
 
 
 @router.get("/models")
@@ -29,7 +36,7 @@ async def show_model(name: str, services: Shared, _: Read) -> dict[str, Any]:
     return await model(services, name)
 
 
-@router.post("/chat/completions", response_model=None)
+@router.post("/chat/completions", response_model=None, responses=STREAM)
 async def chat_completions(request: Request, call: ChatCall, services: Shared) -> Response | dict[str, Any]:
     """Answer the last question of a conversation from an index, whole or as it arrives.
 

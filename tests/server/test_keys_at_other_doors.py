@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from typing import Any
 
 import httpx
 import openai
 import pytest
 from mcp.client import Client
-from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.indexer.corpora import ROOT, build
@@ -44,7 +46,8 @@ def called(server, key, tool, arguments):
 def test_without_a_key_nothing_is_answered(keyed):
     server, *_ = keyed
     for path in ("/mcp", "/mcp/"):
-        for body in (initialize("2025-06-18"), message("tools/list"), []):
+        bodies: list[Any] = [initialize("2025-06-18"), message("tools/list"), []]
+        for body in bodies:
             answer = httpx.post(f"{server.url}{path}", json=body, headers=HEADERS)
             assert answer.status_code == 401
             assert answer.headers["WWW-Authenticate"].startswith("Bearer")
@@ -58,7 +61,7 @@ def test_a_key_opens_both_doors(keyed):
     server, key, _ = keyed
     client = openai.OpenAI(base_url=f"{server.url}/v1", api_key=key)
     assert [model.id for model in client.models.list()] == ["other", NAME]
-    asked = [{"role": "user", "content": ENGLISH}]
+    asked: Any = [{"role": "user", "content": ENGLISH}]
     assert client.chat.completions.create(model=NAME, messages=asked).choices[0].message.annotations
     found = called(server, key, "search", {"query": ENGLISH, "index": NAME})
     assert found.structured_content["results"]

@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import httpx
 import pytest
@@ -116,7 +117,7 @@ def test_nothing_but_messages_is_written_to_standard_output(sample_home):
         message("tools/call", {"name": "search", "arguments": {"query": ""}}, 3),
     ]
     given = "".join(f"{json.dumps(line)}\n" for line in lines) + "[1]\nno JSON\n\xff\n"
-    done = subprocess.Popen(
+    done: Any = subprocess.Popen(
         [sys.executable, str(ROOT / "shrag.py"), "-v", "mcp", "--name", NAME],
         env=environment_of(sample_home),
         stdin=subprocess.PIPE,
@@ -151,7 +152,7 @@ def test_it_ends_quietly_with_its_client_and_so_does_the_models_work(sample_home
     ]
     with model_served(slowly) as model:
         settings = {"base_url": model.base_url, "model": "tiny-writer", "allow_plain_http": "true"}
-        process = subprocess.Popen(
+        process: Any = subprocess.Popen(
             [sys.executable, str(ROOT / "shrag.py"), "mcp"],
             env=environment_of(sample_home, **{f"llm__{name}": value for name, value in settings.items()}),
             stdin=subprocess.PIPE,
