@@ -1,0 +1,90 @@
+"""The text of an answer as a chat shows it, piece by piece."""
+
+import pytest
+
+from server.cited_text import CitedText, harmless
+
+HITS = [
+    {
+        "passage_id": f"P{number}#1",
+        "doc_id": f"P{number}",
+        "title": f"Title {number}",
+        "paper": {"authors": ["Kim A", "Lee B", "Park C", "Choi D"], "year": 2020, "journal": "Journal"},
+    }
+    for number in (1, 2)
+]
+
+
+def begun(question="Does it help?"):
+    """Return what writes an answer from two papers."""
+    text = CitedText(question, lambda doc_id, passage_id: f"/{doc_id}#{passage_id}")
+    text.evidence(HITS)
+    return text
+
+
+def sentence(text, *citations, section="body", check="supported"):
+    return {"text": text, "section": section, "citations": list(citations), "check": check}
+
+
+def answer(*sentences, abstained=False):
+    return {"sentences": list(sentences), "abstained": abstained}
+
+
+def test_sentences_have_numbers_paragraphs_doubts_and_references():
+    text = begun()
+    sentences = [
+        sentence("It helps.", "P2#1", section="introduction"),
+        sentence("So they say.", "P2#1", "P1#1"),
+        sentence("Or not.", check="unsupported"),
+    ]
+    assert [text.sentence(each) for each in sentences] == [
+        "It helps. [1]",
+        "\n\nSo they say. [1][2]",
+        " Or not. (unsupported)",
+    ]
+    assert text.end(answer(*sentences), ["quoted"]) == (
+        "\n\nNote: quoted\n\n**References**\n\n"
+        "- [1] Kim A, Lee B, Park C et al. (2020). Title 2. Journal /P2#P2#1\n"
+        "- [2] Kim A, Lee B, Park C et al. (2020). Title 1. Journal /P1#P1#1"
+    )
+    marks = [(each.start, each.end, each.reference.number) for each in text.citations]
+    assert marks == [(10, 13, 1), (28, 31, 1), (31, 34, 2)]
+
+
+def test_an_answer_begun_anew_says_so_and_repeats_nothing():
+    text = begun()
+    first, second = sentence("It helps.", "P1#1"), sentence("It costs.", "P1#1")
+    assert text.sentence(first) == "It helps. [1]"
+    assert text.restart("the model broke off") == "\n\n(the model broke off)"
+    assert text.sentence(first) == ""
+    assert text.sentence(second) == "\n\nIt costs. [1]"
+
+
+def test_another_check_of_a_sentence_is_told_at_the_end():
+    text = begun()
+    text.sentence(sentence("It helps.", "P1#1"))
+    text.sentence(sentence("It costs.", "P1#1", check="unsupported"))
+    whole = answer(sentence("It helps.", "P1#1", check="excluded"), sentence("It costs.", "P1#1"))
+    assert "Checked again: sentence 1: excluded; sentence 2: supported" in text.end(whole, [])
+
+
+def test_where_the_papers_do_not_answer_that_is_all():
+    assert begun().end(answer(abstained=True), []) == "The passages found do not answer this question."
+    korean = begun("도움이 되는가?")
+    assert korean.end(answer(abstained=True), []) == "찾은 문헌에는 이 질문에 대한 답이 없습니다."
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("p < .05 and p <.01", "p < .05 and p <.01"),
+        ("<img src=x>", "< img src=x>"),
+        ("<https://evil.test>", "< https://evil.test>"),
+        ("</div><!-- x -->", "< /div>< !-- x -->"),
+        ("![x](http://evil.test)", "!(x)(http://evil.test)"),
+        ("said [1] (supported)", "said (1) supported"),
+        ("two\nlines\u202e", "two lines\\u202e"),
+    ],
+)
+def test_a_text_of_a_paper_forms_no_tag_link_image_or_citation(text, shown):
+    assert harmless(text) == shown
