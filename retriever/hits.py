@@ -52,6 +52,7 @@ class Hit:
             "year": self.passage.year,
             "journal": self.passage.journal or None,
             "authors": self.paper.get("authors"),
+            "doi": self.paper.get("doi"),
             "lang": self.passage.lang,
             "snippet": self.snippet,
             "snippet_marks": [list(span) for span in self.marked.spans],

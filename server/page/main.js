@@ -210,11 +210,12 @@ byId("options-toggle").addEventListener("click", () => showOptions(byId("options
 byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), keywords: null, skip: [] }) : start()));
 byId("open-marked").addEventListener("click", async () => (await import("./exports.js")).showMarked());
 byId("open-history").addEventListener("click", async () => (await import("./history.js")).showHistory((address) => run(fromAddress(address.slice(1)))));
-byId("open-record").addEventListener("click", async () => (await import("./record.js")).showRecord(asked, (again) => run(again)));
+byId("open-record").addEventListener("click", async () => (await import("./record.js")).showRecord(asked, (again, before) => run(again, { before })));
 document.querySelectorAll("[data-show]").forEach((button) => button.addEventListener("click", () => { view(button.dataset.show); byId(button.dataset.show).focus(); }));
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && !document.querySelector("dialog[open]")) { event.preventDefault(); byId("question").focus(); }
 });
+window.addEventListener("offline", () => say(t("problem_offline")));
 window.addEventListener("popstate", () => run(fromAddress(location.search), { push: false }));
 
 openPreferences();

@@ -9,7 +9,7 @@ import { describe } from "./status.js";
 
 const MOST_BYTES = 5_000_000;
 
-/** Offer to save the record of a search, and to run a saved one again by `run(asked)`. */
+/** Offer to save the record of a search, and to run a saved one again by `run(asked, hits)`, with the hits of then. */
 export function showRecord(asked, run) {
   openDialog(t("record"), (close) => {
     const problems = h("div", { "aria-live": "polite" });
@@ -25,9 +25,10 @@ export function showRecord(asked, run) {
       try {
         const chosen = file.files[0];
         if (!chosen || chosen.size > MOST_BYTES) throw new Error();
-        const again = fromRecord(JSON.parse(await chosen.text()));
+        const record = JSON.parse(await chosen.text());
+        const again = fromRecord(record);
         close();
-        run(again);
+        run(again, record.hits);
       } catch {
         problems.replaceChildren(h("p", { class: "error" }, t("record_unreadable")));
       }

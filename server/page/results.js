@@ -19,6 +19,13 @@ export function byline({ authors, year, journal, lang, doc_id: id }) {
   return [names, year && String(year), journal, lang === "other" ? "" : lang && t(`lang_${lang}`), !names && !journal && id].filter(Boolean).join(" · ");
 }
 
+/** A paper as a ContextObject (Z39.88-2004, journal article), which literature managers find on a page. */
+function coins({ title, authors = [], journal, year, doi }) {
+  const pairs = [["ctx_ver", "Z39.88-2004"], ["rft_val_fmt", "info:ofi/fmt:kev:mtx:journal"], ["rft.genre", journal ? "article" : "unknown"],
+    ["rft.atitle", title], ["rft.jtitle", journal], ["rft.date", year], ...authors.slice(0, 100).map((name) => ["rft.au", name]), ["rft_id", doi && `info:doi/${doi}`]];
+  return pairs.filter(([, value]) => value).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+}
+
 let evidence = []; // ids of the papers that the answer rests on
 
 /** Show the hits; `before` are those of the search that was edited, in order, undefined for a new one. */
@@ -55,7 +62,8 @@ function item(hit, result, asked, places) {
       h("h3", { class: "title", lang }, h("a", { href: paperAddress(hit.doc_id, index, hit.passage_id) }, marked(hit.title || hit.doc_id, hit.title_marks))),
       h("p", { class: "meta" }, byline(hit), " ", places && change(was, hit.rank)),
       h("p", { class: "snippet", lang }, marked(hit.snippet ?? "", hit.snippet_marks)),
-      hit.coins && h("span", { class: "Z3988", title: hit.coins }),
+      h("span", { class: "Z3988", title: coins(hit) }),
+      h("abbr", { class: "unapi-id", title: `${index}/${hit.doc_id}` }),
       h("div", { class: "actions" }, why, cite, markBox(index, hit.doc_id, hit.title, t("mark")), h("span", { "data-evidence-of": hit.doc_id }), foundBy(hit)),
       h("div", { class: "inset-place" }, reasons, reference)));
 }
