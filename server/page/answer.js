@@ -63,8 +63,8 @@ function answerView(asked, useKeywords) {
     keywords({ keywords, source }) {
       if (source !== "model" || asked.keywords) return;
       const texts = keywords.map((word) => word.text);
-      notes.append(h("div", { class: "box", "data-model-keywords": true }, h("p", {}, t("model_keywords"), " ", texts.map((text, place) => [place > 0 && ", ", h("span", { lang: langOf(text) }, text)])),
-        h("p", {}, h("button", { type: "button", onclick: () => useKeywords(texts) }, t("use_keywords")))));
+      notes.append(h("p", { class: "quiet", "data-model-keywords": true }, t("model_keywords"), " ", texts.map((text, place) => [place > 0 && ", ", h("span", { lang: langOf(text) }, text)]), " ",
+        h("button", { type: "button", class: "plain", onclick: () => useKeywords(texts) }, t("use_keywords"))));
     },
     evidence(data) {
       hits = data.hits ?? data.evidence ?? [];
@@ -110,7 +110,7 @@ function answerView(asked, useKeywords) {
       }
       const model = answer.written_by !== "extractive" && answer.written_by;
       const failed = !model && (whole.notes ?? []).find((note) => note.includes("model failed"));
-      if (failed) notes.prepend(h("div", { class: "box", "data-model-failed": true }, h("p", {}, t("model_failed")), h("p", { class: "quiet", lang: "en" }, failed)));
+      if (failed) fill(notes, h("p", { class: "box", "data-model-failed": true }, t("model_failed")));
       if (before) notes.prepend(before);
       const counts = Object.keys(SIGNS).map((check) => [check, rows.filter((row) => row.check === check).length]).filter(([, count]) => count);
       fill(colophon,
@@ -155,7 +155,7 @@ function answerView(asked, useKeywords) {
       return button;
     });
     const numbers = citations.map((id) => hits.findIndex((hit) => hit.passage_id === id) + 1).filter(Boolean).map((n) => `[${n}]`).join(" ");
-    const said = check === "supported" ? t("said_supported", { numbers }) : t(`said_${check}`, { numbers });
+    const said = check === "unsupported" && !citations.length ? t("said_uncited") : t(`said_${check}`, { numbers });
     const [mark, why] = disclosure(`${SIGNS[check] ?? "?"} ${said}`, () => reasonsOf(check, reasons, numbers), { class: "check-mark", "data-check": check });
     return h("div", { class: "sentence", "data-sentence": at, "data-check": check },
       h("span", { lang: langOf(text) }, text), " ", cites, " ", mark, why);
@@ -174,7 +174,7 @@ function answerView(asked, useKeywords) {
 
 /** Explain a check: what it means, and each sign that speaks against the sentence. */
 function reasonsOf(check, reasons, numbers) {
-  return h("div", { class: "why" }, h("p", {}, t(`means_${check}`, { numbers })),
+  return h("div", { class: "why" }, (numbers || check !== "unsupported") && h("p", {}, t(`means_${check}`, { numbers })),
     reasons.length > 0 && h("ul", {}, reasons.map(({ sign, words }) => h("li", { "data-sign": sign }, has(`sign_${sign}`) ? t(`sign_${sign}`, { words }) : `${sign}: ${words}`))));
 }
 
