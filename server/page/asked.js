@@ -69,6 +69,3 @@ export function askBody(asked) {
   const { k, ...made } = body(asked);
   return made;
 }
-
-/** The query of an address that says the same, for calls by GET. */
-export const asQuery = (asked) => query(body(asked));

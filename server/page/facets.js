@@ -1,7 +1,7 @@
 // What there is by year, language and journal, with counts; each value narrows the search.
 
 import { call } from "./api.js";
-import { asQuery } from "./asked.js";
+import { body } from "./asked.js";
 import { byId, fill, h, langOf } from "./dom.js";
 import { has, number, t } from "./i18n.js";
 
@@ -11,7 +11,7 @@ const MOST_BARS = 30;
 export async function showFacets(asked, change, signal) {
   let facets;
   try {
-    facets = await call(`/api/v1/facets?${asQuery(asked)}`, { signal });
+    facets = await call("/api/v1/facets", { body: body(asked), signal });
   } catch (error) {
     return error.name !== "AbortError" && fill(byId("facets"));
   }

@@ -17,6 +17,7 @@ const expert = () => import("./expert.js");
 const answers = () => import("./answer.js");
 
 const TITLE = document.title;
+const LONGEST_ADDRESS = 12_000; // characters; servers and mail programs take no more
 let asked = NOTHING;
 let result = null;
 let searching = new AbortController();
@@ -72,6 +73,14 @@ function grow() {
   field.style.height = `${field.scrollHeight + 2}px`;
 }
 
+/** Put what is asked into the address; a text too long for one stays with the history's entry. */
+function remain(address) {
+  if (address.length > LONGEST_ADDRESS) history.pushState({ asked }, "", "/");
+  else history.pushState(null, "", address);
+}
+
+const remembered = (state) => state?.asked ?? fromAddress(location.search);
+
 function showOptions(on) {
   byId("options").hidden = !on;
   byId("options-toggle").setAttribute("aria-expanded", String(on));
@@ -87,7 +96,7 @@ async function run(next, { before, push = true, again = false, message = "" } = 
   const { signal } = searching;
   asked = next;
   const address = toAddress(asked);
-  if (push && address !== location.pathname + location.search) history.pushState(null, "", address);
+  if (push && address !== location.pathname + location.search) remain(address);
   fillForm();
   clearExpressionError();
   leavePassage();
@@ -190,6 +199,7 @@ byId("search").addEventListener("submit", (event) => {
   event.preventDefault();
   const next = fromForm();
   if (!next.question) { byId("question").focus(); return; }
+  if (matchMedia("(pointer: coarse)").matches) byId("question").blur(); // the keyboard makes room
   run({ ...next, ask: event.submitter?.name === "ask" }, { again: event.submitter?.name === "ask" });
 });
 byId("question").addEventListener("keydown", (event) => {
@@ -216,11 +226,11 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && !document.querySelector("dialog[open]")) { event.preventDefault(); byId("question").focus(); }
 });
 window.addEventListener("offline", () => say(t("problem_offline")));
-window.addEventListener("popstate", () => run(fromAddress(location.search), { push: false }));
+window.addEventListener("popstate", (event) => run(remembered(event.state), { push: false }));
 
 openPreferences();
 showCount();
-asked = fromAddress(location.search);
+asked = remembered(history.state);
 openAccess();
 const listed = loadIndexes();
 if (asked.question) run(asked, { push: false });

@@ -1,7 +1,7 @@
 // The results: titles and snippets with what was found in them, and what came and went.
 
 import { call } from "./api.js";
-import { asQuery } from "./asked.js";
+import { body } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
 import { number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
@@ -70,7 +70,7 @@ function item(hit, result, asked, places) {
 
 async function explain(hit, asked) {
   try {
-    const account = await call(`/api/v1/explain?${asQuery(asked)}&passage_id=${encodeURIComponent(hit.passage_id)}`);
+    const account = await call("/api/v1/explain", { body: { ...body(asked), passage_id: hit.passage_id } });
     return (await import("./explanation.js")).explanation(account);
   } catch (error) {
     return describe(error);

@@ -12,7 +12,7 @@ export function say(text) {
 export function describe(problem, again) {
   const key = `problem_${problem.code}`;
   const known = has(key) ? t(key, { seconds: Math.ceil(problem.retry_after_s ?? 5) }) : t("problem");
-  const detail = problem.detail && !["offline"].includes(problem.code) ? h("p", { class: "quiet", lang: "en" }, problem.detail) : "";
+  const detail = problem.detail && problem.code !== "key-needed" ? h("p", { class: "quiet", lang: "en" }, problem.detail) : "";
   const button = again && h("button", { type: "button", onclick: again }, t("try_again"));
   return h("div", { class: "box", role: "group", "data-problem": problem.code ?? "unexpected" },
     h("p", { class: "error" }, known), detail, button && h("p", {}, button));
