@@ -7,12 +7,13 @@ from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
 
 from server.errors import BadRequest, ServerError, WrongMediaType
+from server.requests import IN_PART
 
 JSON = "application/json"
+SHOWN_CHARACTERS = 100  # of an unknown name
 WORDS: dict[str, str] = {
     "missing": "is missing",
     "string_type": "must be text",
-    "string_unicode": "is no Unicode: it holds a lone surrogate",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",
@@ -45,8 +46,8 @@ def call_error(request: Request, error: RequestValidationError) -> ServerError:
     else:
         at = ""
     context = first.get("ctx", {})
-    if first["type"] == "unknown_name":
-        place.append(context["name"][:100])
+    if first["type"] == IN_PART:
+        place.append(str(context["part"])[:SHOWN_CHARACTERS])
     what = f"{'.'.join(place)}: {_words(first, context)}{at}"
     return BadRequest(what, place=".".join(place))
 

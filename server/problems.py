@@ -75,6 +75,7 @@ TITLES = {
 UNAUTHORIZED = 401
 UNREAD = (server_errors.BodyTooLarge, server_errors.BodyTooSlow)
 UNREADABLE, NOT_FOUND, WRONG_METHOD = 400, 404, 405
+LONGEST_DETAIL = 900  # characters; some errors quote what was given
 SHOWN_CHARACTERS = 200  # of an address
 
 log = get_logger("server")
@@ -95,7 +96,7 @@ def _problem(status: int, code: str, detail: str, error: Exception) -> dict[str,
         "title": TITLES.get(status, "Failed"),
         "status": status,
         "code": code,
-        "detail": detail,
+        "detail": detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…",
     }
     if isinstance(error, retriever_errors.BadExpression):
         described |= {"detail": error.reason, "position": error.position}

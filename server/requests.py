@@ -22,6 +22,7 @@ from retriever.search import MOST_CHARACTERS, SearchRequest, check_question
 from retriever.settings import RetrieverSettings
 
 MOST_HITS = 1_000  # as `shrag search -k`
+IN_PART = "in_part"  # the type of errors that name a part of the call
 
 SOME_TEXT = r"\S"
 YEARS = r"^\s*([12]\d{3}|[12]\d{3}\.\.|\.\.[12]\d{3}|[12]\d{3}\.\.[12]\d{3})\s*$"
@@ -72,14 +73,27 @@ class Call(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_known_names(cls, given: Any) -> Any:
-        names = list(cls.model_fields)
-        for name in given if isinstance(given, Mapping) else ():
+    def _of_known_names_and_texts(cls, given: Any) -> Any:
+        for name, value in given.items() if isinstance(given, Mapping) else ():
             if name not in cls.model_fields:
-                near = get_close_matches(str(name), names, 1)
-                known = {"name": str(name), "meant": f"; is {near[0]} meant?" if near else ""}
-                raise PydanticCustomError("unknown_name", "there is no such part of a call{meant}", known)
+                name = str(name).encode(errors="replace").decode()  # noqa: PLW2901 - it is quoted
+                near = get_close_matches(name, list(cls.model_fields), 1)
+                meant = f"; is {near[0]} meant?" if near else ""
+                raise PydanticCustomError(
+                    IN_PART, "there is no such part of a call{meant}", {"part": name, "meant": meant}
+                )
+            if not all(map(_is_text, value if isinstance(value, list | tuple) else [value])):
+                raise PydanticCustomError(IN_PART, "is no Unicode: it holds a lone surrogate", {"part": name})
         return given
+
+
+def _is_text(value: Any) -> bool:
+    """Tell whether a value that may be text can be written; JSON can escape halves of characters."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Asked(Call):

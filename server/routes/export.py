@@ -11,6 +11,7 @@ from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
 from retriever.paper_records import records_of_hits, records_of_papers
 from retriever.search import search
+from server.attachments import saved_as
 from server.gate import Search
 from server.leaving import while_connected
 from server.requests import QUESTION, SearchCall, described, with_examples
@@ -79,5 +80,4 @@ async def _export(request: Request, call: ExportCall, services: Services) -> Res
 
     records = await while_connected(request, services, index.ask(of_version))
     written = await asyncio.to_thread(lambda: b"".join(export.encoded(records)))
-    named = {"Content-Disposition": f'attachment; filename="{name}.{export.extension.lstrip(".")}"'}
-    return Response(written, media_type=export.media_type, headers=named)
+    return Response(written, media_type=export.media_type, headers=saved_as(f"{name}{export.extension}"))

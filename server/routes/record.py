@@ -9,6 +9,7 @@ from fastapi.responses import Response
 from retriever.rerun import compare
 from retriever.search_record import SearchRecord, search_record
 from retriever.search_record_files import as_json, as_report
+from server.attachments import saved_as
 from server.gate import Search
 from server.requests import QUESTION, SearchCall
 from server.searching import searched
@@ -56,7 +57,7 @@ async def record(
     result, manifest = await searched(request, services, call.index, asked)
     write, media_type, extension = FORMS[form]
     text = await asyncio.to_thread(write, search_record(manifest, asked, result))
-    named = {"Content-Disposition": f'attachment; filename="search-record.{extension}"'}
+    named = saved_as(f"search-record.{extension}")
     return Response(text.encode(), media_type=f"{media_type}; charset=utf-8", headers=named)
 
 

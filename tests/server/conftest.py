@@ -27,3 +27,11 @@ def client(sample_home: Path) -> Iterator[TestClient]:
     app = create_app(settings_of(sample_home), ServerSettings())
     with TestClient(app, base_url="http://localhost") as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def api(sample_home: Path) -> Iterator[TestClient]:
+    """Run the application on the sample in this process, once for all tests of a file."""
+    app = create_app(settings_of(sample_home), ServerSettings())
+    with TestClient(app, base_url="http://localhost") as client:
+        yield client

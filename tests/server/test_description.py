@@ -5,25 +5,15 @@ from urllib.parse import quote
 
 import pytest
 from jsonschema import Draft202012Validator
-from starlette.testclient import TestClient
 
-from server.app import create_app
 from server.problems import CODES, PROBLEMS
-from server.settings import ServerSettings
 from server.shapes.events import EVENTS
-from tests.generator.sample_index import ENGLISH, settings_of
+from tests.generator.sample_index import ENGLISH
 from tests.indexer.corpora import ROOT
 from tests.server.sse import events_of
 
 COMPONENTS = "#/components/schemas/"
 STREAM = "text/event-stream"
-
-
-@pytest.fixture(scope="module")
-def api(sample_home):
-    app = create_app(settings_of(sample_home), ServerSettings())
-    with TestClient(app, base_url="http://localhost") as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

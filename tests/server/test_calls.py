@@ -1,0 +1,194 @@
+"""What a caller of the API relies on, asked of the real sample."""
+
+import json
+
+import pytest
+
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, UNANSWERABLE_KOREAN
+
+# What differs from call to call without a difference in what was found.
+PASSING = {"milliseconds"}
+
+
+def lasting(record):
+    return {key: value for key, value in record.items() if key not in PASSING}
+
+
+def post(api, path, **call):
+    response = api.post(f"/api/v1/{path}", json=call)
+    assert response.status_code == 200, response.text
+    return response
+
+
+def get(api, path, **call):
+    response = api.get(f"/api/v1/{path}", params=call)
+    assert response.status_code == 200, response.text
+    return response
+
+
+@pytest.mark.parametrize("path", ["search", "ask", "explain", "facets"])
+def test_a_call_by_address_gives_the_same_as_one_by_body(api, path):
+    call = {
+        "question": ENGLISH,
+        "year": "2015..2024",
+        "exclude": ["swelling", "고체"],
+        "keywords": ["cell", "thermal runaway"],
+        "strict_time": True,
+    } | ({"passage_id": "SAMPLE-BAT-011"} if path == "explain" else {})
+    assert lasting(get(api, path, **call).json()) == lasting(post(api, path, **call).json())
+
+
+def test_an_export_by_address_is_the_same_file_as_one_by_body(api):
+    call = {"question": KOREAN, "format": "csl-json", "k": 4}
+    by_address, by_body = get(api, "export", **call), post(api, "export", **call)
+    assert by_address.content == by_body.content
+    assert by_address.headers["content-disposition"] == by_body.headers["content-disposition"]
+
+
+def test_a_search_holds_what_the_command_prints_and_which_index_answered(api):
+    found = post(api, "search", question=KOREAN).json()
+    assert list(found) == ["index", "fingerprint", *SEARCH_KEYS]
+    assert found["index"] == NAME
+    assert found["hits"][0]["rank"] == 1
+    assert "milliseconds" in found
+
+
+def test_the_page_of_results_does_not_depend_on_where_the_index_is_named(api):
+    assert lasting(post(api, "search", question=ENGLISH).json()) == lasting(
+        post(api, "search", question=ENGLISH, index=NAME).json()
+    )
+
+
+def test_keywords_that_are_edited_are_searched_for_in_their_order(api):
+    planned = post(api, "queries", question=ENGLISH).json()
+    texts = [keyword["text"] for keyword in planned["keywords"]]
+    assert post(api, "keywords", question=ENGLISH).json()["keywords"] == planned["keywords"]
+    edited = [texts[2], texts[0], "aerogel"]
+    again = post(api, "queries", question=ENGLISH, keywords=edited).json()
+    found = post(api, "search", question=ENGLISH, keywords=edited).json()
+    assert [keyword["text"] for keyword in found["keywords"]] == edited
+    assert found["keywords"] == again["keywords"]
+    assert found["applied"]["keyword_source"] == "given"
+    sent = [(query["name"], query["query"]) for query in found["queries"]]
+    assert sent == [(query["name"], query["query"]) for query in again["queries"]]
+    assert dict(sent)["SQ1"] == texts[2]
+    assert dict(sent)["SQ3"] == " OR ".join(edited)
+
+
+def test_queries_that_are_left_out_are_neither_sent_nor_found_by(api):
+    found = post(api, "search", question=ENGLISH, skip=["question", "SQ1"]).json()
+    names = {query["name"] for query in found["queries"]}
+    assert names
+    assert not names & {"question", "SQ1"}
+    assert not {name for hit in found["hits"] for name in hit["found_by_names"]} & {"question", "SQ1"}
+    assert found["applied"]["skip"] == ["question", "SQ1"]
+
+
+def test_the_parts_of_an_explanation_add_up_to_the_score_of_the_hit(api):
+    hit = post(api, "search", question=ENGLISH).json()["hits"][0]
+    explained = post(api, "explain", question=ENGLISH, passage_id=hit["passage_id"]).json()
+    parts = [part["contribution"] for part in explained["features"].values()]
+    assert sum(parts) == pytest.approx(explained["order_score"])
+    assert explained["order_score"] == pytest.approx(hit["score"], abs=1e-4)
+    assert explained["rank"] == hit["rank"]
+    assert sum(term["score"] for term in explained["terms"]) == pytest.approx(explained["score"])
+    of_base = sum(concept["contribution"] for concept in explained["concepts"])
+    assert of_base == pytest.approx(explained["features"]["base"]["contribution"])
+
+
+def test_facets_count_what_an_expression_finds(api):
+    call = {"question": "battery", "method": "boolean"}
+    counted = post(api, "facets", **call).json()
+    found = post(api, "search", k=100, **call).json()["hits"]
+    years = {each["value"]: each["papers"] for each in counted["facets"]["year"]["values"]}
+    assert counted["papers"] == sum(years.values())
+    assert counted["papers"] >= len(found) > 0
+    year = found[0]["year"]
+    of_year = post(api, "facets", year=str(year), **call).json()
+    assert of_year["papers"] == years[year]
+    assert of_year["facets"]["year"] == counted["facets"]["year"]
+
+
+def test_a_hit_leads_to_its_paper_and_its_passage(api):
+    hit = post(api, "search", question=KOREAN).json()["hits"][0]
+    paper = get(api, f"papers/{hit['doc_id']}").json()
+    passage = get(api, f"passages/{hit['passage_id']}").json()
+    assert paper["doc_id"] == passage["doc_id"] == hit["doc_id"]
+    assert passage["title"] == hit["title"]
+    assert {key: passage[key] for key in ("passage_id", "part", "lang", "title", "text")} in paper["passages"]
+    assert passage["record"] == paper["record"]
+    assert hit["doc_id"] not in {other["doc_id"] for other in paper["similar"]}
+
+
+@pytest.mark.parametrize("form", ["ris", "bibtex", "csl-json", "csv", "jsonl"])
+def test_marked_papers_and_all_results_are_exported_in_the_order_asked_for(api, form):
+    hits = post(api, "search", question=ENGLISH, k=3).json()["hits"]
+    marked = [hit["doc_id"] for hit in reversed(hits)]
+    titles = [hit["title"] for hit in hits]
+    of_ids = post(api, "export", format=form, ids=marked).text
+    of_search = post(api, "export", format=form, question=ENGLISH, k=3).text
+    assert places(of_search, titles) == sorted(places(of_search, titles))
+    assert places(of_ids, titles) == sorted(places(of_ids, titles), reverse=True)
+
+
+def places(text, titles):
+    """Tell where each title stands, by its longest word: formats write some signs in their own way."""
+    found = [text.find(max(title.split(), key=len)) for title in titles]
+    assert min(found) >= 0
+    return found
+
+
+def test_a_recorded_search_runs_again_and_finds_the_same(api):
+    call = {"question": ENGLISH, "k": 5, "keywords": ["cell", "aerogel"], "year": "2015.."}
+    saved = json.loads(post(api, "record", **call).content)
+    again = post(api, "rerun", **saved).json()
+    assert again["comparison"]["same"]
+    assert again["comparison"]["changed"] == []
+    assert again["record"]["hits"] == saved["hits"]
+    assert [hit["doc_id"] for hit in saved["hits"]] == [
+        hit["doc_id"] for hit in post(api, "search", **call).json()["hits"]
+    ]
+    report = api.post("/api/v1/record", params={"form": "markdown"}, json=call)
+    assert report.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert ENGLISH in report.text
+
+
+def test_an_answer_cites_its_evidence_alone_and_says_when_there_is_none(api):
+    answered = post(api, "ask", question=ENGLISH).json()
+    evidence = {hit["passage_id"] for hit in answered["evidence"]}
+    cited = {each for sentence in answered["answer"]["sentences"] for each in sentence["citations"]}
+    assert cited
+    assert cited <= evidence
+    assert answered["answer"]["written_by"] == "extractive"
+    assert not answered["answer"]["abstained"]
+    assert post(api, "ask", question=UNANSWERABLE_KOREAN).json()["answer"]["abstained"]
+
+
+@pytest.mark.parametrize("question", ["the of and", "🙂🎉", "??!", "\u200b\u200d"])
+def test_a_question_without_words_finds_nothing_and_says_so(api, question):
+    for path in ("search", "ask", "keywords", "queries", "facets"):
+        assert post(api, path, question=question).json()["index"] == NAME
+    found = post(api, "search", question=question).json()
+    assert found["hits"] == []
+    assert found["notes"]
+    answered = post(api, "ask", question=question).json()
+    assert answered["answer"]["abstained"]
+    assert answered["evidence"] == []
+
+
+def test_the_longest_question_is_answered_and_a_longer_one_refused_in_the_commands_words(api):
+    longest = ("배터리 cell " * 3_000)[:20_000].ljust(20_000, "x")
+    assert post(api, "search", question=longest).json()["hits"]
+    refused = api.post("/api/v1/search", json={"question": longest + "x"})
+    assert refused.status_code == 422
+    assert refused.json()["code"] == "bad-question"
+    assert refused.json()["detail"] == "the question has 20,001 characters, 20,000 are allowed; shorten it"
+
+
+def test_decomposed_hangul_asks_the_same_as_composed(api):
+    from unicodedata import normalize
+
+    composed, decomposed = (
+        post(api, "search", question=normalize(form, KOREAN)).json()["hits"] for form in ("NFC", "NFD")
+    )
+    assert decomposed == composed

@@ -1,0 +1,383 @@
+"""Calls that nobody should make: each is answered or refused in plain words, and nothing else happens."""
+
+import gzip
+import json
+from unicodedata import normalize
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from tests.generator.sample_index import ENGLISH
+from tests.indexer.corpora import build, write_jsonl
+from tests.server.running import serving
+
+PROBLEM = "application/problem+json"
+JSON = {"Content-Type": "application/json"}
+ODD_IDS = [
+    "10.1000/xyz#1",
+    "a%2Fb",
+    "a%b",
+    "what?is=this&that",
+    "/leading",
+    "trailing/",
+    "a//b",
+    "../../etc/passwd",
+    "..%2f..",
+    "a\\b",
+    "한국어/논문#2",
+    "😀",
+    "a+b",
+    "a;b,c:d@e!$'()*",
+    '"><script>alert(1)</script>',
+    "${7*7}{{7*7}}",
+    "x" * 512,
+    "가" * 512,
+    "@en",
+    "#",
+    "ü\u200b\u202e",
+    "null",
+    "ER-",
+    "=1+1",
+]
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """Serve an index of a Korean name whose papers have all odd ids."""
+    home = tmp_path_factory.mktemp("odd")
+    records = [
+        {
+            "id": doc_id,
+            "title": f"Aerogel {number}",
+            "abstract": f"Aerogel number {number} slows the runaway of cells.",
+            "references": ODD_IDS[:number][-2:],
+        }
+        for number, doc_id in enumerate(ODD_IDS)
+    ]
+    build(home, write_jsonl(home.parent / "odd.jsonl", records), name="논문.모음")
+    build(home, write_jsonl(home.parent / "two.jsonl", records[:2]), name="other")
+    with (
+        serving(home, home.parent / "log") as server,
+        httpx.Client(base_url=server.url, timeout=60) as client,
+    ):
+        yield client
+
+
+def assert_problem(response, status, code, words=""):
+    described = response.json()
+    assert response.headers["content-type"] == PROBLEM
+    assert (response.status_code, described["status"]) == (status, status), response.text
+    assert described["code"] == code
+    assert described["type"] == f"urn:shrag:problem:{code}"
+    assert words in described["detail"], described["detail"]
+    assert "Traceback" not in response.text
+    return described
+
+
+@pytest.mark.parametrize("doc_id", ODD_IDS)
+def test_a_paper_of_any_id_has_an_address(odd, doc_id):
+    address = f"/api/v1/papers/{quote(doc_id, safe='')}"
+    paper = odd.get(address, params={"index": "논문.모음"})
+    assert paper.status_code == 200, paper.text
+    assert paper.json()["doc_id"] == doc_id
+    assert paper.json()["record"]["id"] == doc_id
+    passage_id = paper.json()["passages"][0]["passage_id"]
+    passage = odd.get(f"/api/v1/passages/{quote(passage_id, safe='')}", params={"index": "논문.모음"})
+    assert passage.json()["doc_id"] == doc_id
+    if doc_id.isascii():  # a decomposed one is the same one
+        return
+    decomposed = quote(normalize("NFD", doc_id), safe="")
+    assert odd.get(f"/api/v1/papers/{decomposed}", params={"index": "논문.모음"}).json() == paper.json()
+
+
+@pytest.mark.parametrize("form", ["ris", "bibtex", "csl-json", "csv", "jsonl"])
+def test_papers_of_any_id_are_exported(odd, form):
+    call = {"format": form, "ids": ODD_IDS, "index": "논문.모음"}
+    exported = odd.post("/api/v1/export", json=call)
+    assert exported.status_code == 200, exported.text
+    for number in range(len(ODD_IDS)):
+        assert f"Aerogel {number}" in exported.text.replace("{", "").replace("}", "")
+    name = exported.headers["content-disposition"]
+    assert name.startswith("attachment; filename")
+    assert quote("논문.모음") in name
+    assert odd.get("/api/v1/export", params=call | {"ids": ODD_IDS[:12]}).status_code == 200
+    found = odd.post("/api/v1/export", json={"format": form, "question": "aerogel", "index": "논문.모음"})
+    assert "Aerogel" in found.text
+
+
+def test_ids_come_back_from_jsonl_as_they_are(odd):
+    exported = odd.post("/api/v1/export", json={"format": "jsonl", "ids": ODD_IDS, "index": "논문.모음"})
+    assert [json.loads(line)["doc_id"] for line in exported.text.splitlines()] == ODD_IDS
+
+
+def test_where_there_are_several_indexes_the_call_must_name_one(odd):
+    described = assert_problem(odd.get("/api/v1/search?question=aerogel"), 422, "invalid-call", "2 indexes")
+    assert "other" in described["detail"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nope",
+        "..",
+        "../other",
+        "..%2fother",
+        "/etc/passwd",
+        "a/b",
+        "nul\x00l",
+        "line\nbreak",
+        "with space",
+        " other ",
+        "x" * 10_000,
+        "😀",
+        ".hidden",
+        "other\\..",
+        "*",
+        "CON",
+    ],
+)
+def test_an_index_of_a_tricky_name_is_unknown_or_refused(odd, name):
+    for response in (
+        odd.get("/api/v1/search", params={"question": "aerogel", "index": name}),
+        odd.post("/api/v1/ask", json={"question": "aerogel", "index": name}),
+        odd.get("/api/v1/papers/x", params={"index": name}),
+        odd.get(f"/api/v1/indexes/{quote(name, safe='')}"),
+    ):
+        assert response.headers["content-type"] == PROBLEM
+        assert response.status_code in {404, 422}
+        assert response.json()["code"] in {"unknown-index", "invalid-call", "not-found", "wrong-method"}
+        assert len(response.json()["detail"]) < 1_000
+
+
+def test_a_decomposed_name_of_an_index_is_that_of_the_composed(odd):
+    name = normalize("NFD", "논문.모음")
+    assert odd.get("/api/v1/search", params={"question": "aerogel", "index": name}).status_code == 200
+    assert odd.get(f"/api/v1/indexes/{quote(name)}").json()["name"] == "논문.모음"
+
+
+@pytest.mark.parametrize(
+    ("call", "place", "words"),
+    [
+        ({"question": "x", "kk": 1}, "body.kk", "is k meant?"),
+        ({"question": "x", "exlude": ["a"]}, "body.exlude", "is exclude meant?"),
+        ({"question": "x", "\x00": 1}, "body.\x00", "no such part"),
+        ({}, "body.question", "is missing"),
+        ({"question": None}, "body.question", "must be text"),
+        ({"question": ["x"]}, "body.question", "must be text"),
+        ({"question": "x", "k": 0}, "body.k", "must be at least 1"),
+        ({"question": "x", "k": 1_001}, "body.k", "must be at most 1000"),
+        ({"question": "x", "k": "many"}, "body.k", "must be a whole number"),
+        ({"question": "x", "k": 1.5}, "body.k", "must be a whole number"),
+        ({"question": "x", "k": 10**400}, "body.k", ""),
+        ({"question": "x", "strict_time": "perhaps"}, "body.strict_time", "must be true or false"),
+        ({"question": "x", "exclude": "a"}, "body.exclude", "must be a list"),
+        ({"question": "x", "exclude": ["a", 1]}, "body.exclude.1", "must be text"),
+        ([], "body", "must be a JSON object"),
+        ("x", "body", "must be a JSON object"),
+        (True, "body", "must be a JSON object"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_read_is_named_in_plain_words(api, call, place, words):
+    described = assert_problem(api.post("/api/v1/search", json=call), 422, "bad-request", words)
+    assert described["place"] == place
+    assert "input" not in described["detail"].lower()
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "words"),
+    [
+        ({"question": ""}, "bad-question", "the question is empty"),
+        ({"question": " \n\t"}, "bad-question", "the question is empty"),
+        ({"question": "x", "year": "soon"}, "bad-filter", "no year"),
+        ({"question": "x", "year": "2020..2010"}, "bad-filter", "backwards"),
+        ({"question": "x", "lang": "fr"}, "bad-filter", "no language"),
+        ({"question": "x", "method": "best"}, "bad-filter", "there are"),
+        ({"question": "x", "keywords": [""]}, "bad-question", "is empty"),
+        ({"question": "x", "keywords": ["a"] * 51}, "bad-question", "51 keywords"),
+        ({"question": "x", "keywords": ["a" * 101]}, "bad-question", "101 characters"),
+        ({"question": "x", "exclude": ["a"] * 21}, "bad-filter", "21 constraints"),
+        ({"question": "x", "exclude": ["a" * 201]}, "bad-filter", "201 characters"),
+        ({"question": "x", "skip": ["SQ99"]}, "bad-filter", "SQ99"),
+        ({"question": "(a OR", "method": "boolean"}, "bad-expression", ""),
+        ({"question": "x", "index": "nope"}, "unknown-index", "no index 'nope'"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_used_is_refused_in_the_commands_words_whole_or_streamed(api, call, code, words):
+    status = 404 if code.startswith("unknown") else 422
+    found = api.post("/api/v1/search", json=call)
+    assert_problem(found, status, code, words)
+    whole = api.post("/api/v1/ask", json=call)
+    streamed = api.post("/api/v1/ask", json=call, headers={"Accept": "text/event-stream"})
+    if streamed.status_code == 200:  # found out while the stream was open
+        assert "event: error" in streamed.text
+        assert f'"{code}"' in streamed.text
+    else:
+        assert streamed.json() == whole.json() == found.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "code"),
+    [
+        (b"{", JSON, 422, "bad-request"),
+        (b"", JSON, 422, "bad-request"),
+        (b"\xff\xfe\xfd", JSON, 422, "bad-request"),
+        (b'{"question": "\xff"}', JSON, 422, "bad-request"),
+        (b'{"question": "\\ud800"}', JSON, 422, "bad-request"),
+        (b'{"question": "x", "exclude": ["\\udfff"]}', JSON, 422, "bad-request"),
+        (b'{"question": "x", "k": NaN}', JSON, 422, "bad-request"),
+        (b'{"question": "x", "k": Infinity}', JSON, 422, "bad-request"),
+        (b'{"question": "x", "exclude": ' + b"[" * 60 + b"]" * 60 + b"}", JSON, 422, "bad-request"),
+        (b"question=x", {"Content-Type": "application/x-www-form-urlencoded"}, 415, "wrong-media-type"),
+        (b'{"question": "x"}', {"Content-Type": "text/plain"}, 415, "wrong-media-type"),
+        (b'{"question": "x"}', {}, 415, "wrong-media-type"),
+        (
+            gzip.compress(b'{"question": "x"}', mtime=0),
+            JSON | {"Content-Encoding": "gzip"},
+            415,
+            "wrong-media-type",
+        ),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_body_that_is_no_json_object_is_refused(api, body, headers, status, code):
+    for path in ("search", "ask", "keywords", "queries", "facets"):
+        assert_problem(api.post(f"/api/v1/{path}", content=body, headers=headers), status, code)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"index": "\\ud800"},
+        {"journal": "\\udfff"},
+        {"year": "\\ud800"},
+        {"method": "\\ud800"},
+        {"keywords": ["a", "\\ud800"]},
+        {"skip": ["\\ud800"]},
+        {"passage_id": "\\ud800"},
+        {"format": "\\ud800"},
+        {"ids": ["\\ud800"]},
+        {"\\ud800": 1},
+    ],
+    ids=str,
+)
+def test_half_a_character_is_refused_wherever_it_stands(api, part):
+    body = json.dumps({"question": "x"} | part).replace("\\\\", "\\").encode()
+    for path in ("search", "ask", "explain", "export", "facets", "record"):
+        refused = api.post(f"/api/v1/{path}", content=body, headers=JSON)
+        assert_problem(refused, 422, "bad-request")
+
+
+def test_half_a_character_in_a_record_is_refused(api):
+    saved = api.post("/api/v1/record", json={"question": ENGLISH, "k": 1}).json()
+    for changed in (
+        {"question": "\\ud800"},
+        {"question": "x", "keywords": ["\\ud800"]},
+        {"question": "x", "filters": {"journal": "\\ud800"}},
+    ):
+        body = json.dumps(saved | {"request": changed}).replace("\\\\", "\\").encode()
+        refused = api.post("/api/v1/rerun", content=body, headers=JSON)
+        assert refused.status_code == 422, refused.text
+
+
+def test_json_too_deep_to_be_read_is_refused_and_others_are_answered_meanwhile(api):
+    body = b'{"question": "x", "exclude": ' + b"[" * 400_000 + b"]" * 400_000 + b"}"
+    refused = api.post("/api/v1/search", content=body, headers=JSON)
+    assert refused.headers["content-type"] == PROBLEM
+    assert refused.status_code in {400, 413, 422}
+    assert api.post("/api/v1/search", json={"question": ENGLISH}).json()["hits"]
+
+
+def test_of_two_parts_of_one_name_the_last_counts(api):
+    body = b'{"question": "nothing at all", "question": "thermal runaway", "k": 1}'
+    found = api.post("/api/v1/search", content=body, headers=JSON).json()
+    assert found["question"] == "thermal runaway"
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json; charset=utf-8", "APPLICATION/JSON", "application/x+json"]
+)
+def test_json_is_read_by_any_of_its_names(api, kind):
+    body = json.dumps({"question": ENGLISH, "k": 1}).encode()
+    assert api.post("/api/v1/search", content=body, headers={"Content-Type": kind}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("DELETE", "/api/v1/search", "GET, HEAD, POST"),
+        ("PUT", "/api/v1/ask", "GET, HEAD, POST"),
+        ("OPTIONS", "/api/v1/search", "GET, HEAD, POST"),
+        ("GET", "/api/v1/keywords", "POST"),
+        ("POST", "/api/v1/papers/x", "GET, HEAD"),
+        ("PATCH", "/api/v1/indexes", "GET, HEAD"),
+        ("POST", "/healthz", "GET, HEAD"),
+    ],
+)
+def test_a_wrong_method_is_told_which_are_right(api, method, path, allowed):
+    response = api.request(method, path)
+    assert_problem(response, 405, "wrong-method", allowed)
+    assert response.headers["allow"] == allowed
+
+
+@pytest.mark.parametrize("path", ["/nope", "/api/v1", "/api/v1/", "/api/v1/nope", "/api/v2/search"])
+def test_nothing_at_an_address_is_a_problem_too(api, path):
+    assert_problem(api.get(path), 404, "not-found", path)
+
+
+def test_an_address_with_a_slash_too_many_leads_nowhere_else(api):
+    assert api.get("/api/v1/search/?question=x", follow_redirects=False).status_code in {200, 307, 404}
+
+
+def test_head_tells_what_get_would_without_a_body(odd):
+    for path in ("/healthz", "/api/v1/indexes", "/api/v1/search?question=aerogel&index=other", "/docs"):
+        get, head = odd.get(path), odd.head(path)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-type"] == get.headers["content-type"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"search_record": 1},
+        {"search_record": 2},
+        {"search_record": 1, "index": {"name": "../x"}},
+    ],
+    ids=str,
+)
+def test_a_record_that_is_not_whole_is_refused(api, record):
+    assert_problem(api.post("/api/v1/rerun", json=record), 422, "invalid-call", "record of a search")
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"request": {"question": ""}}, "bad-question"),
+        ({"request": {"question": "x" * 20_001}}, "bad-question"),
+        ({"request": {"question": "x", "k": 10**9}}, "bad-filter"),
+        ({"request": {"question": "x", "method": "../../shrag"}}, "bad-filter"),
+        ({"request": {"question": "x", "filters": {"doc_ids": "a"}}}, "invalid-call"),
+        ({"index": {"name": "../../etc", "version": 1, "fingerprint": {}}}, "invalid-call"),
+        ({"index": {"name": "nope", "version": 1, "fingerprint": {}}}, "unknown-index"),
+        ({"hits": [{"rank": 1}]}, "invalid-call"),
+    ],
+    ids=str,
+)
+def test_a_record_that_was_tampered_with_does_no_more_than_a_call_may(api, changed, code):
+    saved = api.post("/api/v1/record", json={"question": ENGLISH, "k": 1}).json()
+    refused = api.post("/api/v1/rerun", json=saved | changed)
+    assert_problem(refused, 404 if code == "unknown-index" else 422, code)
+
+
+@pytest.mark.parametrize("passage_id", ["nope", "", "\x00", "x" * 1_024, "SAMPLE-BAT-011\n", "%", "*"])
+def test_a_passage_that_there_is_not_is_unknown(api, passage_id):
+    refused = api.post("/api/v1/explain", json={"question": ENGLISH, "passage_id": passage_id})
+    assert_problem(refused, 404, "unknown-passage")
+
+
+def test_refusals_tell_nothing_of_the_machine(odd):
+    home = str(odd.get("/api/v1/indexes/nope").json())
+    assert "Traceback" not in home

@@ -1,0 +1,194 @@
+"""Answers as they arrive, over a real connection: in order, ended, whole, and given up with their reader."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from tests.generator.language_model import answers_with, events, streams_out
+from tests.generator.language_model import served as model_served
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_ENGLISH
+from tests.indexer.corpora import ROOT, build, write_jsonl
+from tests.server.running import serving, shrag
+from tests.server.sse import events_of
+
+STREAM = {"Accept": "text/event-stream"}
+WAIT_S = 60  # a loaded machine's
+
+
+def streamed(url, **call):
+    """Ask, and return the headers and the events of the answer."""
+    with httpx.stream("POST", f"{url}/api/v1/ask", json=call, headers=STREAM, timeout=WAIT_S) as answer:
+        assert answer.status_code == 200, answer.read()
+        return answer.headers, list(events_of(answer.iter_lines()))
+
+
+def sentences_of(found):
+    """Return the sentences that stand at the end of a stream."""
+    standing = {}
+    for event in found:
+        if event.name == "restart":
+            standing = {}
+        elif event.name == "sentence":
+            sentence = {key: value for key, value in event.data.items() if key != "index"}
+            standing[event.data["index"]] = sentence
+        elif event.name == "check":
+            standing[event.data["index"]] |= {key: event.data[key] for key in ("check", "reasons")}
+    assert list(standing) == list(range(len(standing)))
+    return [with_reasons(sentence) for sentence in standing.values()]
+
+
+def with_reasons(sentence):
+    return {"reasons": [], **sentence}
+
+
+def assert_whole(found):
+    """Check what holds for every stream: numbers from 1, one end, sentences that add up to the whole."""
+    assert [event.number for event in found] == list(range(1, len(found) + 1))
+    assert [event.name for event in found if event.name in {"done", "error"}] == [found[-1].name]
+    assert found[-1].name == "done"
+    names = [event.name for event in found]
+    assert names.index("evidence") < names.index("done")
+    assert names.index("queries") < names.index("evidence")
+    answer = found[-1].data["answer"]
+    assert sentences_of(found) == [with_reasons(sentence) for sentence in answer["sentences"]]
+    assert found[-1].data["index"] == NAME
+
+
+@pytest.mark.parametrize("question", [KOREAN, ENGLISH, UNANSWERABLE_ENGLISH, "🙂"])
+def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(served, question):
+    headers, found = streamed(served.url, question=question)
+    assert headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert headers["cache-control"] == "no-cache"
+    assert_whole(found)
+    plain = httpx.post(f"{served.url}/api/v1/ask", json={"question": question}, timeout=WAIT_S).json()
+    done = found[-1].data
+    assert {**done, "milliseconds": 0} == {**plain, "milliseconds": 0}
+    evidence = [event.data["hits"] for event in found if event.name == "evidence"][-1]
+    assert [hit["passage_id"] for hit in evidence] == [hit["passage_id"] for hit in plain["evidence"]]
+
+
+def test_a_stream_by_address_is_what_a_browser_opens(served):
+    with httpx.stream(
+        "GET", f"{served.url}/api/v1/ask", params={"question": KOREAN}, headers=STREAM, timeout=WAIT_S
+    ) as answer:
+        raw = answer.read()
+    assert KOREAN in raw.decode("utf-8")  # Hangul as it is, not escaped
+    assert_whole(list(events_of(raw.decode("utf-8").splitlines())))
+
+
+def test_what_cannot_be_answered_is_refused_before_a_stream_begins(served):
+    for call in ({"question": ""}, {"question": "x", "index": "nope"}, {"question": "x", "way": "nope"}):
+        refused = httpx.post(f"{served.url}/api/v1/ask", json=call, headers=STREAM, timeout=WAIT_S)
+        assert refused.status_code in {404, 422}
+        assert refused.headers["content-type"] == "application/problem+json"
+
+
+def test_what_goes_wrong_in_a_stream_is_its_last_event(served):
+    call = {"question": "(a OR", "method": "boolean"}
+    answer = httpx.post(f"{served.url}/api/v1/ask", json=call, headers=STREAM, timeout=WAIT_S)
+    plain = httpx.post(f"{served.url}/api/v1/ask", json=call, timeout=WAIT_S)
+    if answer.status_code == httpx.codes.OK:
+        *_, last = events_of(answer.text.splitlines())
+        assert last.name == "error"
+        assert last.data == plain.json()
+    assert plain.json()["code"] == "bad-expression"
+
+
+def test_thirty_at_once_get_the_answers_that_they_get_alone(served):
+    questions = [KOREAN, ENGLISH, UNANSWERABLE_ENGLISH]
+    alone = {
+        question: streamed(served.url, question=question)[1][-1].data["answer"] for question in questions
+    }
+    with ThreadPoolExecutor(30) as threads:
+        found = list(
+            threads.map(lambda number: streamed(served.url, question=questions[number % 3])[1], range(30))
+        )
+    for number, each in enumerate(found):
+        assert_whole(each)
+        assert each[-1].data["answer"] == alone[questions[number % 3]]
+
+
+@pytest.fixture
+def with_model(sample_home, tmp_path):
+    """Serve the sample with a model that writes keywords, and an answer that does not end by itself."""
+    endless = events({"title": "word " * 20_000})
+    with (
+        model_served(
+            answers_with({"keywords": ["thermal runaway", "battery"]}), streams_out(*endless, pause_s=0.02)
+        ) as model,
+        serving(
+            sample_home,
+            tmp_path / "log",
+            llm__base_url=model.base_url,
+            llm__model="tiny-writer",
+            llm__allow_plain_http="true",
+        ) as server,
+    ):
+        yield server, model
+
+
+@pytest.mark.parametrize("headers", [STREAM, {}], ids=["streamed", "plain"])
+def test_when_the_reader_leaves_the_models_work_ends_too(with_model, headers):
+    server, model = with_model
+    client = httpx.Client(timeout=WAIT_S)
+    with ThreadPoolExecutor(1) as thread:
+        request = client.build_request(
+            "POST", f"{server.url}/api/v1/ask", json={"question": ENGLISH}, headers=headers
+        )
+        if headers:
+            answer = client.send(request, stream=True)
+            assert "event: " in next(answer.iter_text())
+            assert model.second.wait(WAIT_S)
+            assert not model.closed.is_set()
+            answer.close()
+        else:
+            asked = thread.submit(client.send, request)
+            assert model.second.wait(WAIT_S)
+            assert not model.closed.is_set()
+            client.close()
+            httpx_errors = (httpx.TransportError, RuntimeError, OSError)
+            leave(asked, httpx_errors)
+    assert model.closed.wait(10)
+    assert httpx.get(f"{server.url}/readyz", timeout=WAIT_S).status_code == 200
+
+
+def leave(asked, errors):
+    try:
+        asked.result(1)
+    except (*errors, TimeoutError):
+        pass
+
+
+def test_a_version_that_is_published_while_an_answer_streams_does_not_disturb_it(tmp_path):
+    home = tmp_path / "home"
+    build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
+    newer = write_jsonl(
+        tmp_path / "newer.jsonl",
+        [
+            {
+                "id": "NEW-1",
+                "title": "Thermal runaway",
+                "abstract": "Thermal runaway spreads from cell to cell.",
+            }
+        ],
+    )
+    with serving(home, tmp_path / "log") as server, ThreadPoolExecutor(4) as threads:
+        streamed(server.url, question=ENGLISH)
+        publishing = threads.submit(shrag, home, "index", str(newer), "--name", NAME)
+        asked = 0
+        while not publishing.done() or asked < 3:
+            _, found = streamed(server.url, question=ENGLISH)
+            assert_whole(found)
+            asked += 1
+        assert publishing.result().returncode == 0, publishing.result().stderr
+        ends = time.monotonic() + WAIT_S
+        while time.monotonic() < ends:
+            _, found = streamed(server.url, question=ENGLISH)
+            assert_whole(found)
+            if found[-1].data["version"] == 2:
+                break
+        assert found[-1].data["version"] == 2
+        assert "NEW-1" in json.dumps(found[-1].data["evidence"])
