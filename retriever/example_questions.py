@@ -41,8 +41,9 @@ YEARS = (2024, 2021, 2018, 2015, 2010)
 FIRST, OF_A_YEAR = 30, 10
 QUESTIONS = 3
 FEWEST_LETTERS, LONGEST_TOPIC = 2, 60  # characters
+LONGEST_TITLE, MOST_KEYWORDS = 1_000, 20  # characters; of a paper, that are looked at
 FEWEST_HOLDING, MOST_SHARE = 2, 0.1  # passages, and share of all, that hold the rarest word of a keyword
-SUBTITLE = re.compile(r"\s*[:：—–]\s+.*|\s+-\s+.*|\s*[(\[（].*", re.DOTALL)
+SUBTITLE = re.compile(r" ?[:：—–] .*| - .*| ?[(\[（].*")
 
 _OF_INDEX: WeakKeyDictionary[SearchIndex, dict[InterfaceLanguage, tuple[str, ...]]] = WeakKeyDictionary()
 
@@ -120,12 +121,12 @@ async def _shared_keywords(
 
 def _keywords(paper: StoredPassage) -> list[str]:
     found = (paper.paper or {}).get("keywords") or []
-    return [" ".join(text.split()) for text in found if isinstance(text, str)]
+    return [" ".join(text.split()) for text in found[:MOST_KEYWORDS] if isinstance(text, str)]
 
 
 def _topic_of(title: str) -> str:
     """Return a title without its subtitle; "" where it is too long, or says nothing."""
-    topic = " ".join(SUBTITLE.sub("", title).split()).rstrip(" .?!…")
+    topic = SUBTITLE.sub("", " ".join(title.split())[:LONGEST_TITLE]).rstrip(" .?!…")
     letters = sum(map(str.isalpha, topic))
     return topic if letters >= FEWEST_LETTERS and len(topic) <= LONGEST_TOPIC else ""
 

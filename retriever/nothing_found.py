@@ -49,8 +49,8 @@ class OtherWords:
 class NothingFound:
     """What a page can say where a search found nothing.
 
-    `reason` is the first of its values that applies. `without_filters` counts what the main query
-    would match without any filter.
+    `reason` is the first of its values that applies: "filters" where the main query matches passages, none of
+    which the filters let through. `without_filters` counts what it would match without any filter.
     """
 
     reason: Reason
@@ -89,14 +89,14 @@ async def _nothing_found(
     unknown = await _unknown(index, words)
     filters = context.request.filters
     less = _one_less(filters)
-    whole, *without = await index.engine.counts(
-        [(query, Filters()), *((query, other) for other in less.values())]
+    whole, narrowed, *without = await index.engine.counts(
+        [(query, Filters()), (query, filters), *((query, other) for other in less.values())]
     )
     effects = tuple(WithoutFilter(name, count) for name, count in zip(less, without, strict=True) if count)
     reason: Reason = "no match"
     if not stages.plan or not stages.plan.names:
         reason = "all queries left out"
-    elif whole:
+    elif whole and not narrowed:
         reason = "filters"
     elif unknown:
         reason = "unknown words"

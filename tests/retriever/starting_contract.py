@@ -5,6 +5,7 @@ A module of tests imports all of this beside a fixture `settings_for`, which mak
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,17 @@ def test_examples_of_articles_are_made_of_their_titles(tmp_path, settings_for, l
     ] == []
 
 
+def test_a_title_of_spaces_and_thousands_of_keywords_keep_no_reader_waiting(tmp_path, settings_for):
+    papers = [
+        {"id": "A", "title": f"Reeds{' ' * 50_000}in marshes (again)", "abstract": "Reeds grow."},
+        {"id": "B", "abstract": "Herons nest.", "keywords": [f"heron{n}" for n in range(10_000)]},
+    ]
+    with indexed(settings_for(tmp_path), papers, "hostile-titles") as index:
+        began = time.process_time()
+        assert [question for question in examples(index, "en") if "Reeds in marshes?" in question]
+        assert time.process_time() - began < 5  # it took minutes
+
+
 def test_an_index_without_a_usable_title_has_no_examples(tmp_path, settings_for):
     with indexed(settings_for(tmp_path), [{"id": "A", "title": "?", "abstract": "."}], "untitled") as index:
         assert examples(index, "en") == ()
@@ -131,6 +143,13 @@ def test_what_the_other_language_would_find_is_counted(index):
 def test_other_reasons_are_told_apart(index, question, method, skip, reason):
     assert hits(index, question, method=method, skip=skip) == ()
     assert why(index, question, method, skip=skip).reason == reason
+
+
+def test_filters_are_not_blamed_for_what_a_persons_own_plan_does_not_find(index):
+    plan = {"keywords": ("zyzzyva",), "skip": ("question",)}
+
+    assert hits(index, "pangolin", **plan) == ()
+    assert why(index, "pangolin", **plan).reason == "no match"
 
 
 def test_it_is_json(index):
