@@ -34,7 +34,7 @@ async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[
     records = []
     for first in firsts:
         abstract, second = first.text, seconds.get(f"{first.doc_id}#1")
-        if second and second.part == "abstract":
+        if second and _goes_on(first, second):
             abstract = await _whole_abstract(index, first)
         known = {"id": first.passage_id, "lang": first.lang, "year": first.year, "journal": first.journal}
         record = first.paper or {key: value for key, value in known.items() if value}
@@ -48,22 +48,29 @@ def _may_go_on(first: StoredPassage) -> bool:
     return first.part == "abstract" and 0 < len(first.text) <= CHUNK_CHARACTERS
 
 
+def _goes_on(first: StoredPassage, chunk: StoredPassage) -> bool:
+    """Tell whether a passage is a chunk of the paper's abstract: another paper may be called like it."""
+    return chunk.doc_id == first.doc_id and chunk.part == "abstract"
+
+
 async def _whole_abstract(index: SearchIndex, first: StoredPassage) -> str:
     """Join the chunks of a long abstract; between two that do not overlap stands a space."""
-    text, begin = first.text, 1
+    pieces, tail, begin = [first.text], first.text, 1
     while True:
         ids = [f"{first.doc_id}#{number}" for number in range(begin, begin + CHUNKS_AT_A_TIME)]
         found = await index.engine.passages(ids)
         for passage_id in ids:
             chunk = found.get(passage_id)
-            if chunk is None or chunk.part != "abstract":
-                return text
-            text = _joined(text, chunk.text)
+            if chunk is None or not _goes_on(first, chunk):
+                return "".join(pieces)
+            pieces.append(_new_text(tail, chunk.text))
+            tail = (tail + pieces[-1])[-OVERLAP_CHARACTERS - 1 :]
         begin += CHUNKS_AT_A_TIME
 
 
-def _joined(text: str, chunk: str) -> str:
+def _new_text(text: str, chunk: str) -> str:
+    """Return what a chunk adds to the text before it, which it may overlap."""
     for length in range(min(OVERLAP_CHARACTERS, len(chunk), len(text) - 1), 0, -1):
         if text[-length - 1].isspace() and text.endswith(chunk[:length]):
-            return text + chunk[length:]
-    return f"{text} {chunk}"
+            return chunk[length:]
+    return f" {chunk}"
