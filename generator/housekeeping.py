@@ -23,7 +23,8 @@ from generator.steps import Step
 from indexer.papers import language_of
 
 FEWEST_SIGNS = 2
-MOST_CHARACTERS = 12_000  # of a request that the model is shown; the middle of a longer one is left out
+# Of a request, that are read, and that the model is shown; the middle of a longer one is left out.
+MOST_READ, MOST_CHARACTERS = 40_000, 12_000
 LONGEST_TITLE, LONGEST_QUERY = 48, 300
 NO_TITLE = {"ko": "새 대화", "en": "New conversation"}
 
@@ -63,7 +64,7 @@ def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
     if not messages or messages[-1].role == "assistant":
         return None
     system = "\n".join(message.text for message in messages[:-1] if message.role == "system")
-    request = f"{system}\n\n{messages[-1].text}".strip()
+    request = _ends_of(f"{system}\n\n{messages[-1].text}".strip(), MOST_READ)
     instructions, carried = _taken_apart(request)
     key = ASKED_KEY.search(instructions)
     if key and SAYS_JSON.search(instructions):
@@ -79,6 +80,11 @@ def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
         return None
     earlier = tuple(turn for turn in messages[:-1] if turn.role != "system")
     return Housekeeping(name, as_json=bool(key), instructions=request, conversation=carried or earlier)
+
+
+def _ends_of(text: str, longest: int) -> str:
+    """Return text without its middle where it is longer: what is asked for stands at one of the ends."""
+    return text if len(text) <= longest else f"{text[: longest // 2]} … {text[-longest // 2 :]}"
 
 
 def _taken_apart(request: str) -> tuple[str, tuple[Turn, ...]]:
@@ -148,10 +154,7 @@ async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) 
 async def _from_model(
     asked: Housekeeping, model: LanguageModel, on_text: OnText | None = None
 ) -> FromModel[Any]:
-    text = asked.instructions
-    if len(text) > MOST_CHARACTERS:
-        text = f"{text[: MOST_CHARACTERS // 2]} … {text[-MOST_CHARACTERS // 2 :]}"
-    messages = [{"role": "user", "content": text}]
+    messages = [{"role": "user", "content": _ends_of(asked.instructions, MOST_CHARACTERS)}]
     reply = await model.complete_json(messages, SHAPES[asked.key], name="housekeeping", on_text=on_text)
     return FromModel(getattr(reply.value, asked.key), reply, prompt_version=0)
 

@@ -38,6 +38,7 @@ class ClosedSentences:
 
     def __init__(self) -> None:
         """Begin before any text."""
+        self._length = 0  # of the text that was given last
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -51,6 +52,10 @@ class ClosedSentences:
 
         A text that does not begin as the one before, as that of a repair, is read from its beginning.
         """
+        # While a model thinks aloud, for some hundred thousand characters, no sentence ends.
+        known, self._length = self._length if self._length <= len(text) else 0, len(text)
+        if "}" not in text[known:]:
+            return None
         text = (text if text.lstrip().startswith("{") else without_thoughts(text))[:LONGEST_READ]
         if not text.startswith(self._seen):
             self._begin_anew()

@@ -18,6 +18,7 @@ from generator.answer_step import answer_step
 from generator.pipeline import AskRequest
 from generator.request import Turn, WayResult
 from generator.search_step import search_step
+from generator.streaming import ClosedSentences
 from generator.ways import shrag
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.errors import BadQuestion
@@ -422,3 +423,26 @@ def replies(draw):
 def test_what_arrives_adds_up_whatever_the_model_writes(sample, first, second):
     arrived = streamed(sample, KOREAN, whole(KEYWORDS), streams(*first), streams(*second))
     assert_adds_up(arrived)
+
+
+def test_sentences_behind_a_long_thought_end_where_they_end_and_each_is_handed_on_once():
+    thought = "<think>" + "What is known? " * 5_000 + "</think>"
+    written = '{"body": [{"text": "One."}, {"text": "Two."}]}'
+    reading, text, ended = ClosedSentences(), "", []
+    began = time.process_time()
+    for piece in [*(thought[at : at + 3] for at in range(0, len(thought), 3)), *written]:
+        text += piece
+        ended.append(reading.grown(text))
+
+    assert time.process_time() - began < 5  # the thought is not read again for each of 25,000 pieces
+    assert [json.loads(each)["body"] for each in ended if each] == [
+        [{"text": "One."}],
+        [{"text": "One."}, {"text": "Two."}],
+    ]
+
+
+def test_an_answer_that_begins_anew_is_read_from_its_beginning():
+    reading = ClosedSentences()
+    first, second = '{"body": [{"text": "One."}', '{"body": [{"text": "Two."}'
+
+    assert [reading.grown(text) for text in (first, "", second)] == [f"{first}]}}", None, f"{second}]}}"]

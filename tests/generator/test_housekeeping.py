@@ -173,9 +173,9 @@ def test_a_long_request_is_shown_to_the_model_in_part():
 
 
 @pytest.mark.parametrize(
-    "unit", ["<chat_history>", "user: ", '{"title": ', "title conversation ", "{ ", "9", "\n#"]
+    "unit", ["<chat_history>", "user: ", '{"title": ', "title conversation ", "chat ", "{ ", "9", "\n#"]
 )
 def test_long_hostile_requests_are_read_in_time(unit):
     began = time.process_time()
     find_housekeeping([Turn("user", unit * (1_000_000 // len(unit)))])
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 1
