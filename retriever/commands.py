@@ -1,4 +1,4 @@
-"""The commands that search: `search` and `explain`."""
+"""The commands that search: `search`, `rerun` and `explain`."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -157,12 +157,16 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     settings, places = RetrieverSettings(), IndexerSettings()
     filters, synonyms = make_filters(year, lang, journal), synonyms or settings.synonyms
     name = chosen_index(name, places)
+    read = (synonyms, places.home / name, *named_paths(places, settings))
+    if out:
+        check_output(out, read)
     if record_file:
         from retriever.search_record_files import form_of
 
         form_of(record_file)
-    for file in filter(None, (out, record_file)):
-        check_output(file, (synonyms, places.home / name, *named_paths(places, settings)))
+        check_output(record_file, read)
+        if out and _same_file(out, record_file):
+            raise click.UsageError("--out and --record name the same file")
     constraints = chosen_constraints(
         question, settings, exclude=exclude, strict_time=strict_time, found=not no_constraints
     )
@@ -180,17 +184,19 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
     with open_index(places, name, synonyms, follow=True) as index:
         result, records, manifest = asyncio.run(index.ask(of_version))
-    if export:
-        _write_export(result, export_named(export).encoded(records), out)
-    elif as_json:
-        echo_json(result.as_record())
-    else:
-        show_search(result)
-    if record_file:  # last: a full disk costs no result
-        from retriever.search_record import search_record
-        from retriever.search_record_files import save
+    try:
+        if export:
+            _write_export(result, export_named(export).encoded(records), out)
+        elif as_json:
+            echo_json(result.as_record())
+        else:
+            show_search(result)
+    finally:  # last, as a full disk costs no result; nor does it cost the record that nobody reads on
+        if record_file:
+            from retriever.search_record import search_record
+            from retriever.search_record_files import save
 
-        save(search_record(manifest, request, result), record_file)
+            save(search_record(manifest, request, result), record_file)
 
 
 @click.command()
@@ -267,6 +273,13 @@ def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         echo_json(account.as_record())
         return
     echo_lines(explanation_lines(account))
+
+
+def _same_file(first: Path, second: Path) -> bool:
+    """Tell whether two paths lead to one file, also one that is not there yet."""
+    return first.resolve() == second.resolve() or (
+        first.exists() and second.exists() and first.samefile(second)
+    )
 
 
 def _write_export(result: SearchResult, pieces: Iterable[bytes], out: Path | None) -> None:

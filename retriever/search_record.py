@@ -17,7 +17,7 @@ from indexer.manifest import Manifest
 from indexer.terminal import json_text
 from indexer.versions import installed_version
 from retriever.filters import FIRST_YEAR, LAST_YEAR
-from retriever.given_keywords import check_given
+from retriever.given_keywords import LONGEST_GIVEN, check_given
 from retriever.hits import SearchResult
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
@@ -170,4 +170,6 @@ def _check(request: SearchRequest) -> None:
     bounds = [year for year in (years.low, years.high) if year is not None] if years else []
     if any(not FIRST_YEAR <= year <= LAST_YEAR for year in bounds):
         raise InvalidCall(f"the record filters by years outside {FIRST_YEAR} to {LAST_YEAR}")
-    check_given([keyword if isinstance(keyword, str) else keyword.text for keyword in request.keywords or ()])
+    check_given([*(keyword.text for keyword in request.analysed_keywords or ()), *request.typed_keywords])
+    if any(len(keyword.tokens) > LONGEST_GIVEN for keyword in request.analysed_keywords or ()):
+        raise InvalidCall(f"a keyword of the record has more than {LONGEST_GIVEN} tokens")

@@ -1,13 +1,15 @@
 """A search is written down, run again, and compared."""
 
 import json
+import os
+import subprocess
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.hostile import TEXTS, VALUES, call
-from tests.indexer.corpora import build, write_jsonl
+from tests.indexer.corpora import build, command, environment_of, write_jsonl
 from tests.retriever.papers import NAME, PAPERS, built
 
 
@@ -138,6 +140,34 @@ def test_files_that_cannot_be_a_record_are_refused(tmp_path):
     assert call("search", "quokka", "--name", NAME, "--record", tmp_path / "search.txt").code == 2
 
 
+def test_a_record_never_takes_the_place_of_the_export(tmp_path):
+    file, link = tmp_path / "one.json", tmp_path / "link.json"
+    link.symlink_to(file)
+
+    done = call("search", "quokka", "--name", NAME, "--export", "jsonl", "--out", link, "--record", file)
+
+    assert (done.code, file.exists()) == (2, False)
+    assert "--out and --record" in done.err
+
+
+def test_a_record_is_saved_whole_though_nobody_reads_the_result_on(tmp_path, home):
+    file = tmp_path / "record.json"
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = command("search", "quokka", "--name", NAME, "-k", "2", "--record", file)
+    with os.fdopen(writing, "wb") as nobody:
+        subprocess.run(
+            arguments,
+            env=environment_of(home),
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=120,
+        )
+
+    assert len(json.loads(file.read_text(encoding="utf-8"))["hits"]) == 2
+
+
 CHANGES = [
     ("request", "question", 1),
     ("request", "question", "x" * 20_001),
@@ -148,6 +178,7 @@ CHANGES = [
     ("request", "filters", {"doc_ids": {}}),
     ("request", "keywords", [{"text": "a", "language": "en", "tokens": ["a"], "weight": 1}] * 51),
     ("request", "keywords", [{"text": "a", "language": "xx", "tokens": ["a"]}]),
+    ("request", "keywords", [{"text": "a", "language": "en", "tokens": ["a"] * 101}]),
     ("request", "constraints", {"exclusions": [{"text": "x" * 999}]}),
     ("applied", "title_weight", 1e300),
     ("applied", "keyword_count", "many"),
