@@ -115,6 +115,9 @@ def test_each_mark_is_an_annotation_whose_address_names_paper_index_and_passage(
         assert parse_qs(address.query) == {"index": [NAME]}
         assert unquote(address.fragment).startswith(unquote(address.path.removeprefix("/papers/")))
         assert citation["url"].startswith(served.url)
+        shown = httpx.get(citation["url"])
+        assert shown.status_code == 200
+        assert f'id="{unquote(address.fragment)}"' in shown.text
         assert any(line.startswith(f"- {mark} ") and citation["url"] in line for line in text.splitlines())
         assert citation["title"]
 
@@ -398,6 +401,9 @@ def test_marks_and_links_of_an_abstract_are_no_citations(tmp_path):
     build(tmp_path, write_jsonl(tmp_path / "papers.jsonl", [paper]), name=NAME)
     with serving(tmp_path, tmp_path / "log") as server:
         text, noted, _ = whole(server.url, asks("Do quokka gardens cool cities?"))
+        shown = httpx.get(noted[0]["url_citation"]["url"])
+        assert shown.status_code == 200
+        assert "Quokka gardens" in shown.text
         assert streamed(server.url, asks("Do quokka gardens cool cities?"))[:2] == (text, noted)
     assert noted[0]["url_citation"]["url"].startswith(
         f"{server.url}/papers/a%2F..%2Fb%3Fx%3D1%23y?index={NAME}#"
