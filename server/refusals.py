@@ -1,11 +1,11 @@
 """What a call that is not let in is answered: problem details, OpenAI's form for its clients, or HTML."""
 
 from html import escape
-from typing import Any
 
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.types import Scope
 
+from server.openai.errors import error_response
 from server.problems import problem_response
 
 OF_OPENAI = "/v1/"
@@ -24,9 +24,9 @@ UNAUTHORIZED = 401
 
 def refusal(error: Exception, scope: Scope) -> Response:
     """Answer a call with why it is not let in, in the form that its sender reads."""
-    response = problem_response(error)
     if scope["path"].startswith(OF_OPENAI):
-        return JSONResponse(_as_openai(response), response.status_code, _kept(response))
+        return error_response(error)
+    response = problem_response(error)
     if response.status_code == UNAUTHORIZED and _is_navigation(scope):
         return _for_people(error, scope, _kept(response))
     return response
@@ -35,21 +35,6 @@ def refusal(error: Exception, scope: Scope) -> Response:
 def _kept(response: Response) -> dict[str, str]:
     left_out = {"content-length", "content-type"}
     return {name: value for name, value in response.headers.items() if name not in left_out}
-
-
-def _as_openai(response: Response) -> dict[str, Any]:
-    import json
-
-    described = json.loads(bytes(response.body))
-    kind = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-    return {
-        "error": {
-            "message": described["detail"],
-            "type": kind.get(response.status_code, "invalid_request_error"),
-            "param": None,
-            "code": described["code"].replace("-", "_"),
-        }
-    }
 
 
 def _is_navigation(scope: Scope) -> bool:

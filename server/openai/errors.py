@@ -1,5 +1,6 @@
 """Errors in OpenAI's form: a message, a type, the field they are about, and a code."""
 
+import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -10,15 +11,19 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from server.problems import problem
+from server.call_errors import call_error, unreadable_body
+from server.problems import problem_response
 
-TYPES = {429: "rate_limit_error"}
+TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 STATUS = {422: 400}  # where OpenAI has another
 CODES = {
+    "bad-request": "invalid_value",
     "unknown-index": "model_not_found",
-    "unauthorized": "invalid_api_key",
+    "key-needed": "invalid_api_key",
     "too-busy": "rate_limit_exceeded",
+    "too-often": "rate_limit_exceeded",
 }
+OF_ITS_BODY = frozenset({"content-length", "content-type"})
 
 
 class ErrorDetails(BaseModel):
@@ -27,7 +32,7 @@ class ErrorDetails(BaseModel):
     message: str
     type: str
     param: str | None
-    code: str | None
+    code: str
 
 
 class ErrorBody(BaseModel):
@@ -49,26 +54,18 @@ class CallRefused(Exception):
 
 def openai_error(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
     """Return the status of an error, its body and its headers; the words are those of the command line."""
-    headers: dict[str, str] = {}
     if isinstance(error, CallRefused):
-        return error.status, _body(error.status, str(error), error.code, error.param), headers
-    if isinstance(error, RequestValidationError):
-        first = error.errors()[0]
-        where = () if first["type"] == "json_invalid" else first["loc"][1:]
-        param = ".".join(map(str, where))
-        return 400, _body(400, f"{param or 'body'}: {first['msg']}", "invalid_value", param or None), headers
-    if isinstance(error, HTTPException):
-        headers |= error.headers or {}
-        return error.status_code, _body(error.status_code, str(error.detail), None, None), headers
-    described = problem(error)
-    if "retry_after_s" in described:
-        headers["Retry-After"] = str(max(1, round(described["retry_after_s"])))
+        return error.status, _body(error.status, str(error), error.code, error.param), {}
+    response = problem_response(error)
+    described = json.loads(bytes(response.body))
+    headers = {name: value for name, value in response.headers.items() if name not in OF_ITS_BODY}
     status = STATUS.get(described["status"], described["status"])
     code = CODES.get(described["code"], described["code"].replace("-", "_"))
-    return status, _body(status, described["detail"], code, described.get("place")), headers
+    param = described.get("place", "").removeprefix("body").removeprefix(".")
+    return status, _body(status, described["detail"], code, param or None), headers
 
 
-def _body(status: int, message: str, code: str | None, param: str | None) -> dict[str, Any]:
+def _body(status: int, message: str, code: str, param: str | None) -> dict[str, Any]:
     kind = TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")  # noqa: PLR2004
     details = ErrorDetails(message=message, type=kind, param=param, code=code)
     return ErrorBody(error=details).model_dump()
@@ -90,6 +87,10 @@ class OpenAIRoute(APIRoute):
         async def handle(request: Request) -> Response:
             try:
                 return await answer(request)
+            except RequestValidationError as error:
+                return error_response(call_error(request, error))
+            except HTTPException:
+                return error_response(unreadable_body(request))
             except Exception as error:  # noqa: BLE001 - the caller is told
                 return error_response(error)
 
