@@ -4,6 +4,7 @@ import { query } from "./api.js";
 import { h, langOf } from "./dom.js";
 import { FORMATS } from "./formats.js";
 import { t } from "./i18n.js";
+import { say } from "./status.js";
 
 /** Write a reference as plain text: authors (year). title. journal. address. */
 export function reference({ authors, year, title, journal, doi, url, doc_id: id }) {
@@ -15,17 +16,16 @@ export function reference({ authors, year, title, journal, doi, url, doc_id: id 
 /** Show the reference of a hit. */
 export function citing(hit, index) {
   const text = reference({ ...hit.paper, ...hit });
-  const said = h("span", { class: "quiet", role: "status" });
   async function copy() {
     try {
       await navigator.clipboard.writeText(text);
-      said.textContent = t("copied");
+      say(t("copied"));
     } catch {
-      said.textContent = t("copy_by_hand");
+      say(t("copy_by_hand"));
     }
   }
   const links = Object.entries(FORMATS).map(([format, name]) =>
     h("a", { href: `/api/v1/export?${query({ format, ids: hit.doc_id, index })}`, download: true }, name));
   return h("div", { class: "inset" }, h("p", { lang: langOf(hit.title, hit.lang) }, text),
-    h("p", { class: "row" }, h("button", { type: "button", onclick: copy }, t("copy")), links, said));
+    h("p", { class: "row" }, h("button", { type: "button", onclick: copy }, t("copy")), links));
 }

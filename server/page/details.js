@@ -1,7 +1,7 @@
 // What else took effect: method, order, version, time, notes.
 
 import { byId, fill, h } from "./dom.js";
-import { number, t } from "./i18n.js";
+import { moment, t } from "./i18n.js";
 
 /** Show how a result came about. */
 export function showDetails(result, manifest) {
@@ -15,9 +15,12 @@ export function showDetails(result, manifest) {
   if (result.applied?.vectors) pairs.push([t("vectors"), result.applied.vectors]);
   if (result.applied?.reranker) pairs.push([t("reranker"), result.applied.reranker]);
   if (result.milliseconds?.total) pairs.push([t("time"), t("milliseconds", { n: Math.round(result.milliseconds.total) })]);
+  // A printed page is a record of the search.
+  const printed = [[t("date"), moment(new Date().toISOString())], [t("fingerprint"), Object.entries(result.fingerprint ?? {}).map(([name, value]) => `${name} ${value}`).join(", ")]];
   const notes = result.notes ?? [];
   fill(byId("details"),
     h("h3", {}, t("details")),
     h("dl", { class: "pairs" }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+    h("dl", { class: "pairs print-only" }, printed.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     notes.length > 0 && h("ul", { class: "notes" }, notes.map((note) => h("li", { lang: "en" }, note))));
 }

@@ -222,9 +222,6 @@ byId("open-marked").addEventListener("click", async () => (await import("./expor
 byId("open-history").addEventListener("click", async () => (await import("./history.js")).showHistory((address) => run(fromAddress(address.slice(1)))));
 byId("open-record").addEventListener("click", async () => (await import("./record.js")).showRecord(asked, (again, before) => run(again, { before })));
 document.querySelectorAll("[data-show]").forEach((button) => button.addEventListener("click", () => { view(button.dataset.show); byId(button.dataset.show).focus(); }));
-document.addEventListener("keydown", (event) => {
-  if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && !document.querySelector("dialog[open]")) { event.preventDefault(); byId("question").focus(); }
-});
 window.addEventListener("offline", () => say(t("problem_offline")));
 window.addEventListener("popstate", (event) => run(remembered(event.state), { push: false }));
 

@@ -32,7 +32,7 @@ export function showQueries(result, asked, change) {
         h("span", { class: "track" }, !skipped && [h("span", { class: "added", "--share": (100 * added) / most }), h("span", { class: "found", "--share": (100 * (hits - added)) / most })]),
         h("span", { class: "number" }, skipped ? "–" : number(hits)),
         h("span", { class: "number" }, !skipped && added > 0 ? `+${number(added)}` : "")),
-      shown && query && h("p", { class: "sent" }, query));
+      query && h("p", { class: shown ? "sent" : "sent print-only" }, query));
   }
 }
 

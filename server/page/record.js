@@ -28,7 +28,7 @@ export function showRecord(asked, run) {
         const record = JSON.parse(await chosen.text());
         const again = fromRecord(record);
         close();
-        run(again, record.hits);
+        run(again, hitsOf(record));
       } catch {
         problems.replaceChildren(h("p", { class: "error" }, t("record_unreadable")));
       }
@@ -42,6 +42,8 @@ export function showRecord(asked, run) {
   });
 }
 
+const hitsOf = ({ hits }) => (Array.isArray(hits) ? hits : []).map((hit) => ({ doc_id: String(hit?.doc_id), title: String(hit?.title ?? "") }));
+
 /** Read what a saved record asks; an error where it is none. */
 export function fromRecord(record) {
   const asked = record.request;
@@ -51,12 +53,12 @@ export function fromRecord(record) {
   return {
     ...NOTHING,
     question: asked.question,
-    index: record.index?.name ?? "",
-    method: asked.method ?? NOTHING.method,
-    k: asked.k ?? NOTHING.k,
+    index: String(record.index?.name ?? ""),
+    method: String(asked.method ?? NOTHING.method),
+    k: Number.isInteger(asked.k) ? asked.k : NOTHING.k,
     year: years ? (years.low === years.high ? String(years.low) : `${years.low ?? ""}..${years.high ?? ""}`) : "",
-    lang: lang ?? "",
-    journal: journal ?? "",
+    lang: String(lang ?? ""),
+    journal: String(journal ?? ""),
     exclude: texts((asked.constraints?.exclusions ?? []).filter((each) => !each.end)),
     strict_time: asked.constraints?.strict_time === true,
     constraints: record.applied?.constraints !== null || !asked.constraints,
