@@ -230,8 +230,10 @@ showCount();
 asked = remembered(history.state);
 openAccess();
 const listed = loadIndexes();
-if (asked.question) run(asked, { push: false });
-else {
+if (asked.question) {
+  if (!asked.index) await listed; // of several, the first is meant
+  run({ ...asked, index: asked.index || byId("index").value }, { push: false });
+} else {
   if (document.activeElement === document.body && matchMedia("(pointer: fine)").matches) byId("question").focus();
   await listed;
   if (!asked.question) start(); // unless the reader was faster
