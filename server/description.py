@@ -71,8 +71,18 @@ def _complete(document: dict[str, Any]) -> None:
                 for content in each.get("content", {}).values():
                     if shape := content["schema"].get(SHAPE):
                         content["schema"] = {"$ref": REFERENCE.format(model=shape)}
+            for part in call.get("parameters", ()):
+                part["schema"] = _without_null(part["schema"])
             call["responses"] = found | refused
             call["security"] = [{}, *({name: []} for name in KEYS)]
             call["summary"] = call["description"].split("\n")[0].rstrip(".")
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a part of an address, which may be left out, and cannot be null."""
+    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if len(options) != 1:
+        return schema
+    return {name: value for name, value in schema.items() if name != "anyOf"} | options[0]

@@ -1,12 +1,13 @@
 """References to take along: of marked papers, or of all that a search finds."""
 
 import asyncio
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from indexer.errors import InvalidCall
 from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
 from retriever.paper_records import records_of_hits, records_of_papers
@@ -47,12 +48,6 @@ class ExportCall(SearchCall):
         ),
     ] = ()
 
-    @model_validator(mode="after")
-    def _one_of_the_two(self) -> Self:
-        if bool(self.ids) == bool(self.question.strip()):
-            raise ValueError("give ids of papers or a question, one of the two")
-        return self
-
 
 @router.get("/export", response_class=Response, responses=FILES)
 async def export_by_address(
@@ -69,6 +64,8 @@ async def export_by_body(request: Request, call: ExportCall, services: Shared, _
 
 
 async def _export(request: Request, call: ExportCall, services: Services) -> Response:
+    if bool(call.ids) == bool(call.question.strip()):
+        raise InvalidCall("give ids of papers or a question, one of the two")
     export, settings = export_named(call.format), services.settings.retriever
     name = await services.indexes.chosen(call.index)
     index = await services.indexes.get(name)

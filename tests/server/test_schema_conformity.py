@@ -1,0 +1,58 @@
+"""schemathesis makes the calls that the description offers, and spoilt ones: all are answered as described."""
+
+import os
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+EXAMPLES = int(os.environ.get("SHRAG_TEST_API_EXAMPLES", "8"))  # of each call, as described and spoilt
+MISREAD = {"bad-request", "wrong-media-type"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["positive", "negative"])
+def test_what_may_be_called_is_answered_as_described(served, tried, mode):
+    import requests
+    import schemathesis
+    from schemathesis import GenerationMode
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        response_schema_conformance,
+        status_code_conformance,
+    )
+
+    checks = [
+        not_a_server_error,
+        status_code_conformance,
+        content_type_conformance,
+        response_schema_conformance,
+    ]
+    document = httpx.get(f"{served.url}/openapi.json").json()
+    schema = schemathesis.openapi.from_dict(document).include(
+        path_regex="^/(api/v1/(?!session)|healthz|readyz)"
+    )
+    called = []
+    with requests.Session() as session:
+
+        def call(case):
+            response = case.call(base_url=served.url, session=session, timeout=60)
+            case.validate_response(response, checks=checks)
+            called.append(response.status_code)
+            if mode == "positive" and response.status_code >= 400:
+                # What fits the description is read; whether it can be used is another matter.
+                assert response.json()["code"] not in MISREAD, response.json()
+
+        for found in schema.get_all_operations():
+            operation = found.ok()
+            if mode == "negative" and ("{" in operation.path or not (operation.query or operation.body)):
+                continue  # whatever is written there fits
+            strategy = operation.as_strategy(generation_mode=GenerationMode(mode))
+            bounded = settings(
+                max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+            )
+            bounded(given(strategy)(call))()
+    tried("calls of the API", len(called))
+    assert len(called) > 5 * EXAMPLES
+    assert 200 in called or mode == "negative"
