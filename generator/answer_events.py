@@ -6,6 +6,7 @@ sentences are those of `done`.
 """
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
@@ -142,15 +143,18 @@ class _Progress:
         self.known = _Known()
         self.changed = asyncio.Event()
         self._loop = loop
+        self._lock = threading.Lock()
 
     def listen(self, event: StepEvent) -> None:
         """Take what the way itself tells, and its own steps; what is done within these is no answer yet."""
         if len(event.step.path) > (event.made is None):
             return
-        known = self._after(event)
-        if known is not self.known:
+        with self._lock:
+            known = self._after(event)
+            if known is self.known:
+                return
             self.known = known
-            self._loop.call_soon_threadsafe(self.changed.set)
+        self._loop.call_soon_threadsafe(self.changed.set)
 
     def _after(self, event: StepEvent) -> _Known:
         known, step = self.known, event.step

@@ -30,7 +30,9 @@ PACKAGES = ("indexer", "retriever", "generator", "server")
 MODEL_OR_FOLDER = "a path if it begins with ./ or ../"  # marks a name of the hub that may be a folder's
 # What decides to whom a key goes, and who else can read it.
 ADDRESSES = frozenset({"base_url", "url", "ca_certs", "allow_plain_http"})
-NAMED_ONLY = ("server", "open")  # answers everybody; only a file that is named may say so
+NAMED_FILE_ONLY = (
+    "not from a file that was found"  # marks a setting that only a file that is named may switch on
+)
 
 
 class LayeredSettings(BaseSettings):
@@ -105,12 +107,13 @@ def _refuse_dangers(settings: type[BaseSettings], file: SettingsFile, variables:
     """Raise InvalidSettingsFile where a file that was found sets what only one that is named may set."""
     above, known = prefix_of(settings), settings_of(settings)
     named = f"name it ({CONFIG}={file.path}) if it is yours"
-    if NAMED_ONLY in known and value_at(file.values, NAMED_ONLY):
-        raise InvalidSettingsFile(
-            f"{file.path}: {'.'.join(NAMED_ONLY)} is not taken from a file that lies in the current folder: "
-            "it may be somebody else's",
-            remedy=named,
-        )
+    for place, setting in known.items():
+        if NAMED_FILE_ONLY in setting.field.metadata and value_at(file.values, place):
+            raise InvalidSettingsFile(
+                f"{file.path}: {setting.key} is not taken from a file that lies in the current folder: "
+                "it may be somebody else's",
+                remedy=named,
+            )
     for place, secret in known.items():
         if not (secret.secret and value_at(variables, place[len(above) :])):
             continue

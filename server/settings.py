@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from pydantic_settings import SettingsConfigDict
 
 from indexer.settings import OptionalPath, plain_address
-from indexer.settings_sources import LayeredSettings
+from indexer.settings_sources import NAMED_FILE_ONLY, LayeredSettings
 from server.networks import is_loopback
 
 PerMinute = Annotated[float, Field(ge=0, le=1_000_000)]
@@ -55,7 +55,9 @@ class ServerSettings(LayeredSettings):
     host: str = Field(default="127.0.0.1", description="address that is listened at")
     port: int = Field(default=8080, ge=0, le=65_535, description="port; 0 = a free one")
     workers: int = Field(default=1, ge=1, le=64, description="processes that answer")
-    open: bool = Field(default=False, description="answer everybody, without keys, at any address")
+    open: Annotated[bool, NAMED_FILE_ONLY] = Field(
+        default=False, description="answer everybody, without keys, at any address"
+    )
     public_url: Annotated[str, AfterValidator(_address_or_none)] = Field(
         default="",
         description="where readers reach the server, like https://search.example.org; none = as asked",

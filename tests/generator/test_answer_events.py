@@ -427,11 +427,11 @@ def test_what_arrives_adds_up_whatever_the_model_writes(sample, first, second):
 
 def test_sentences_behind_a_long_thought_end_where_they_end_and_each_is_handed_on_once():
     thought = "<think>" + "What is known? " * 5_000 + "</think>"
-    written = '{"body": [{"text": "One."}, {"text": "Two."}]}'
+    answer = '{"body": [{"text": "One."}, {"text": "Two."}]}'
     reading, text, ended = ClosedSentences(), "", []
     began = time.process_time()
-    for piece in [*(thought[at : at + 3] for at in range(0, len(thought), 3)), *written]:
-        text += piece
+    for more in [*(thought[at : at + 3] for at in range(0, len(thought), 3)), *answer]:
+        text += more
         ended.append(reading.grown(text))
 
     assert time.process_time() - began < 5  # the thought is not read again for each of 25,000 pieces
