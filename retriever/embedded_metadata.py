@@ -9,6 +9,7 @@ from retriever.exports import Record
 from retriever.reference import Name, Reference, reference_of
 
 MOST_AUTHORS = 100  # that a page repeats with each hit
+NOT_IN_COINS = frozenset({"abstract", "abstract2", "keywords", "references"})
 WEB = ("https://", "http://")
 
 
@@ -17,7 +18,7 @@ def coins(record: Record) -> str:
 
     Key/encoded values of Z39.88-2004 for a journal article (info:ofi/fmt:kev:mtx:journal).
     """
-    reference = reference_of(record)
+    reference = reference_of(_in_coins(record))
     first = next(iter(reference.authors), Name(""))
     pairs = [
         ("ctx_ver", "Z39.88-2004"),
@@ -28,11 +29,18 @@ def coins(record: Record) -> str:
         ("rft.date", str(reference.year or "")),
         ("rft.aulast", first.family if first.given else ""),
         ("rft.aufirst", first.given),
-        *(("rft.au", str(name)) for name in reference.authors[:MOST_AUTHORS]),
+        *(("rft.au", str(name)) for name in reference.authors),
         ("rft_id", f"info:doi/{reference.doi}" if reference.doi else ""),
         ("rft_id", _web_address(reference)),
     ]
     return urlencode([(key, value) for key, value in pairs if value], quote_via=quote, safe="")
+
+
+def _in_coins(record: Record) -> Record:
+    """Return what of a record a ContextObject holds: what may be long is not read for each hit."""
+    authors = record.get("authors")
+    kept = {key: value for key, value in record.items() if key not in NOT_IN_COINS}
+    return kept | {"authors": authors[:MOST_AUTHORS] if isinstance(authors, list) else []}
 
 
 def citation_tags(record: Record) -> list[tuple[str, str]]:

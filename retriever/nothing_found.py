@@ -15,7 +15,7 @@ from retriever.settings import RetrieverSettings
 from retriever.spelling import near_spellings
 from retriever.term_statistics import term_statistics
 
-MOST_WORDS = 16  # that are looked for in the index, with their spellings
+MOST_WORDS = 16  # that are looked for in the index, with their spellings; translations that are counted
 
 Reason = Literal["nothing to search for", "all queries left out", "filters", "unknown words", "no match"]
 FilterName = Literal["year", "lang", "journal", "incomplete"]
@@ -152,8 +152,8 @@ async def _other_words(
 ) -> tuple[OtherWords, ...]:
     found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
     asked: Sequence[tuple[Query, Filters]] = [
-        (or_query([word.term() for word in translation.words]), filters) for translation in found
+        (or_query([word.term() for word in translation.words]), filters) for translation in found[:MOST_WORDS]
     ]
     counts = await index.engine.counts(asked)
-    words = (OtherWords(each.others, count) for each, count in zip(found, counts, strict=True) if count)
+    words = (OtherWords(each.others, count) for each, count in zip(found, counts, strict=False) if count)
     return tuple(dict.fromkeys(words))
