@@ -377,7 +377,7 @@ def test_a_slow_reader_is_told_the_newest_and_nothing_is_kept_for_it(sample):
             async for event in arriving:
                 if not arrived:
                     await asyncio.to_thread(server.second.wait, 20)
-                    await asyncio.sleep(1)  # the model dies and answers meanwhile
+                    await asyncio.sleep(6)  # the model dies and answers meanwhile
                 arrived.append(event)
         return arrived
 
