@@ -146,7 +146,9 @@ def admitted(work: Work) -> Callable[[HTTPConnection], AsyncIterator[None]]:
     return admit
 
 
-Search = Annotated[None, Depends(admitted("search"))]
+# A place is given back before the answer is sent, so that a slow reader holds none; but an answer that arrives
+# in pieces is worked on until its end.
+Search = Annotated[None, Depends(admitted("search"), scope="function")]
 Ask = Annotated[None, Depends(admitted("ask"))]
-Read = Annotated[None, Depends(admitted("read"))]
-Admin = Annotated[None, Depends(admitted("admin"))]
+Read = Annotated[None, Depends(admitted("read"), scope="function")]
+Admin = Annotated[None, Depends(admitted("admin"), scope="function")]

@@ -358,3 +358,17 @@ def test_without_keys_this_machine_reads_and_the_first_key_closes_it(sample_home
 
 def test_digests_are_those_of_sha_256():
     assert digest_of("abc").hex() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_processes_share_keys_and_sessions(sample_home, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / NAME).symlink_to(sample_home / NAME)
+    make(home)
+    with serving(home, tmp_path / "log", server__workers=2) as server:
+        for _ in range(5):
+            begun = httpx.post(f"{server.url}/api/v1/session", json={"key": make(home)})
+            token = {"Cookie": f"shrag={begun.cookies['shrag']}"}
+            asked = [httpx.get(f"{server.url}/api/v1/indexes", headers=token) for _ in range(6)]
+
+            assert {answer.status_code for answer in asked} == {200}
