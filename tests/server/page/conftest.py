@@ -13,9 +13,9 @@ CHROMIUM = shutil.which("chromium") or ""
 FAILURES_SHOWN = 5
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while Playwright runs, no other event loop can begin in this thread
 def browser() -> Iterator[Browser]:
-    """Start Chromium, once."""
+    """Start Chromium, once for a file of tests."""
     if not CHROMIUM:
         if os.environ.get("SHRAG_REQUIRE_SERVICES"):
             pytest.fail("chromium is not installed")
