@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 from server.problems import CODES, MEDIA_TYPE, PROBLEMS, TITLES
 from server.shapes import REFERENCE, SHAPE, shape_schemas
 
-OF_API = ("/api/", "/healthz", "/readyz")
+OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 WAIT = {"Retry-After": {"description": "seconds", "schema": {"type": "integer", "minimum": 1}}}
 WITH_WAIT = {429, 503}
 KEYS = {
@@ -82,7 +82,9 @@ def _complete(document: dict[str, Any]) -> None:
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a part of an address, which may be left out, and cannot be null."""
-    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    options: list[dict[str, Any]] = [
+        option for option in schema.get("anyOf", ()) if option != {"type": "null"}
+    ]
     if len(options) != 1:
         return schema
     return {name: value for name, value in schema.items() if name != "anyOf"} | options[0]

@@ -9,6 +9,8 @@ from server.gate import Read
 from server.leaving import while_connected
 from server.requests import IndexName
 from server.services import Shared
+from server.shapes import Shaped
+from server.shapes.indexes import Examples
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
 
@@ -19,8 +21,8 @@ async def examples(
     services: Shared,
     _: Read,
     index: Annotated[IndexName, Query()] = None,
-    lang: Annotated[Literal["ko", "en"], Query(description="of the questions")] = "en",
-) -> dict[str, Any]:
+    lang: Annotated[Literal["ko", "en"], Query(description="of the questions", examples=["ko"])] = "en",
+) -> Annotated[dict[str, Any], Shaped(Examples)]:
     """Return three questions, the same each time for one version of the index."""
     name = await services.indexes.chosen(index)
     finding = example_questions(await services.indexes.get(name), lang)

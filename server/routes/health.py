@@ -8,7 +8,7 @@ from server.errors import Starting, Stopping
 from server.problems import problem
 from server.services import Shared
 from server.shapes import Shaped
-from server.shapes.indexes import Alive, Ready
+from server.shapes.operation import Alive, Ready
 from server.stopping import STOPPING
 
 router = APIRouter(tags=["operation"])

@@ -11,7 +11,11 @@ from server.services import Shared
 router = APIRouter(tags=["operation"])
 
 
-@router.get("/metrics", response_class=Response)
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
 def read_metrics(services: Shared, _: Admin) -> Response:
     """Give the counts and times of all processes; needs a key of the scope admin."""
     for index, version in services.indexes.versions().items():

@@ -11,8 +11,13 @@ from server.callers import Caller, visit_of
 from server.entrance import count_wrong_key
 from server.errors import Unauthorized
 from server.services import Services, Shared
+from server.shapes import Shaped
+from server.shapes.operation import Session
 
 router = APIRouter(prefix="/api/v1", tags=["session"])
+
+
+SESSION = Annotated[dict[str, Any], Shaped(Session)]
 
 
 class SignIn(BaseModel):
@@ -24,13 +29,13 @@ class SignIn(BaseModel):
 
 
 @router.get("/session")
-async def session(request: Request, services: Shared) -> dict[str, Any]:
+async def session(request: Request, services: Shared) -> SESSION:
     """Say who asks, and whether a key is needed."""
     return await _described(services, visit_of(request).caller)
 
 
 @router.post("/session")
-async def sign_in(call: SignIn, request: Request, response: Response, services: Shared) -> dict[str, Any]:
+async def sign_in(call: SignIn, request: Request, response: Response, services: Shared) -> SESSION:
     """Begin a session with a key."""
     visit = visit_of(request)
     key = await services.keys.find(call.key.get_secret_value().strip())

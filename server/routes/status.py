@@ -3,7 +3,7 @@
 import asyncio
 import os
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 
@@ -17,6 +17,8 @@ from server.gate import Admin
 from server.key_store import KeyStore
 from server.metrics import stage_times
 from server.services import Shared
+from server.shapes import Shaped
+from server.shapes.operation import Status
 
 router = APIRouter(prefix="/api/v1", tags=["operation"])
 
@@ -24,7 +26,7 @@ STARTED = datetime.now(UTC)
 
 
 @router.get("/status")
-async def status(services: Shared, _: Admin) -> dict[str, Any]:
+async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped(Status)]:
     """Tell the operator how the server is."""
     settings, server = services.settings.indexer, services.server
     indexes, keys, times = await asyncio.gather(

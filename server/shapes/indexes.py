@@ -1,6 +1,6 @@
-"""Indexes, and whether the server can answer."""
+"""Indexes, and what they can be asked."""
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -37,15 +37,8 @@ class Indexes(TypedDict):
     indexes: list[Index | UnreadableIndex]
 
 
-class Alive(TypedDict):
-    """The process lives."""
+class Examples(TypedDict):
+    """Questions that an index can be asked."""
 
-    status: Literal["ok"]
-
-
-class Ready(TypedDict):
-    """Questions can be answered."""
-
-    status: Literal["ok"]
-    indexes: Annotated[int, Field(description="how many there are")]
-    errors: NotRequired[Annotated[list[str], Field(description="codes of those that cannot be opened")]]
+    index: str
+    questions: list[str]

@@ -64,6 +64,7 @@ class Hit(TypedDict):
     title_marks: list[Mark]
     year: NotRequired[int]
     journal: NotRequired[str]
+    doi: NotRequired[str]
     authors: NotRequired[list[str]]
     lang: Annotated[Language, Field(description="of the passage")]
     snippet: str
@@ -154,10 +155,43 @@ class Found(TypedDict):
     milliseconds: Annotated[dict[str, float], Field(description="by stage")]
 
 
+class UnknownWord(TypedDict):
+    """A word that the index does not hold, and what is written like it there."""
+
+    text: str
+    near: list[str]
+
+
+class WithoutFilter(TypedDict):
+    """How many passages would match without a filter."""
+
+    filter: str
+    passages: int
+
+
+class OtherWords(TypedDict):
+    """What else words of the question are called, and how many passages hold it."""
+
+    text: str
+    passages: int
+
+
+class NothingFound(TypedDict):
+    """Why a search found nothing, and what would find something."""
+
+    reason: str
+    unknown: list[UnknownWord]
+    without_filter: list[WithoutFilter]
+    without_filters: int
+    other_language: list[OtherWords]
+    version: int
+
+
 class SearchResult(Found):
     """The hits of a search and how they came about."""
 
     fingerprint: Annotated[dict[str, str], Field(description="by what the index was analysed and built")]
+    nothing_found: NotRequired[NothingFound]
 
 
 class ChosenKeywords(TypedDict):

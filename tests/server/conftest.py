@@ -29,9 +29,21 @@ def client(sample_home: Path) -> Iterator[TestClient]:
         yield client
 
 
+# Servers of tests that call more often than one reader may.
+UNLIMITED = {f"{work}_per_minute": 0 for work in ("searches", "asks", "reads")}
+
+
+@pytest.fixture(scope="session")
+def unlimited(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Start `shrag serve` on the sample, which lets everybody in as often as they come."""
+    limits = {f"server__{name}": value for name, value in UNLIMITED.items()} | {"server__waiting": 100}
+    with serving(sample_home, tmp_path_factory.mktemp("unlimited") / "log", **limits) as server:
+        yield server
+
+
 @pytest.fixture(scope="module")
 def api(sample_home: Path) -> Iterator[TestClient]:
-    """Run the application on the sample in this process, once for all tests of a file."""
-    app = create_app(settings_of(sample_home), ServerSettings())
+    """Run the application on the sample in this process, once for all tests of a file, without limits."""
+    app = create_app(settings_of(sample_home), ServerSettings(**UNLIMITED))
     with TestClient(app, base_url="http://localhost") as client:
         yield client

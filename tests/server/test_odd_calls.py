@@ -58,7 +58,9 @@ def odd(tmp_path_factory):
     build(home, write_jsonl(home.parent / "odd.jsonl", records), name="논문.모음")
     build(home, write_jsonl(home.parent / "two.jsonl", records[:2]), name="other")
     with (
-        serving(home, home.parent / "log") as server,
+        serving(
+            home, home.parent / "log", server__searches_per_minute=0, server__reads_per_minute=0
+        ) as server,
         httpx.Client(base_url=server.url, timeout=60) as client,
     ):
         yield client

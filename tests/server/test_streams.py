@@ -59,38 +59,38 @@ def assert_whole(found):
 
 
 @pytest.mark.parametrize("question", [KOREAN, ENGLISH, UNANSWERABLE_ENGLISH, "🙂"])
-def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(served, question):
-    headers, found = streamed(served.url, question=question)
+def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unlimited, question):
+    headers, found = streamed(unlimited.url, question=question)
     assert headers["content-type"] == "text/event-stream; charset=utf-8"
     assert headers["cache-control"] == "no-cache"
     assert_whole(found)
-    plain = httpx.post(f"{served.url}/api/v1/ask", json={"question": question}, timeout=WAIT_S).json()
+    plain = httpx.post(f"{unlimited.url}/api/v1/ask", json={"question": question}, timeout=WAIT_S).json()
     done = found[-1].data
     assert {**done, "milliseconds": 0} == {**plain, "milliseconds": 0}
     evidence = [event.data["hits"] for event in found if event.name == "evidence"][-1]
     assert [hit["passage_id"] for hit in evidence] == [hit["passage_id"] for hit in plain["evidence"]]
 
 
-def test_a_stream_by_address_is_what_a_browser_opens(served):
+def test_a_stream_by_address_is_what_a_browser_opens(unlimited):
     with httpx.stream(
-        "GET", f"{served.url}/api/v1/ask", params={"question": KOREAN}, headers=STREAM, timeout=WAIT_S
+        "GET", f"{unlimited.url}/api/v1/ask", params={"question": KOREAN}, headers=STREAM, timeout=WAIT_S
     ) as answer:
         raw = answer.read()
     assert KOREAN in raw.decode("utf-8")  # Hangul as it is, not escaped
     assert_whole(list(events_of(raw.decode("utf-8").splitlines())))
 
 
-def test_what_cannot_be_answered_is_refused_before_a_stream_begins(served):
+def test_what_cannot_be_answered_is_refused_before_a_stream_begins(unlimited):
     for call in ({"question": ""}, {"question": "x", "index": "nope"}, {"question": "x", "way": "nope"}):
-        refused = httpx.post(f"{served.url}/api/v1/ask", json=call, headers=STREAM, timeout=WAIT_S)
+        refused = httpx.post(f"{unlimited.url}/api/v1/ask", json=call, headers=STREAM, timeout=WAIT_S)
         assert refused.status_code in {404, 422}
         assert refused.headers["content-type"] == "application/problem+json"
 
 
-def test_what_goes_wrong_in_a_stream_is_its_last_event(served):
+def test_what_goes_wrong_in_a_stream_is_its_last_event(unlimited):
     call = {"question": "(a OR", "method": "boolean"}
-    answer = httpx.post(f"{served.url}/api/v1/ask", json=call, headers=STREAM, timeout=WAIT_S)
-    plain = httpx.post(f"{served.url}/api/v1/ask", json=call, timeout=WAIT_S)
+    answer = httpx.post(f"{unlimited.url}/api/v1/ask", json=call, headers=STREAM, timeout=WAIT_S)
+    plain = httpx.post(f"{unlimited.url}/api/v1/ask", json=call, timeout=WAIT_S)
     if answer.status_code == httpx.codes.OK:
         *_, last = events_of(answer.text.splitlines())
         assert last.name == "error"
@@ -98,14 +98,14 @@ def test_what_goes_wrong_in_a_stream_is_its_last_event(served):
     assert plain.json()["code"] == "bad-expression"
 
 
-def test_thirty_at_once_get_the_answers_that_they_get_alone(served):
+def test_thirty_at_once_get_the_answers_that_they_get_alone(unlimited):
     questions = [KOREAN, ENGLISH, UNANSWERABLE_ENGLISH]
     alone = {
-        question: streamed(served.url, question=question)[1][-1].data["answer"] for question in questions
+        question: streamed(unlimited.url, question=question)[1][-1].data["answer"] for question in questions
     }
     with ThreadPoolExecutor(30) as threads:
         found = list(
-            threads.map(lambda number: streamed(served.url, question=questions[number % 3])[1], range(30))
+            threads.map(lambda number: streamed(unlimited.url, question=questions[number % 3])[1], range(30))
         )
     for number, each in enumerate(found):
         assert_whole(each)
@@ -167,7 +167,10 @@ def test_a_version_that_is_published_while_an_answer_streams_does_not_disturb_it
             }
         ],
     )
-    with serving(home, tmp_path / "log") as server, ThreadPoolExecutor(4) as threads:
+    with (
+        serving(home, tmp_path / "log", server__asks_per_minute=0) as server,
+        ThreadPoolExecutor(4) as threads,
+    ):
         streamed(server.url, question=ENGLISH)
         publishing = threads.submit(shrag, home, "index", str(newer), "--name", NAME)
         asked = 0
