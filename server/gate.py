@@ -146,8 +146,8 @@ def admitted(work: Work) -> Callable[[HTTPConnection], AsyncIterator[None]]:
     return admit
 
 
-# A place is given back before the answer is sent, so that a slow reader holds none; but an answer that arrives
-# in pieces is worked on until its end.
+# A place is given back before the answer is sent, so that a slow reader holds none; but an answer in pieces
+# is worked on to its end.
 Search = Annotated[None, Depends(admitted("search"), scope="function")]
 Ask = Annotated[None, Depends(admitted("ask"))]
 Read = Annotated[None, Depends(admitted("read"), scope="function")]
