@@ -1,0 +1,131 @@
+"""A client that sends calls at given times, whether or not those before were answered.
+
+    python -m benchmarks.open_loop PORT RATE SECONDS < BODIES
+
+Each call is a POST of the next line of standard input to /api/v1/search; the lines are repeated. A call's
+time is counted from when it was due, not from when a connection was free. RATE 0 sends the next call when one
+of eight is answered. What was measured is written as JSON: [due, seconds, status] of each call. It does little
+more than move bytes, as it shares the machine with what it measures.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterator
+from itertools import cycle
+
+AT_ONCE = 8  # where the next call waits for an answer
+LENGTH = b"content-length:"
+PATIENCE_S = 60
+
+
+class Connection(asyncio.Protocol):
+    """One connection, one call at a time."""
+
+    def __init__(self) -> None:
+        """Begin without a call."""
+        self.transport: asyncio.Transport | None = None
+        self.answered: asyncio.Future[int] | None = None
+        self._arrived = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - of a socket
+        self.transport = transport
+
+    def send(self, call: bytes) -> "asyncio.Future[int]":
+        """Send a call; the status of its answer is to come, 0 for a connection that was lost."""
+        assert self.transport is not None  # noqa: S101 - connected
+        self._arrived = b""
+        self.answered = asyncio.get_running_loop().create_future()
+        if self.transport.is_closing():
+            self.answered.set_result(0)
+        else:
+            self.transport.write(call)
+        return self.answered
+
+    def data_received(self, data: bytes) -> None:
+        """Read until the answer is whole."""
+        self._arrived += data
+        head, found, body = self._arrived.partition(b"\r\n\r\n")
+        if not found or self.answered is None or self.answered.done():
+            return
+        lower = head.lower()
+        at = lower.find(LENGTH)
+        length = int(lower[at + len(LENGTH) :].split(b"\r", 1)[0]) if at >= 0 else 0
+        if len(body) >= length:
+            self.answered.set_result(int(head[9:12]))
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """Tell who waits."""
+        if self.answered is not None and not self.answered.done():
+            self.answered.set_result(0)
+
+
+class Client:
+    """Free connections to a port, and what was measured over them."""
+
+    def __init__(self, port: int, bodies: list[str]) -> None:
+        """Take where to send which calls, again and again."""
+        self._port = port
+        self._calls: Iterator[bytes] = cycle([_call(port, body) for body in bodies])
+        self._free: list[Connection] = []
+        self.measured: list[tuple[float, float, int]] = []
+
+    async def call(self, due: float, began: float) -> None:
+        """Make the next call, and note it."""
+        connection = self._free.pop() if self._free else None
+        try:
+            if connection is None or connection.transport is None or connection.transport.is_closing():
+                loop = asyncio.get_running_loop()
+                _, connection = await loop.create_connection(Connection, "127.0.0.1", self._port)
+            status = await asyncio.wait_for(connection.send(next(self._calls)), PATIENCE_S)
+        except (OSError, TimeoutError):
+            status = 0
+        self.measured.append((due - began, time.perf_counter() - due, status))
+        if connection is not None and status:
+            self._free.append(connection)
+
+
+def _call(port: int, body: str) -> bytes:
+    content = body.encode()
+    head = f"POST /api/v1/search HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content
+
+
+async def send_at(client: Client, rate: float, seconds: float) -> None:
+    """Send a call every 1/rate seconds."""
+    began = time.perf_counter()
+    calls: set[asyncio.Task[None]] = set()
+    for number in range(int(rate * seconds)):
+        due = began + number / rate
+        if (early := due - time.perf_counter()) > 0:
+            await asyncio.sleep(early)
+        task = asyncio.create_task(client.call(due, began))
+        calls.add(task)
+        task.add_done_callback(calls.discard)
+    await asyncio.gather(*calls)
+
+
+async def send_in_turn(client: Client, seconds: float) -> None:
+    """Keep eight calls under way."""
+    began = time.perf_counter()
+
+    async def one_after_another() -> None:
+        while (now := time.perf_counter()) < began + seconds:
+            await client.call(now, began)
+
+    await asyncio.gather(*(one_after_another() for _ in range(AT_ONCE)))
+
+
+def main() -> None:
+    """Send, and write what was measured."""
+    port, rate, seconds = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+    client = Client(port, sys.stdin.read().splitlines())
+    asyncio.run(send_at(client, rate, seconds) if rate else send_in_turn(client, seconds))
+    sys.stdout.write(json.dumps(client.measured))
+
+
+if __name__ == "__main__":
+    main()
