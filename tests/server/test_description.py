@@ -1,15 +1,21 @@
 """The description of the API (OpenAPI) is true: shapes, examples, defaults, events, refusals."""
 
+import json
 import re
+import shutil
 from urllib.parse import quote
 
 import pytest
 from jsonschema import Draft202012Validator
+from starlette.testclient import TestClient
 
+from server.app import create_app
 from server.problems import CODES, PROBLEMS
+from server.settings import ServerSettings
 from server.shapes.events import EVENTS
-from tests.generator.sample_index import ENGLISH
+from tests.generator.sample_index import ENGLISH, settings_of
 from tests.indexer.corpora import ROOT
+from tests.server.running import shrag
 from tests.server.sse import events_of
 
 COMPONENTS = "#/components/schemas/"
@@ -198,3 +204,20 @@ def test_the_documentation_names_each_code_and_each_event():
     page = (ROOT / "docs" / "api.md").read_text("utf-8")
     codes = {code for _, code in PROBLEMS.values()} | set(CODES.values()) | {"unexpected"}
     assert [name for name in (*sorted(codes), *EVENTS) if f"`{name}`" not in page] == []
+
+
+def test_what_an_operator_and_a_session_see_is_as_described(description, sample_home, tmp_path):
+    home = shutil.copytree(sample_home, tmp_path / "home")
+    made = shrag(home, "keys", "create", "--scope", "admin", "--json")
+    key = json.loads(made.stdout)["key"]
+    app = create_app(settings_of(home), ServerSettings())
+    with TestClient(app, base_url="http://localhost", headers={"X-API-Key": key}) as client:
+        status = client.get("/api/v1/status")
+        assert_as_described(description, {"$ref": f"{COMPONENTS}Status"}, status.json())
+        assert key not in status.text
+        assert client.get("/metrics").headers["content-type"].startswith("text/plain")
+        session = client.get("/api/v1/session").json()
+        assert_as_described(description, {"$ref": f"{COMPONENTS}Session"}, session)
+        assert session["scopes"]
+        begun = client.post("/api/v1/session", json={"key": key})
+        assert_as_described(description, {"$ref": f"{COMPONENTS}Session"}, begun.json())
