@@ -135,7 +135,8 @@ def test_when_the_reader_of_a_stream_leaves_the_models_work_ends_too(with_model)
     with httpx.stream(
         "POST", f"{server.url}/api/v1/ask", json={"question": ENGLISH}, headers=STREAM, timeout=WAIT_S
     ) as answer:
-        keywords = next(event for event in events_of(answer.iter_lines()) if event.name == "keywords")
+        arriving = events_of(answer.iter_lines())  # kept: who drops it closes the connection
+        keywords = next(event for event in arriving if event.name == "keywords")
         assert keywords.data["source"] == "model"
         assert model.second.wait(WAIT_S)
         assert not model.closed.is_set()

@@ -1,0 +1,74 @@
+"""The HTTP server with a real vLLM: an answer as it is written, and a reader who leaves."""
+
+import json
+import socket
+import time
+
+import httpx
+import pytest
+
+from tests.generator.sample_index import ENGLISH
+from tests.server.running import Served, serving
+from tests.server.sse import events_of
+from tests.service.vllm.running import Running
+from tests.service.vllm.server import MODEL
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+RUNNING = "vllm:num_requests_running"
+STREAM = {"Accept": "text/event-stream"}
+WAIT_S = 240  # for a tiny model on a loaded machine
+LEAVES_S = 2.0
+
+
+@pytest.fixture
+def server(vllm: Running, sample_home, tmp_path):
+    settings = {"llm__base_url": f"{vllm.url}/v1", "llm__model": MODEL, "llm__max_tokens": "600"}
+    with serving(sample_home, tmp_path / "log", **settings) as server:
+        yield server
+
+
+def asking(server: Served, headers=STREAM):
+    return httpx.stream(
+        "POST", f"{server.url}/api/v1/ask", json={"question": ENGLISH}, headers=headers, timeout=WAIT_S
+    )
+
+
+def assert_idle_soon(vllm: Running, left: float) -> None:
+    """Check that the model stopped in time, as far as it can be asked on this machine."""
+    vllm.wait_for_metric(RUNNING, 0, seconds=LEAVES_S + 1)
+    assert time.monotonic() - left < LEAVES_S + 1
+
+
+def test_an_answer_comes_as_the_model_writes_it(server: Served, vllm: Running):
+    with asking(server) as answer:
+        found = list(events_of(answer.iter_lines()))
+    assert [event.number for event in found] == list(range(1, len(found) + 1))
+    assert found[-1].name == "done"
+    assert found[-1].data["answer"]["written_by"] == MODEL
+    assert {event.data["source"] for event in found if event.name == "keywords"} == {"model"}
+    standing = []
+    for event in found:
+        if event.name == "restart":
+            standing = []
+        elif event.name == "sentence":
+            standing.append(event.data["text"])
+    assert standing == [sentence["text"] for sentence in found[-1].data["answer"]["sentences"]]
+    vllm.wait_for_metric(RUNNING, 0)
+
+
+def test_the_model_stops_when_the_reader_of_a_stream_leaves(server: Served, vllm: Running):
+    with asking(server) as answer:
+        arriving = events_of(answer.iter_lines())  # kept: who drops it closes the connection
+        next(arriving)
+        vllm.wait_for_metric(RUNNING, 1)
+    assert_idle_soon(vllm, time.monotonic())
+
+
+def test_the_model_stops_when_the_reader_of_a_plain_answer_leaves(server: Served, vllm: Running):
+    body = json.dumps({"question": ENGLISH}).encode()
+    head = f"POST /api/v1/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
+        connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
+        vllm.wait_for_metric(RUNNING, 1)
+    assert_idle_soon(vllm, time.monotonic())
