@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
+from retriever.embedded_metadata import coins
 from retriever.nothing_found import nothing_found
 from server.gate import Search
 from server.leaving import while_connected
@@ -38,7 +39,8 @@ async def _search(request: Request, call: SearchCall, services: Services) -> dic
     result, manifest = await searched(request, services, call.index, asked)
     record = {"index": manifest.name, "fingerprint": manifest.fingerprint, **result.as_record()}
     if result.hits:
-        return record
+        hits = zip(record["hits"], result.hits, strict=True)
+        return record | {"hits": [shown | {"coins": coins({**hit.paper, **shown})} for shown, hit in hits]}
     index = await services.indexes.get(manifest.name)
     why = await while_connected(request, services, nothing_found(index, asked, settings))
     return record | {"nothing_found": why.as_record()}

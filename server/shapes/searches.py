@@ -71,6 +71,7 @@ class Hit(TypedDict):
     snippet_marks: list[Mark]
     found_by: Annotated[list[int], Field(description="n of each SQn that found it")]
     found_by_names: list[str]
+    coins: NotRequired[Annotated[str, Field(description="for literature managers; of a search's hits")]]
 
 
 class Exclusion(TypedDict):
