@@ -28,7 +28,7 @@ export function askForKey(then) {
   if (byId("dialogs").querySelector("[data-access]")) return;
   const dialog = openDialog(t("access"), (close) => {
     const problems = h("div", { "aria-live": "polite" });
-    const key = h("input", { id: "key", type: "password", autocomplete: "off", required: true, spellcheck: "false" });
+    const key = h("input", { id: "key", type: "password", autocomplete: "off", required: true, autofocus: true, spellcheck: "false" });
     const form = h("form", { onsubmit: async (event) => {
       event.preventDefault();
       try {

@@ -53,7 +53,7 @@ function answerView(asked, useKeywords) {
   fill(byId("answer-body"), title, notes, sections, cited, colophon);
   let hits = [];
   let pairs = [];
-  let index = asked.index;
+  let index = asked.index || byId("index").value;
   let rows = [];
 
   const view = {

@@ -12,9 +12,11 @@ import { showStart } from "./start.js";
 import { describe, say, sayProblem } from "./status.js";
 
 // What a first view does without is loaded when it is wanted.
-const columns = () => import("./columns.js");
-const expert = () => import("./expert.js");
-const answers = () => import("./answer.js");
+const load = (file) => import(file).catch(() => { throw new Problem({ code: "offline", status: 0 }); });
+const columns = () => load("./columns.js");
+const expert = () => load("./expert.js");
+const answers = () => load("./answer.js");
+const opening = (file, open) => () => load(file).then(open, sayProblem);
 
 const TITLE = document.title;
 const LONGEST_ADDRESS = 12_000; // characters; servers and mail programs take no more
@@ -127,7 +129,7 @@ async function run(next, { before, push = true, again = false, message = "" } = 
 
 async function showProblem(error) {
   result = null;
-  (await columns()).showNone();
+  await columns().then(({ showNone }) => showNone(), () => {});
   sayProblem(error);
   if (error.code === "bad-expression") return (await expert()).showExpressionError(error, asked.question);
   fill(byId("problem"), describe(error, () => run(asked, { push: false })));
@@ -148,7 +150,7 @@ function ask() {
 async function startAnswer(again = false) {
   answering = new AbortController();
   const { signal } = answering;
-  return (await answers()).showAnswer(asked, {
+  return (await answers().catch(() => undefined))?.showAnswer(asked, {
     signal,
     again,
     repeat: () => { answering.abort(); startAnswer(true); },
@@ -207,7 +209,7 @@ byId("question").addEventListener("keydown", (event) => {
   event.preventDefault();
   byId("search").requestSubmit(event.ctrlKey || event.metaKey ? byId("ask") : undefined);
 });
-byId("question").addEventListener("input", columns, { once: true });
+byId("question").addEventListener("input", () => columns().catch(() => {}), { once: true });
 byId("question").addEventListener("input", () => { grow(); clearExpressionError(); });
 byId("expert").addEventListener("click", () => {
   const on = byId("method").value !== "boolean";
@@ -218,9 +220,9 @@ byId("expert").addEventListener("click", () => {
 byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean", true));
 byId("options-toggle").addEventListener("click", () => showOptions(byId("options").hidden));
 byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), keywords: null, skip: [] }) : start()));
-byId("open-marked").addEventListener("click", async () => (await import("./exports.js")).showMarked());
-byId("open-history").addEventListener("click", async () => (await import("./history.js")).showHistory((address) => run(fromAddress(address.slice(1)))));
-byId("open-record").addEventListener("click", async () => (await import("./record.js")).showRecord(asked, (again, before) => run(again, { before })));
+byId("open-marked").addEventListener("click", opening("./exports.js", ({ showMarked }) => showMarked()));
+byId("open-history").addEventListener("click", opening("./history.js", ({ showHistory }) => showHistory((address) => run(fromAddress(address.slice(1))))));
+byId("open-record").addEventListener("click", opening("./record.js", ({ showRecord }) => showRecord(asked, (again, before) => run(again, { before }))));
 document.querySelectorAll("[data-show]").forEach((button) => button.addEventListener("click", () => { view(button.dataset.show); byId(button.dataset.show).focus(); }));
 window.addEventListener("offline", () => say(t("problem_offline")));
 window.addEventListener("popstate", (event) => run(remembered(event.state), { push: false }));

@@ -6,11 +6,14 @@ import { language, number, t } from "./i18n.js";
 
 /** Show what an index holds, and its examples; `ask(question)` searches. */
 export async function showStart(manifest, ask) {
-  byId("start-about").textContent = manifest ? t("start_about", { name: manifest.name, papers: number(manifest.papers), passages: number(manifest.passages) }) : t("start_no_index");
+  const about = byId("start-about");
+  about.textContent = manifest ? t("start_about", { name: manifest.name, papers: number(manifest.papers), passages: number(manifest.passages) }) : t("start_no_index");
   if (!manifest) return;
   try {
     const { questions, examples } = await call(`/api/v1/examples?${query({ index: manifest.name, lang: language })}`);
-    fill(byId("examples"), (questions ?? examples).map((each) => {
+    const found = questions ?? examples;
+    if (found.length) about.append(" ", t("start_examples"));
+    fill(byId("examples"), found.map((each) => {
       const text = each.question ?? each;
       return h("li", {}, h("button", { type: "button", lang: langOf(text), onclick: () => ask(text) }, text));
     }));
