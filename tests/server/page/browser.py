@@ -1,0 +1,94 @@
+"""A reader with Debian's Chromium, who notices what a page must not do: ask other hosts, log errors."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"  # before the settings of the user are hidden
+CHROMIUM = "chromium"
+LOCALES = {"ko": "ko-KR", "en": "en-GB"}
+WIDE = {"width": 1400, "height": 900}
+PHONE = {"width": 390, "height": 844}
+NO_LIMITS = {
+    f"server__{work}_per_minute": 0 for work in ("searches", "asks", "reads")
+}
+WAIT_MS = 30_000  # a loaded machine's
+
+expect.set_options(timeout=WAIT_MS)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run Chromium until the end of the block; without one the test is skipped, or fails where all run."""
+    program = shutil.which(CHROMIUM)
+    if program is None:
+        reason = f"{CHROMIUM} is not installed"
+        pytest.fail(f"{reason} (SHRAG_REQUIRE_SERVICES=1)") if REQUIRED else pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Reader:
+    """Opens pages, each in a context of its own, and keeps what they did that no page may do."""
+
+    browser: Browser
+    url: str  # of the server, unless a page is opened elsewhere
+    expected: list[re.Pattern[str]] = field(default_factory=list)
+    logged: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    contexts: list[BrowserContext] = field(default_factory=list)
+
+    def open(self, path: str = "/", *, language: str = "en", at: str = "", **options: Any) -> Page:
+        """Open an address in a new context, by a browser of this language."""
+        page = self.context(language=language, at=at, **options).new_page()
+        page.goto(path)
+        return page
+
+    def context(self, *, language: str = "en", at: str = "", **options: Any) -> BrowserContext:
+        """Make a context that is watched: its cookies, its storage, its history are its own."""
+        url = at or self.url
+        given = {"base_url": url, "locale": LOCALES[language], "viewport": WIDE} | options
+        context = self.browser.new_context(**given)
+        context.set_default_timeout(WAIT_MS)
+        self.contexts.append(context)
+        host = urlsplit(url).netloc
+
+        def asked(address: str) -> None:
+            parts = urlsplit(address)
+            if parts.scheme not in {"data", "blob"} and parts.netloc != host:
+                self.broken.append(f"asked {address}")
+
+        context.on("request", lambda request: asked(request.url))
+        context.on("console", lambda message: self._logged(message.text, message.type))
+        context.on("weberror", lambda error: self._logged(f"uncaught {error.error}"))
+        return context
+
+    def expect_error(self, pattern: str) -> None:
+        """Let the browser log such an error: it logs each answer that is none of success."""
+        self.expected.append(re.compile(pattern))
+
+    def _logged(self, text: str, kind: str = "error") -> None:
+        if kind != "error":
+            return
+        self.logged.append(text)
+        if not any(pattern.search(text) for pattern in self.expected):
+            self.broken.append(f"logged {text}")
+
+    def close(self) -> None:
+        """Close all pages; fails if one of them did what it must not."""
+        for context in self.contexts:
+            context.close()
+        assert self.broken == [], "\n".join(self.broken)

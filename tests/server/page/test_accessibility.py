@@ -1,0 +1,400 @@
+"""The page by keyboard, screen reader, large print: axe's rules, and KWCAG 2.2 where it can be checked."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.generator.sample_index import ENGLISH, UNANSWERABLE_KOREAN
+from tests.server.page.browser import PHONE, WIDE
+from tests.server.page.walking import QUESTIONS, address, answered, hits, in_both_languages, settled
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
+SERIOUS = {"serious", "critical"}
+
+
+def findings(page: Page) -> list[str]:
+    """Return what axe finds that is serious, with the elements."""
+    if not page.evaluate("window.axe !== undefined"):
+        page.evaluate(f"{AXE}; undefined")
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    return [
+        f"{each['id']}: {json.dumps([node['html'] for node in each['nodes']][:4], ensure_ascii=False)}"
+        for each in found
+        if each["impact"] in SERIOUS
+    ]
+
+
+def start(page: Page) -> None:
+    expect(page.locator("#examples button")).to_have_count(3)
+
+
+def results(page: Page) -> None:
+    settled(page)
+    hit = hits(page).first
+    for button in hit.locator(".actions > button").all():
+        button.click()
+    expect(hit.locator("[data-explanation]")).to_be_visible()
+    page.locator("#options-toggle").click()
+
+
+def answer(page: Page) -> None:
+    answered(page)
+    settled(page)
+    page.locator(".check-mark").first.click()
+    page.locator("[data-cites]").first.click()
+    expect(page.locator("[data-passage-beside]")).to_be_visible()
+
+
+def abstained(page: Page) -> None:
+    answered(page)
+
+
+def expert_error(page: Page) -> None:
+    page.locator("#expert").click()
+    page.locator("#question").fill("thermal AND (battery")
+    page.locator("#question").press("Enter")
+    expect(page.locator("#expression-error mark")).to_be_visible()
+
+
+def nothing(page: Page) -> None:
+    expect(page.locator("[data-nothing]")).to_be_visible()
+
+
+def operator(page: Page) -> None:
+    expect(page.locator("[data-status]").first).to_be_visible()
+
+
+def dialog_of(button: str):
+    def opened(page: Page) -> None:
+        settled(page)
+        page.locator("[data-mark]").first.check()
+        page.locator(button).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+
+    return opened
+
+
+def paper(page: Page) -> None:
+    settled(page)
+    page.locator("#hits h3 a").first.click()
+    expect(page.locator("h1")).to_be_visible()
+
+
+VIEWS: dict[str, tuple[str | dict[str, int], Callable[[Page], None]]] = {
+    "start": ("/", start),
+    "results": ({}, results),
+    "answer": ({"ask": 1}, answer),
+    "abstained": (address(UNANSWERABLE_KOREAN, ask=1), abstained),
+    "nothing": (address("zqxjv"), nothing),
+    "paper": ({}, paper),
+    "expert error": ("/", expert_error),
+    "operator": ("/operator", operator),
+    "marked": ({}, dialog_of("#open-marked")),
+    "record": ({}, dialog_of("#open-record")),
+    "history": ({}, dialog_of("#open-history")),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@in_both_languages
+def test_axe_finds_nothing_serious_in_light_or_dark(reader, view, language):
+    reader.expect_error("status of 422")
+    path, prepare = VIEWS[view]
+    where = path if isinstance(path, str) else address(QUESTIONS[language], **path)
+    page = reader.open(
+        where, language=language, bypass_csp=True, color_scheme="light", reduced_motion="reduce"
+    )
+    prepare(page)
+    found = {}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found[scheme] = findings(page)
+    assert found == {"light": [], "dark": []}
+
+
+def test_axe_would_find_something(reader):
+    page = reader.open(bypass_csp=True)
+    start(page)
+    page.evaluate("document.querySelector('label[for=question]').remove()")
+    page.evaluate("document.getElementById('question').removeAttribute('placeholder')")
+    assert any(each.startswith("label") for each in findings(page))
+
+
+# KWCAG 2.2 (the Korean standard), by the numbers of its items. Not here: those about video, sound, flashing,
+# time limits and motion of a device, which the page has none of, and those that a person must judge.
+
+
+def outlined(page: Page) -> list[dict[str, Any]]:
+    """Go through the page by Tab; return what had the focus, in order, until it is back at the beginning."""
+    seen = []
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        here = page.evaluate(
+            """() => {
+              const element = document.activeElement;
+              if (element === document.body) return null;
+              const known = (window.order ??= new Map());
+              const again = known.has(element);
+              known.set(element, true);
+              const { outlineStyle, outlineWidth } = getComputedStyle(element);
+              const box = element.getBoundingClientRect();
+              return { again, name: element.id || element.dataset.key || element.textContent.slice(0, 40),
+                outlined: outlineStyle !== "none" && parseFloat(outlineWidth) > 0,
+                seen: box.width > 0 && box.bottom > 0 && box.top < innerHeight
+                  && box.right > 0 && box.left < innerWidth };
+            }"""
+        )
+        if here is None or here["again"]:
+            break
+        seen.append(here)
+    return seen
+
+
+@pytest.fixture(params=["ko", "en"])
+def answer_page(reader, request):
+    page = reader.open(address(QUESTIONS[request.param], ask=1), language=request.param)
+    answered(page)
+    settled(page)
+    return page
+
+
+def test_5_1_1_what_is_no_text_has_a_name(answer_page):
+    names = answer_page.evaluate(
+        """() => [...document.querySelectorAll("img, svg, canvas, [role=img], .track")]
+          .filter((each) => !each.closest("[aria-hidden=true]") && !each.getAttribute("aria-label")
+            && !each.textContent.trim() && each.tagName !== "SPAN").map((each) => each.outerHTML)"""
+    )
+    assert names == []
+    for box in answer_page.locator("#queries input").all():
+        assert any(character.isdigit() for character in box.get_attribute("aria-label"))
+
+
+def test_5_3_1_tables_have_headings(reader):
+    for path in ("/operator", "/"):
+        page = reader.open(path)
+        if path == "/":
+            page.locator("#expert").click()
+        expect(page.locator("table").first).to_be_attached()
+        for table in page.locator("table").all():
+            assert table.locator("th[scope]").count() > 0
+
+
+def test_5_3_2_what_is_read_comes_in_the_order_of_the_screen(answer_page):
+    tops = [
+        answer_page.locator(part).bounding_box()
+        for part in (".bar", "#search", "#how", "#results", "#answer")
+    ]
+    assert [box["y"] for box in tops] == sorted(box["y"] for box in tops)
+    assert [box["x"] for box in tops[2:]] == sorted(box["x"] for box in tops[2:])
+
+
+def test_5_3_3_and_5_4_1_nothing_is_told_by_colour_or_shape_alone(answer_page):
+    for mark in answer_page.locator(".check-mark").all():
+        assert any(character.isalpha() for character in mark.inner_text())
+
+
+def test_5_4_3_contrast_and_5_4_4_columns_are_told_apart(answer_page):
+    edges = answer_page.evaluate("getComputedStyle(document.querySelector('main')).backgroundColor")
+    assert edges != answer_page.evaluate(
+        "getComputedStyle(document.querySelector('#results')).backgroundColor"
+    )
+
+
+def test_6_1_1_and_6_1_2_all_is_reached_by_the_keyboard_and_the_focus_is_seen(answer_page):
+    answer_page.locator("body").evaluate("body => { document.activeElement.blur(); body.focus(); }")
+    seen = outlined(answer_page)
+    names = [each["name"] for each in seen]
+    assert len(seen) > 60
+    for wanted in (
+        "question",
+        "ask",
+        "expert",
+        "options-toggle",
+        "open-marked",
+        "open-history",
+        "open-record",
+        "theme",
+        "add",
+        "export",
+    ):
+        assert wanted in names
+    assert [each["name"] for each in seen if not each["outlined"]] == []
+    assert [each["name"] for each in seen if not each["seen"]] == []
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE])
+def test_6_1_3_what_is_pressed_is_large_enough(reader, viewport):
+    page = reader.open(address(ENGLISH, ask=1), viewport=viewport, has_touch=viewport is PHONE)
+    answered(page)
+    settled(page)
+    small = []
+    for view in ("how", "results", "answer"):
+        if page.locator(f'[data-show="{view}"]').is_visible():
+            page.locator(f'[data-show="{view}"]').click()
+        small += page.evaluate(
+            """() => [...document.querySelectorAll("button, select, input, [role=button]")]
+              .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest(".years"))
+              .map((each) => [each.closest("label") ?? each, each])
+              .map(([target, each]) => [target.getBoundingClientRect(), each.outerHTML.slice(0, 90)])
+              .filter(([box]) => box.width < 23.5 || box.height < 23.5)
+              .map(([box, html]) => `${box.width}x${box.height} ${html}`)"""
+        )
+    assert small == []
+
+
+def test_6_1_4_no_single_letter_is_a_shortcut(answer_page):
+    answer_page.locator("#results").focus()
+    before = answer_page.url
+    for key in "abcdefghijklmnopqrstuvwxyz/?.,;":
+        answer_page.keyboard.press(key)
+        assert answer_page.evaluate("document.activeElement.id") == "results"
+    assert answer_page.url == before
+
+
+def test_6_4_1_blocks_are_skipped(reader):
+    page = reader.open(address(ENGLISH))
+    settled(page)
+    page.locator("body").evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    skip = page.locator(".skip")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    skip.press("Enter")
+    expect(page.locator("#results")).to_be_focused()
+
+
+@in_both_languages
+def test_6_4_2_pages_and_parts_have_titles_of_their_own(reader, language):
+    page = reader.open(address(QUESTIONS[language]), language=language)
+    settled(page)
+    found = [page.title()]
+    assert page.locator("h1").count() == 1
+    levels = page.locator("h1, h2, h3, h4").evaluate_all(
+        "all => all.filter((each) => each.checkVisibility()).map((each) => Number(each.tagName[1]))"
+    )
+    assert all(after - before <= 1 for before, after in zip([0, *levels], levels, strict=False))
+    page.goto(page.locator("#hits h3 a").first.get_attribute("href"))
+    found.append(page.title())
+    page.goto("/operator")
+    found.append(page.title())
+    page.goto("/")
+    found.append(page.title())
+    assert len(set(found)) == 4
+    assert all(found)
+
+
+def test_6_4_3_links_say_where_they_go(answer_page):
+    links = answer_page.get_by_role("link").all()
+    assert len(links) > 10
+    for link in links:
+        assert link.evaluate(
+            "link => (link.getAttribute('aria-label') ?? link.textContent).trim().length > 1"
+        )
+
+
+@in_both_languages
+def test_7_1_1_the_language_is_told_of_the_page_and_of_each_text(reader, language):
+    page = reader.open(address(QUESTIONS[language], ask=1), language=language)
+    answered(page)
+    settled(page)
+    other = {"ko": r"^[\sA-Za-z,.'-]{25,}$", "en": "[가-힣]"}[language]
+    untold = page.evaluate(
+        """([pattern, own]) => {
+          const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+          const found = [];
+          while (walker.nextNode()) {
+            const { data, parentElement } = walker.currentNode;
+            if (new RegExp(pattern).test(data) && parentElement.closest("[lang]").lang === own
+                && !parentElement.closest(".meta, pre, .sent"))
+              found.push(data);
+          }
+          return found;
+        }""",
+        [other, language],
+    )
+    assert untold == []
+
+
+def test_7_2_1_nothing_happens_that_was_not_asked_for(reader):
+    page = reader.open()
+    start(page)
+    before = page.url
+    for part in ("#question", "#options-toggle", "#k", "#year", "#lang", "#journal", "#strict"):
+        if part == "#k":
+            page.locator("#options-toggle").click()
+        page.locator(part).focus()
+    page.locator("#lang").select_option("ko")
+    page.locator("#year").fill("2019")
+    assert page.url == before
+    expect(hits(page)).to_have_count(0)
+
+
+def test_7_3_1_errors_are_told_and_where_they_are(reader):
+    reader.expect_error("status of 422")
+    page = reader.open()
+    expert_error(page)
+    described = page.locator("#question").get_attribute("aria-describedby")
+    expect(page.locator(f"#{described}")).to_contain_text("(battery")
+    expect(page.locator("#question")).to_be_focused()
+    expect(page.locator("[role=status]")).not_to_be_empty()
+
+
+@in_both_languages
+def test_7_3_2_every_field_has_a_label(reader, language):
+    page = reader.open(address(QUESTIONS[language]), language=language)
+    settled(page)
+    page.locator("#options-toggle").click()
+    for field in page.locator("input:visible, select:visible, textarea:visible").all():
+        assert field.evaluate(
+            "field => field.getAttribute('aria-label')?.trim() || field.labels[0].textContent.trim()"
+        )
+
+
+def test_8_1_1_ids_are_there_once(answer_page):
+    assert (
+        answer_page.evaluate(
+            "[...document.querySelectorAll('[id]')].map((each) => each.id)"
+            ".filter((id, at, all) => all.indexOf(id) !== at)"
+        )
+        == []
+    )
+
+
+def test_8_2_1_there_is_one_polite_line_that_says_what_happens(answer_page):
+    assert answer_page.locator("[aria-live=assertive], [role=alert]").count() == 0
+    assert answer_page.locator("[role=status]:visible").count() == 1
+    expect(answer_page.locator("[role=status]")).to_contain_text(
+        str(answer_page.locator("[data-sentence]").count())
+    )
+
+
+@pytest.mark.parametrize("button", ["#open-marked", "#open-history", "#open-record"])
+def test_a_dialog_keeps_the_focus_until_escape_gives_it_back(reader, button):
+    page = reader.open(address(ENGLISH))
+    settled(page)
+    page.locator(button).focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_have_accessible_name(page.locator(button).inner_text().removesuffix(" 0"))
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        assert page.evaluate(
+            "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
+        )
+    page.keyboard.press("Escape")
+    expect(page.locator(button)).to_be_focused()
+
+
+@pytest.mark.parametrize("zoom", [2, 4])
+def test_text_twice_and_four_times_as_large_loses_nothing(reader, zoom):
+    page = reader.open(
+        address(ENGLISH), viewport={"width": 1280 // zoom, "height": 1024 // zoom}, device_scale_factor=zoom
+    )
+    settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(hits(page).first.locator("h3")).to_be_visible()

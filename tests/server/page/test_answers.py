@@ -1,0 +1,208 @@
+"""An answer on the page: how it arrives, what its citations open, what its checks say."""
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.generator.sample_index import ENGLISH, KOREAN, UNANSWERABLE_KOREAN
+from tests.server.page.browser import NO_LIMITS, PHONE, Reader
+from tests.server.page.model import ABSTAINED, ANSWER, writing
+from tests.server.page.walking import QUESTIONS, address, answered, hits, in_both_languages, settled
+from tests.server.running import serving
+
+
+@pytest.fixture(scope="module")
+def writer():
+    with writing() as writer:
+        yield writer
+
+
+@pytest.fixture(scope="module")
+def model_server(sample_home, writer, tmp_path_factory):
+    log = tmp_path_factory.mktemp("model") / "log"
+    with serving(sample_home, log, **NO_LIMITS, **writer.settings) as server:
+        yield server
+
+
+@pytest.fixture
+def with_model(browser, model_server, writer):
+    """Read the page of a server that has a model."""
+    writer.answer, writer.held = ANSWER, False
+    reader = Reader(browser, model_server.url)
+    yield reader
+    for _ in range(20):
+        writer.go_on()
+    reader.close()
+    while writer.steps.acquire(blocking=False):
+        pass
+
+
+def sentences(page: Page):
+    return page.locator("[data-sentence]")
+
+
+@in_both_languages
+def test_without_a_model_passages_are_quoted_and_the_page_says_so(reader, language):
+    page = reader.open(language=language)
+    expect(page.locator("#quiet")).not_to_be_empty()
+    page.locator("#question").fill(QUESTIONS[language])
+    page.locator("#ask").click()
+    answered(page)
+    assert sentences(page).count() > 2
+    expect(page.locator('[data-sentence][data-check="supported"]').first).to_be_visible()
+    expect(hits(page).first).to_be_visible()
+    expect(page.locator("[data-evidence]").first).to_be_visible()
+    assert "ask=1" in page.url
+
+
+@in_both_languages
+def test_a_citation_opens_its_passage_beside_and_escape_goes_back(reader, language):
+    page = reader.open(address(QUESTIONS[language], ask=1), language=language)
+    answered(page)
+    settled(page)
+    sentence = sentences(page).nth(1)
+    text = sentence.locator("span[lang]").first.inner_text()
+    citation = sentence.locator("[data-cites]").first
+    citation.focus()
+    citation.press("Enter")
+    beside = page.locator("[data-passage-beside]")
+    expect(beside).to_have_attribute("data-passage-beside", citation.get_attribute("data-cites"))
+    expect(beside.locator("mark").first).to_be_in_viewport()
+    assert beside.locator("mark").first.inner_text() in text
+    expect(citation).to_have_attribute("aria-expanded", "true")
+    expect(sentence).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(beside).to_have_count(0)
+    expect(citation).to_be_focused()
+    expect(citation).to_have_attribute("aria-expanded", "false")
+
+
+def test_on_a_phone_the_passage_stands_with_its_sentence(reader):
+    page = reader.open(address(ENGLISH, ask=1), viewport=PHONE)
+    answered(page)
+    citation = page.locator("[data-cites]").first
+    citation.click()
+    expect(page.locator("[data-passage-beside] mark").first).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(citation).to_be_focused()
+
+
+@in_both_languages
+def test_sentences_arrive_one_by_one_with_their_checks(with_model, writer, language):
+    writer.held = True
+    page = with_model.open(language=language)
+    page.locator("#question").fill(KOREAN)
+    page.locator("#ask").click()
+    expect(hits(page).first).to_be_visible()
+    for count in (1, 2, 3):
+        while sentences(page).count() < count:
+            writer.go_on()
+            page.wait_for_timeout(50)
+        expect(page.locator('#answer-body [aria-busy="true"]')).to_have_count(1)
+    assert page.locator("#status").get_attribute("aria-live") == "polite"
+    for _ in range(6):
+        writer.go_on()
+    answered(page)
+    texts = [row["text"] for part in ("introduction", "body", "conclusion") for row in ANSWER[part]]
+    for place, text in enumerate(texts):
+        expect(sentences(page).nth(place)).to_contain_text(text)
+    expect(sentences(page)).to_have_count(len(texts))
+    expect(sentences(page).nth(2)).to_have_attribute("data-check", "unsupported")
+    expect(page.locator("#answer-body .colophon")).to_contain_text("tiny-writer")
+    expect(page.locator("#status")).to_contain_text("4")
+
+
+@in_both_languages
+def test_a_check_explains_itself_by_words(with_model, language):
+    page = with_model.open(address(KOREAN, ask=1), language=language)
+    answered(page)
+    wrong = page.locator('[data-sentence][data-check="unsupported"]')
+    wrong.locator(".check-mark").click()
+    expect(wrong.locator('[data-sign="number"]')).to_contain_text("98765")
+    right = page.locator('[data-sentence][data-check="supported"]').first
+    right.locator(".check-mark").click()
+    expect(right.locator(".why")).to_contain_text("[1]")
+    said = {
+        page.locator(f".check-mark[data-check={check}]").first.inner_text()
+        for check in ("supported", "unsupported")
+    }
+    assert len(said) == 2
+
+
+def test_what_the_model_searched_for_can_be_searched_with(with_model):
+    page = with_model.open(address(KOREAN, ask=1))
+    answered(page)
+    page.locator("[data-model-keywords] button").click()
+    expect(page.locator('[data-keyword="turnover"]')).to_be_visible()
+    settled(page)
+    expect(page.locator("[data-before]")).to_be_visible()
+    expect(sentences(page).first).to_be_visible()
+
+
+def test_an_answer_that_was_there_is_shown_again_and_can_be_asked_for_anew(with_model, writer):
+    page = with_model.open(address(KOREAN, ask=1))
+    answered(page)
+    writer.answer = json.loads(json.dumps(ANSWER).replace("98765", "43210"))
+    page.reload()
+    answered(page)
+    expect(sentences(page).nth(2)).to_contain_text("98765")
+    page.locator("#answer-body").get_by_role("button", name="Ask again").click()
+    expect(sentences(page).nth(2)).to_contain_text("43210")
+
+
+@in_both_languages
+def test_that_the_passages_hold_no_answer_is_said_plainly(reader, language):
+    page = reader.open(address(UNANSWERABLE_KOREAN, ask=1), language=language)
+    said = {"ko": "답", "en": "The passages hold no answer"}[language]
+    expect(page.locator("#answer-body")).to_contain_text(said)
+    answered(page)
+    expect(page.locator("[data-evidence]").first).to_be_visible()
+
+
+def test_a_model_that_finds_no_answer_says_so(with_model, writer):
+    writer.answer = ABSTAINED
+    page = with_model.open(address(KOREAN, ask=1))
+    answered(page)
+    expect(page.locator("#answer-body")).to_contain_text("The passages hold no answer")
+
+
+@in_both_languages
+def test_where_the_model_fails_passages_are_quoted_and_labelled(with_model, writer, language):
+    writer.answer = None
+    page = with_model.open(address(KOREAN, ask=1), language=language)
+    answered(page)
+    said = {"ko": "모델", "en": "The model failed"}[language]
+    expect(page.locator("#answer-body")).to_contain_text(said)
+    assert sentences(page).count() > 2
+
+
+def test_nothing_jumps_while_an_answer_arrives(with_model, writer):
+    writer.held = True
+    page = with_model.context().new_page()
+    page.add_init_script(
+        "window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries())"
+        " if (!entry.hadRecentInput) window.shift += entry.value; })"
+        ".observe({ type: 'layout-shift', buffered: true });"
+    )
+    page.goto(address(KOREAN, ask=1))
+    settled(page)
+    for _ in range(9):
+        writer.go_on()
+        page.wait_for_timeout(100)
+    answered(page)
+    assert page.evaluate("window.shift") < 0.05
+
+
+def test_a_search_that_is_changed_while_the_answer_arrives_ends_it(with_model, writer):
+    writer.held = True
+    page = with_model.open(address(KOREAN, ask=1))
+    settled(page)
+    while not sentences(page).count():
+        writer.go_on()
+        page.wait_for_timeout(50)
+    page.locator("#question").fill(ENGLISH)
+    page.locator("#question").press("Enter")
+    expect(page.locator("#question")).to_have_value(ENGLISH)
+    settled(page)
+    expect(sentences(page)).to_have_count(0)

@@ -1,0 +1,125 @@
+"""What the page weighs, how soon it is there, and that it does not jump; lists as long as the page allows."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.generator.sample_index import ENGLISH
+from tests.indexer.corpora import paper, write_jsonl
+from tests.server.page.browser import NO_LIMITS, PHONE, WIDE, Reader
+from tests.server.page.walking import address, answered, hits, in_both_languages, settled
+from tests.server.running import serving, shrag
+
+MOST_BYTES = 100_000
+SOON_MS = 1_000  # on a quiet machine
+MOST_SHIFT = 0.05
+WATCH_SHIFTS = """
+window.shifts = [];
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries())
+    if (!entry.hadRecentInput)
+      window.shifts.push([entry.value, ...entry.sources.map(({ node }) => node?.id || node?.className)]);
+}).observe({ type: "layout-shift", buffered: true });
+"""
+SIZES = """
+() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter(({ name }) => !name.includes("/api/")).map(({ name, decodedBodySize }) => [name, decodedBodySize])
+"""
+
+
+def opened(reader: Reader, path: str, **options) -> Page:
+    page = reader.context(**options).new_page()
+    page.add_init_script(WATCH_SHIFTS)
+    page.goto(path)
+    return page
+
+
+def assert_still(page: Page) -> None:
+    shifts = page.evaluate("window.shifts")
+    assert sum(shift[0] for shift in shifts) < MOST_SHIFT, shifts
+
+
+@in_both_languages
+def test_the_first_view_is_light(reader, language):
+    page = opened(reader, "/", language=language)
+    expect(page.locator("#examples button")).to_have_count(3)
+    page.wait_for_load_state("networkidle")
+    sizes = dict(page.evaluate(SIZES))
+    assert all(size > 0 for size in sizes.values())
+    assert sum(sizes.values()) <= MOST_BYTES, sizes
+
+
+def test_the_first_view_is_soon_there(reader):
+    times = []
+    for _ in range(3):
+        page = opened(reader, "/")
+        expect(page.locator("#examples button")).to_have_count(3)
+        times.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+        page.context.close()
+    assert min(times) < SOON_MS
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE])
+@in_both_languages
+def test_the_start_a_search_and_an_answer_do_not_jump(reader, language, viewport):
+    page = opened(reader, "/", language=language, viewport=viewport)
+    expect(page.locator("#examples button")).to_have_count(3)
+    assert_still(page)
+    page = opened(reader, address(ENGLISH, ask=1), language=language, viewport=viewport)
+    answered(page)
+    settled(page)
+    page.wait_for_load_state("networkidle")
+    assert_still(page)
+
+
+def test_a_visit_later_asks_for_no_file_again(reader):
+    page = opened(reader, "/")
+    expect(page.locator("#examples button")).to_have_count(3)
+    page.wait_for_load_state("networkidle")
+    page.goto("/")
+    expect(page.locator("#examples button")).to_have_count(3)
+    sent = page.evaluate(
+        "performance.getEntriesByType('resource').filter(({ name, transferSize }) =>"
+        " name.includes('/page/') && transferSize > 0).map(({ name }) => name)"
+    )
+    assert sent == []
+
+
+@pytest.fixture(scope="module")
+def long_server(tmp_path_factory):
+    home: Path = tmp_path_factory.mktemp("long")
+    papers = [
+        json.loads(json.dumps(paper(number))) | {"abstract": f"{paper(number)['abstract']} tide"}
+        for number in range(1_200)
+    ]
+    done = shrag(home, "index", str(write_jsonl(home / "papers.jsonl", papers)), "--name", "long")
+    assert done.returncode == 0, done.stderr
+    with serving(home, home / "log", **NO_LIMITS) as server:
+        yield server
+
+
+def test_a_thousand_results_can_be_read(browser, long_server):
+    reader = Reader(browser, long_server.url)
+    page = opened(reader, address("tide", k=1000))
+    expect(hits(page)).to_have_count(1000)
+    settled(page)
+    hits(page).last.locator("[data-mark]").check()
+    expect(page.locator("#marked-count")).to_have_text("1")
+    page.locator("#question").press("End")
+    took = page.evaluate(
+        """async () => {
+          const began = performance.now();
+          const field = document.getElementById("question");
+          for (let i = 0; i < 20; i += 1) {
+            field.value += "x";
+            field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+            await new Promise(requestAnimationFrame);
+          }
+          return (performance.now() - began) / 20;
+        }"""
+    )
+    assert took < 250  # a key, on a machine that does much else
+    assert_still(page)
+    reader.close()

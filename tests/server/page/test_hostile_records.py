@@ -1,0 +1,154 @@
+"""Papers whose every field tries to run something: the page shows them as text, and nothing runs."""
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.indexer.corpora import write_jsonl
+from tests.server.page.browser import NO_LIMITS, Reader
+from tests.server.page.walking import address, answered, hits, in_both_languages, settled
+from tests.server.running import serving, shrag
+
+SCRIPT = "<script>window.ran = 1</script>"
+IMAGE = '"><img src=x onerror="window.ran = 1">'
+LINK = "javascript:window.ran=1"
+SPRITE = "<svg/onload=window.ran=1>'-window.ran-'"
+TURNED = "\u202e\u2066RTL\u2069"
+PLACE = "{{title}} ${window.ran=1} </textarea></title></script>"
+ALL = f"{SCRIPT} {IMAGE} {SPRITE} {TURNED} {PLACE}"
+ID = 'H-1"><script>window.ran=1</script>'
+
+
+def hostile(number: int) -> dict[str, object]:
+    """Make a paper of which every field is hostile."""
+    return {
+        "id": f"{ID}{number}" if number else "H-0",
+        "title": f"flood {ALL} {number}",
+        "title2": f"홍수 {ALL} {number}",
+        "abstract": f"Flood levels rose by {number + 2} m. {ALL} Flood barriers {LINK} held for a day.",
+        "abstract2": f"홍수 수위가 {number + 2} m 올랐다. {ALL}",
+        "authors": [f"Flood {SCRIPT}", f"{IMAGE}, Anna", TURNED],
+        "year": 2000 + number,
+        "journal": f"Flood {SPRITE}{TURNED}{number % 2}",
+        "publisher": ALL,
+        "keywords": [SCRIPT, IMAGE, LINK],
+        "doi": f'10.5555/{LINK}"><script>window.ran=1</script>{number}',
+        "url": LINK,
+        "source": ALL,
+        "references": [f"{ID}9", f"{ID}{1 - number}" if number != 1 else "H-0"],
+    }
+
+
+@pytest.fixture(scope="module")
+def hostile_server(tmp_path_factory):
+    home = tmp_path_factory.mktemp("hostile")
+    file = write_jsonl(home / "papers.jsonl", [hostile(number) for number in range(6)])
+    done = shrag(home, "index", str(file), "--name", "hostile")
+    assert done.returncode == 0, done.stderr
+    with serving(home, home / "log", **NO_LIMITS) as server:
+        yield server
+
+
+@pytest.fixture
+def hostile_reader(browser, hostile_server):
+    reader = Reader(browser, hostile_server.url)
+    yield reader
+    reader.close()
+
+
+def nothing_ran(page: Page) -> bool:
+    """Whether none of the texts was taken for a script or an element."""
+    return (
+        page.evaluate("window.ran === undefined && !document.querySelector('img, svg, main script')")
+        and page.locator('a[href^="javascript" i]').count() == 0
+    )
+
+
+@in_both_languages
+def test_results_answer_and_dialogs_show_hostile_records_as_text(hostile_reader, language):
+    page = hostile_reader.open(address(f"flood levels {SCRIPT}", ask=1), language=language)
+    answered(page)
+    settled(page)
+    expect(page.locator("#hits h3").first).to_contain_text(SCRIPT)
+    expect(page.locator("#hits .meta").first).to_contain_text("Flood <script>")
+    for button in hits(page).first.locator(".actions > button").all():
+        button.click()
+    expect(hits(page).first.locator(".inset")).to_have_count(2)
+    page.locator("[data-cites]").first.click()
+    expect(page.locator("[data-passage-beside]")).to_contain_text(SCRIPT)
+    page.keyboard.press("Escape")
+    page.locator(".check-mark").first.click()
+    page.locator("[data-mark]").first.check()
+    for dialog in ("#open-marked", "#open-history", "#open-record"):
+        page.locator(dialog).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+    page.locator('[data-facet="journal"] button').first.click()
+    expect(page.locator("[data-constraint]")).to_contain_text("<svg")
+    settled(page)
+    assert nothing_ran(page)
+    assert SCRIPT in page.title()
+
+
+@in_both_languages
+def test_the_pages_of_hostile_papers_are_text(hostile_reader, language):
+    page = hostile_reader.open(address("flood levels"), language=language)
+    settled(page)
+    addresses = page.locator("#hits h3 a").evaluate_all("links => links.map((link) => link.href)")
+    assert len(addresses) == 6
+    for each in addresses:
+        page.goto(each)
+        expect(page.locator("h1")).to_contain_text(SCRIPT)
+        assert nothing_ran(page)
+    expect(page.locator("main")).to_contain_text(LINK)
+
+
+def test_without_scripts_they_are_text_too(hostile_reader):
+    page = hostile_reader.context().new_page()
+    page.goto("/plain?q=flood")
+    expect(page.locator(".plain-hits a").first).to_contain_text(SCRIPT)
+    assert nothing_ran(page)
+
+
+@pytest.mark.parametrize("value", [SCRIPT, IMAGE, SPRITE, PLACE, LINK, f"{TURNED}flood"])
+def test_an_address_can_make_nothing_run(hostile_reader, value):
+    hostile_reader.expect_error("status of 4")
+    page = hostile_reader.open(
+        address(f"flood {value}", year=value, lang=value, journal=value, kw=[value, "flood"])
+    )
+    settled(page)
+    assert nothing_ran(page)
+    page.goto(address(value, method="boolean", index=value))
+    settled(page)
+    assert nothing_ran(page)
+    page.goto(f"/papers/{value.replace('/', '%2F')}?index={value.replace('#', '')}")
+    assert nothing_ran(page)
+
+
+def test_a_hostile_record_of_a_search_can_make_nothing_run(hostile_reader, tmp_path):
+    hostile_reader.expect_error("status of 4")
+    page = hostile_reader.open()
+    record = {
+        "search_record": 1,
+        "index": {"name": IMAGE},
+        "request": {"question": ALL, "method": IMAGE, "keywords": [IMAGE]},
+    }
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    page.locator("#open-record").click()
+    page.get_by_role("dialog").locator("input[type=file]").set_input_files(tmp_path / "record.json")
+    expect(page.locator("#question")).to_have_value(ALL)
+    settled(page)
+    assert nothing_ran(page)
+
+
+def test_what_the_tests_watch_for_would_be_seen(hostile_reader):
+    hostile_reader.expect_error("Content Security Policy|status of 404")
+    page = hostile_reader.open()
+    expect(page.locator("#start-about")).not_to_be_empty()
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 1\">')")
+    assert not nothing_ran(page)
+    page.wait_for_function("document.querySelector('img').complete")
+    page.evaluate("document.body.appendChild(document.createElement('script')).append('window.ran = 1')")
+    assert page.evaluate("window.ran") is None
+    assert sum("Content Security Policy" in text for text in hostile_reader.logged) == 2

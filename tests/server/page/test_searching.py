@@ -1,0 +1,223 @@
+"""A search on the page: what it shows, what it is narrowed by, and that its address shows the same again."""
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.generator.sample_index import ENGLISH, KOREAN
+from tests.server.page.browser import PHONE
+from tests.server.page.walking import (
+    QUESTIONS,
+    address,
+    documents,
+    hits,
+    in_both_languages,
+    settled,
+)
+
+
+@in_both_languages
+def test_a_question_finds_papers_with_what_was_found_in_them_marked(reader, language):
+    page = reader.open(language=language)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    page.locator("#question").fill(QUESTIONS[language])
+    page.locator("#question").press("Enter")
+    expect(hits(page)).to_have_count(10)
+    expect(page.locator("#hits h3 mark").first).to_be_visible()
+    expect(page.locator("#hits .snippet mark").first).to_be_visible()
+    for part in ("h3", ".snippet"):
+        assert set(page.locator(f"#hits {part}").evaluate_all("all => all.map((each) => each.lang)")) <= {
+            "ko",
+            "en",
+        }
+    expect(page.locator("#status")).to_contain_text("10")
+    assert QUESTIONS[language][:20] in page.title()
+
+
+@in_both_languages
+def test_before_anything_is_asked_the_index_gives_three_examples(reader, language):
+    page = reader.open(language=language)
+    examples = page.locator("#examples button")
+    expect(examples).to_have_count(3)
+    text = examples.nth(1).inner_text()
+    examples.nth(1).click()
+    expect(page.locator("#question")).to_have_value(text)
+    expect(hits(page).first).to_be_visible()
+
+
+def test_the_search_button_does_as_enter_does_and_an_empty_field_asks_nothing(reader):
+    page = reader.open()
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.locator("#question")).to_be_focused()
+    expect(hits(page)).to_have_count(0)
+    page.locator("#question").fill(ENGLISH)
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(hits(page)).to_have_count(10)
+
+
+def test_shift_enter_writes_a_line(reader):
+    page = reader.open()
+    page.locator("#question").fill("thermal")
+    page.locator("#question").press("Shift+Enter")
+    page.locator("#question").type("runaway")
+    expect(page.locator("#question")).to_have_value("thermal\nrunaway")
+    expect(hits(page)).to_have_count(0)
+
+
+def test_the_address_opens_the_same_again_for_others_and_on_the_way_back(reader):
+    page = reader.open()
+    page.locator("#options-toggle").click()
+    page.locator("#k").fill("5")
+    page.locator("#year").fill("2015..2024")
+    page.locator("#exclude").fill("sodium")
+    page.locator("#question").fill(ENGLISH)
+    page.locator("#question").press("Enter")
+    expect(hits(page)).to_have_count(5)
+    first, shown = page.url, documents(page)
+
+    page.locator("#question").fill(KOREAN)
+    page.locator("#question").press("Enter")
+    expect(page.locator("#question")).to_have_value(KOREAN)
+    expect(page).not_to_have_url(first)
+    page.wait_for_function(
+        "first => document.querySelector('#hits > li')?.dataset.doc !== first", arg=shown[0]
+    )
+    second, others = page.url, documents(page)
+    page.go_back()
+    expect(page.locator("#question")).to_have_value(ENGLISH)
+    page.wait_for_function(
+        "first => document.querySelector('#hits > li')?.dataset.doc === first", arg=shown[0]
+    )
+    assert (page.url, documents(page)) == (first, shown)
+    page.go_forward()
+    page.wait_for_function(
+        "first => document.querySelector('#hits > li')?.dataset.doc === first", arg=others[0]
+    )
+    assert (page.url, documents(page)) == (second, others)
+    page.reload()
+    settled(page)
+    assert documents(page) == others
+
+    copied = reader.open(first.removeprefix(reader.url), language="ko")
+    expect(hits(copied)).to_have_count(5)
+    assert documents(copied) == shown
+    expect(copied.locator("#year")).to_have_value("2015..2024")
+    expect(copied.locator("#exclude")).to_have_value("sodium")
+
+
+@pytest.mark.parametrize(("facet", "option"), [("year", "#year"), ("lang", "#lang"), ("journal", "#journal")])
+def test_a_facet_narrows_the_search_to_as_many_papers_as_it_says(reader, facet, option):
+    page = reader.open(address("battery", k=50))
+    settled(page)
+    before = hits(page).count()
+    value = page.locator(f'[data-facet="{facet}"] button:not(:disabled)').last
+    said = int(re.findall(r"\d+", value.get_attribute("aria-label") or value.inner_text())[-1])
+    value.click()
+    expect(page.locator(option)).not_to_have_value("")
+    expect(page.locator("[data-constraint]")).to_have_count(1)
+    expect(hits(page)).to_have_count(said)
+    expect(page.locator(f'[data-facet="{facet}"] button[aria-pressed="true"]')).to_have_count(1)
+    page.locator("[data-constraint] button").click()
+    expect(hits(page)).to_have_count(before)
+    expect(page.locator(option)).to_have_value("")
+
+
+@in_both_languages
+def test_a_rank_is_explained(reader, language):
+    page = reader.open(address(QUESTIONS[language]), language=language)
+    why = hits(page).first.get_by_role("button", expanded=False).first
+    why.focus()
+    why.press("Enter")
+    account = hits(page).first.locator("[data-explanation]")
+    expect(account.locator(".parts .number").first).to_have_text(re.compile(r"\d"))
+    account.locator("summary").click()
+    expect(account.locator("pre")).to_be_visible()
+    hits(page).first.get_by_role("button", expanded=True).click()
+    expect(account).to_be_hidden()
+
+
+@in_both_languages
+def test_what_is_not_found_is_told_with_the_words_that_the_index_does_not_hold(reader, language):
+    page = reader.open(address("zqxjv blorptag"), language=language)
+    nothing = page.locator("[data-nothing]")
+    expect(nothing.locator("q")).to_have_text(["zqxjv", "blorptag"])
+    expect(page.locator("#status")).not_to_be_empty()
+
+
+def test_a_limit_that_leaves_nothing_can_be_dropped_there(reader):
+    page = reader.open(address(ENGLISH, year="1801"))
+    page.locator("[data-nothing] button").first.click()
+    expect(hits(page)).to_have_count(10)
+    expect(page.locator("#year")).to_have_value("")
+
+
+@in_both_languages
+def test_an_expression_finds_papers_and_an_error_stands_under_its_word(reader, language):
+    reader.expect_error("status of 422")
+    page = reader.open(language=language)
+    page.locator("#expert").click()
+    expect(page.locator("#expert-help")).to_be_visible()
+    page.locator("#question").fill("thermal AND (battery")
+    page.locator("#question").press("Enter")
+    word = page.locator("#expression-error mark")
+    expect(word).to_have_text("(battery")
+    expect(page.locator("#question")).to_have_attribute("aria-invalid", "true")
+    selected = page.locator("#question").evaluate(
+        "field => field.value.slice(field.selectionStart, field.selectionEnd)"
+    )
+    assert selected == "(battery"
+
+    page.locator("#question").fill("battery AND NOT sodium")
+    expect(page.locator("#expression-error")).to_be_empty()
+    page.locator("#question").fill("battery NOT sodium")
+    page.locator("#question").press("Enter")
+    expect(hits(page).first).to_be_visible()
+    expect(page.locator("#question")).not_to_have_attribute("aria-invalid", "true")
+    page.reload()
+    expect(hits(page).first).to_be_visible()
+    expect(page.locator("#expert")).to_have_attribute("aria-pressed", "true")
+
+
+@in_both_languages
+def test_an_index_that_there_is_not_is_told_with_what_to_do(reader, language):
+    reader.expect_error("status of 404")
+    page = reader.open(address(ENGLISH, index="nope"), language=language)
+    expect(page.locator('[data-problem="unknown-index"]')).to_be_visible()
+    expect(page.locator("#status")).not_to_be_empty()
+
+
+def test_on_a_phone_search_results_and_answer_are_shown_in_turn(reader):
+    page = reader.open(address(ENGLISH), viewport=PHONE)
+    expect(hits(page).first).to_be_visible()
+    expect(page.locator("#how")).to_be_hidden()
+    page.locator('[data-show="how"]').click()
+    expect(page.locator("#how")).to_be_visible()
+    expect(hits(page).first).to_be_hidden()
+    page.locator('[data-show="answer"]').click()
+    expect(page.locator("#answer")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1280, 2560])
+def test_no_width_scrolls_sideways(reader, width):
+    page = reader.open(address(KOREAN, ask=1), viewport={"width": width, "height": 800})
+    settled(page)
+    for view in ("how", "results", "answer"):
+        if page.locator(f'[data-show="{view}"]').is_visible():
+            page.locator(f'[data-show="{view}"]').click()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_without_scripts_the_same_address_lists_results(reader):
+    page = reader.open(address(ENGLISH), java_script_enabled=False)
+    expect(page.locator(".plain-hits > li")).to_have_count(10)
+    page.locator(".plain-hits a").first.click()
+    expect(page.locator("h1")).to_be_visible()
+
+
+def test_the_page_stands_where_an_old_address_of_its_files_is_asked(reader):
+    script = reader.open().locator("script[type=module]").first.get_attribute("src")
+    old = script.replace(script.split("/")[2], "0" * 16)
+    assert httpx.get(reader.url + old).headers["cache-control"] == "no-cache"
+    assert "immutable" in httpx.get(reader.url + script).headers["cache-control"]

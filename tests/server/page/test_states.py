@@ -1,0 +1,226 @@
+"""What a reader meets besides results: keys, failures, no server; the operator's view; colours and motion."""
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.server.page.browser import NO_LIMITS, Reader
+from tests.server.page.walking import address, answered, documents, hits, in_both_languages, settled
+from tests.server.running import serving, shrag
+
+
+@pytest.fixture(scope="module")
+def keyed_server(tmp_path_factory, sample_home):
+    """Serve a copy of the sample to those who have a key."""
+    home = tmp_path_factory.mktemp("keyed")
+    for path in sample_home.iterdir():
+        (home / path.name).symlink_to(path)
+    keys = {}
+    for label, options in {
+        "reader": ["--expires", "90d"],
+        "operator": ["--scope", "admin"],
+        "guest": ["--expires", "90d"],
+    }.items():
+        done = shrag(home, "keys", "create", "--label", label, *options)
+        assert done.returncode == 0, done.stderr
+        keys[label] = done.stdout.strip()
+    with serving(home, home / "log", **NO_LIMITS) as server:
+        yield server, keys
+
+
+@pytest.fixture
+def with_keys(browser, keyed_server):
+    reader = Reader(browser, keyed_server[0].url)
+    reader.expect_error("status of 401|status of 403")
+    yield reader
+    reader.close()
+
+
+def enter(page: Page, key: str) -> None:
+    dialog = page.get_by_role("dialog")
+    dialog.locator("#key").fill(key)
+    dialog.locator("#key").press("Enter")
+
+
+@in_both_languages
+def test_a_key_is_asked_for_once_and_then_the_search_goes_on(with_keys, keyed_server, language):
+    page = with_keys.open(address(ENGLISH), language=language)
+    expect(page.locator("#key")).to_be_focused()
+    enter(page, "shrag_nonsense")
+    expect(page.get_by_role("dialog").locator(".error")).to_be_visible()
+    enter(page, keyed_server[1]["reader"])
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(hits(page)).to_have_count(10)
+    assert keyed_server[1]["reader"] not in page.content()
+    assert page.evaluate("document.cookie").find("session") < 0
+    page.reload()
+    expect(hits(page)).to_have_count(10)
+    page.locator("#open-access").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("reader")
+    dialog.get_by_role("button").last.click()
+    expect(page.locator("#key")).to_be_visible()
+
+
+def test_a_key_that_is_revoked_is_asked_for_again(with_keys, keyed_server):
+    server, keys = keyed_server
+    page = with_keys.open()
+    enter(page, keys["guest"])
+    expect(page.locator("#examples button")).to_have_count(3)
+    done = shrag(server.home, "keys", "revoke", keys["guest"].split("_")[1])
+    assert done.returncode == 0, done.stderr
+    page.locator("#question").fill(ENGLISH)
+    with page.expect_response(lambda response: response.status == 401):
+        page.wait_for_function(
+            "() => fetch('/api/v1/indexes').then((answer) => answer.status === 401)", polling=300
+        )
+    page.locator("#question").press("Enter")
+    expect(page.locator("#key")).to_be_visible()
+
+
+@in_both_languages
+def test_the_operator_sees_indexes_keys_and_times(with_keys, keyed_server, language):
+    page = with_keys.open("/operator", language=language)
+    enter(page, keyed_server[1]["operator"])
+    expect(page.locator("#operator")).to_contain_text(NAME)
+    expect(page.locator('[data-status="keys"]')).to_contain_text("operator")
+    assert keyed_server[1]["operator"] not in page.content()
+    expect(page.locator("#status")).not_to_be_empty()
+
+
+def test_a_reader_without_the_right_is_told_so(with_keys, keyed_server):
+    page = with_keys.open("/operator")
+    enter(page, keyed_server[1]["reader"])
+    expect(page.locator("#operator [data-problem]")).to_be_visible()
+    page.goto("/")
+    expect(page.locator("#examples button")).to_have_count(3)
+    expect(page.locator("#operator-link")).to_be_hidden()
+
+
+@in_both_languages
+def test_where_no_key_is_needed_the_operators_view_is_open(reader, language):
+    page = reader.open(language=language)
+    page.locator("#operator-link").click()
+    expect(page.locator('[data-status="indexes"]')).to_contain_text(NAME)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    page.locator(".tools a").first.click()
+    expect(page.locator("#question")).to_be_visible()
+
+
+@in_both_languages
+def test_a_server_that_has_gone_is_told_and_the_search_goes_on_when_it_is_back(reader, language):
+    reader.expect_error("ERR_INTERNET_DISCONNECTED")
+    page = reader.open(address(ENGLISH), language=language)
+    settled(page)
+    before = documents(page)
+    page.context.set_offline(True)
+    page.locator("#question").fill("solid electrolyte")
+    page.locator("#question").press("Enter")
+    problem = page.locator('[data-problem="offline"]')
+    expect(problem).to_be_visible()
+    expect(page.locator("#status")).not_to_be_empty()
+    expect(page.locator("#question")).to_have_value("solid electrolyte")
+    page.context.set_offline(False)
+    problem.get_by_role("button").click()
+    expect(hits(page).first).to_be_visible()
+    assert documents(page) != before
+
+
+def test_a_server_that_has_stopped_is_told_whatever_is_asked_of_it(browser, sample_home, tmp_path):
+    with serving(sample_home, tmp_path / "log", **NO_LIMITS) as server:
+        reader = Reader(browser, server.url)
+        reader.expect_error("ERR_CONNECTION_REFUSED|ERR_")
+        page = reader.open()
+        expect(page.locator("#examples button")).to_have_count(3)
+    page.locator("#open-history").click()
+    expect(page.locator("#status")).to_contain_text("The server cannot be reached")
+    page.locator("#question").fill(ENGLISH)
+    page.locator("#ask").click()
+    expect(page.locator('[data-problem="offline"]')).to_be_visible()
+    reader.close()
+
+
+@in_both_languages
+def test_a_busy_server_says_when_to_come_back(reader, language):
+    reader.expect_error("status of 429")
+    page = reader.open(language=language)
+    busy = {
+        "type": "urn:shrag:problem:too-busy",
+        "status": 429,
+        "code": "too-busy",
+        "detail": "too many wait",
+        "retry_after_s": 7.2,
+    }
+    page.route(
+        "**/api/v1/search", lambda route: route.fulfill(status=429, json=busy, headers={"Retry-After": "8"})
+    )
+    page.locator("#question").fill(ENGLISH)
+    page.locator("#question").press("Enter")
+    expect(page.locator('[data-problem="too-busy"]')).to_contain_text("8")
+    page.unroute("**/api/v1/search")
+    page.locator('[data-problem="too-busy"] button').click()
+    expect(hits(page)).to_have_count(10)
+
+
+def test_without_any_index_the_page_says_so(browser, tmp_path):
+    with serving(tmp_path, tmp_path / "log") as server:
+        reader = Reader(browser, server.url)
+        reader.expect_error("status of 4")
+        for language in ("ko", "en"):
+            page = reader.open(language=language)
+            expect(page.locator("#start-about")).not_to_be_empty()
+            page.locator("#question").fill("battery")
+            page.locator("#question").press("Enter")
+            expect(page.locator("[data-problem]")).to_be_visible()
+        reader.close()
+
+
+def test_language_and_colours_are_kept(reader):
+    page = reader.open(address(ENGLISH), color_scheme="light")
+    settled(page)
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.locator("#theme").click()
+    page.locator("#theme").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark != light
+    page.locator('[data-language="ko"]').click()
+    expect(page.locator("html")).to_have_attribute("lang", "ko")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    settled(page)
+    expect(page.locator("#question")).to_have_value(ENGLISH)
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+    page.locator("#hits h3 a").first.click()
+    expect(page.locator("html")).to_have_attribute("lang", "ko")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_the_colours_of_the_system_are_followed(reader):
+    grounds = []
+    for scheme in ("light", "dark"):
+        page = reader.open(color_scheme=scheme)
+        grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert grounds[0] != grounds[1]
+
+
+def test_nothing_moves_for_who_wants_no_motion_and_little_for_others(reader):
+    for motion, longest in (("no-preference", 0.15), ("reduce", 0.0)):
+        page = reader.open(address(ENGLISH, ask=1), reduced_motion=motion)
+        answered(page)
+        seconds = page.evaluate(
+            """() => [...document.querySelectorAll("*")].flatMap((element) => {
+              const { animationName, animationDuration, transitionDuration } = getComputedStyle(element);
+              return [animationName === "none" ? "0s" : animationDuration, transitionDuration];
+            }).map(parseFloat)"""
+        )
+        assert max(seconds) <= longest
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [("ko", "ko"), ("en-US,ko;q=0.5", "en"), ("de,ko;q=0.8,en;q=0.7", "ko"), ("de", "en")],
+)
+def test_the_page_comes_in_the_readers_language(unlimited, accepted, language):
+    page = httpx.get(unlimited.url, headers={"Accept-Language": accepted})
+    assert page.headers["content-language"] == language
