@@ -117,6 +117,7 @@ def test_the_example_passes_streams_at_once_over_tls(sample_home, tmp_path):
         serving(
             sample_home,
             tmp_path / "log",
+            "--open",
             server__proxies="127.0.0.1",
             server__public_url=f"https://{HOST}",
             **with_model(model),
