@@ -14,7 +14,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 # Threads that compute or wait for a disk; more of them do not compute faster.
-MOST_THREADS = min(8, (os.cpu_count() or 1) + 1)
+MOST_THREADS = min(8, len(os.sched_getaffinity(0)) + 1)
 
 
 class WorkerThreads:

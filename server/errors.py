@@ -94,6 +94,10 @@ class Misdirected(ServerError):
 class TooSlow(ServerError):
     """Work that took longer than it may."""
 
+    def __init__(self, seconds: float) -> None:
+        """Say how long it may take."""
+        super().__init__(f"this took longer than {seconds:g} seconds")
+
 
 class NotProtected(RemediableError, ServerError):
     """The server would answer everybody, and nobody has said that it may."""

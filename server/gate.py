@@ -23,6 +23,7 @@ ASKS_OF_A_MODEL = 8  # at once: a server of models takes several together
 SEARCHES_OF_A_CLUSTER = 4  # for each core
 BURST = 8  # times as many wait where the queue empties in between
 READS_BY_SEARCH = 2  # places of other reading for each of searching
+TAKEN_WITHIN_S = 10.0  # the end of a stream, by its reader
 
 log = get_logger("server")
 
@@ -37,7 +38,7 @@ class Gate:
 
         What waits for a model or a cluster leaves this machine's cores to others.
         """
-        cores = max(1, (os.cpu_count() or 1) // settings.workers)
+        cores = max(1, len(os.sched_getaffinity(0)) // settings.workers)
         searches = settings.searches_at_once or cores * (SEARCHES_OF_A_CLUSTER if has_cluster else 1)
         at_once = {
             "search": searches,
@@ -74,8 +75,12 @@ class Gate:
             self.places[work].check(visit.caller.counted_as)
 
     @asynccontextmanager
-    async def admit(self, connection: HTTPConnection, work: Work) -> AsyncIterator[None]:
+    async def admit(
+        self, connection: HTTPConnection, work: Work, *, is_stream: bool = False
+    ) -> AsyncIterator[None]:
         """Wait for a place to do some work in, and hold it meanwhile.
+
+        A stream ends by itself when its time is up, and here where its reader does not take the end.
 
         Raises:
             Unauthorized, Forbidden: the caller may not.
@@ -91,19 +96,19 @@ class Gate:
         if visit.charged != work:
             self._charge(visit, work)
         visit.charged = ""  # a second piece of work counts by itself
-        places = self.places[work]
+        places, seconds = self.places[work], self._seconds[work]
         async with AsyncExitStack() as held:
             with _counting_refusals(work), metrics.WAITING.labels(work).track_inprogress():
                 waited_s = await held.enter_async_context(places.taken(visit.caller.counted_as))
             held.enter_context(metrics.RUNNING.labels(work).track_inprogress())
             metrics.WAITED.labels(work).observe(waited_s)
             try:
-                async with asyncio.timeout(self._seconds[work]) as limit:
+                async with asyncio.timeout(seconds + TAKEN_WITHIN_S * is_stream) as limit:
                     yield
             except TimeoutError:
                 if not limit.expired():  # one of the work's own
                     raise
-                raise TooSlow(f"this took longer than {self._seconds[work]:g} seconds") from None
+                raise TooSlow(seconds) from None
 
     def _charge(self, visit: Visit, work: Work) -> None:
         """Take a token of the caller's; who works at this machine has no limit but its own."""
@@ -135,12 +140,12 @@ def _counting_refusals(work: Work) -> Iterator[None]:
         raise
 
 
-def admitted(work: Work) -> Callable[[HTTPConnection], AsyncIterator[None]]:
+def admitted(work: Work, *, is_stream: bool = False) -> Callable[[HTTPConnection], AsyncIterator[None]]:
     """Make the dependency of a route whose work passes the gate."""
 
     async def admit(connection: HTTPConnection) -> AsyncIterator[None]:
         gate: Gate = connection.state.services.gate
-        async with gate.admit(connection, work):
+        async with gate.admit(connection, work, is_stream=is_stream):
             yield
 
     return admit
@@ -149,6 +154,7 @@ def admitted(work: Work) -> Callable[[HTTPConnection], AsyncIterator[None]]:
 # A place is given back before the answer is sent, so that a slow reader holds none; but an answer in pieces
 # is worked on to its end.
 Search = Annotated[None, Depends(admitted("search"), scope="function")]
-Ask = Annotated[None, Depends(admitted("ask"))]
+Ask = Annotated[None, Depends(admitted("ask"), scope="function")]
+AskStream = Annotated[None, Depends(admitted("ask", is_stream=True))]
 Read = Annotated[None, Depends(admitted("read"), scope="function")]
 Admin = Annotated[None, Depends(admitted("admin"), scope="function")]

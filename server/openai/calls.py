@@ -19,6 +19,10 @@ from server.openai.errors import CallRefused
 SPOKEN = frozenset({"user", "assistant"})
 TEXTS = frozenset({"text", "input_text", "refusal"})  # parts of a message that hold text
 MOST_TURNS = 100  # before the question; what is older has no part in it
+# What fields may hold that would change an answer. Any JSON is compared with these, so they are no sets.
+ONE = [None, 1]
+AS_TEXT = [None, [], ["text"]]
+NO_TOOL = [None, "auto", "none"]
 
 
 class StreamOptions(BaseModel):
@@ -116,13 +120,13 @@ def _refuse_what_is_not_given(fields: dict[str, Any]) -> None:
         CallRefused: it says which field.
     """
     refused = {
-        "n": (fields.get("n") not in {None, 1}, "one answer is given to a call"),
+        "n": (fields.get("n") not in ONE, "one answer is given to a call"),
         "logprobs": (bool(fields.get("logprobs")), "there are no log probabilities"),
         "top_logprobs": (bool(fields.get("top_logprobs")), "there are no log probabilities"),
-        "modalities": ("audio" in (fields.get("modalities") or ()), "an answer is text"),
-        "tool_choice": (fields.get("tool_choice") not in {None, "auto", "none"}, "no tool is ever called"),
+        "modalities": (fields.get("modalities") not in AS_TEXT, "an answer is text"),
+        "tool_choice": (fields.get("tool_choice") not in NO_TOOL, "no tool is ever called"),
         "function_call": (
-            fields.get("function_call") not in {None, "auto", "none"},
+            fields.get("function_call") not in NO_TOOL,
             "no tool is ever called",
         ),
     }

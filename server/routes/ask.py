@@ -12,7 +12,7 @@ from generator.answer_events import AnswerEvent, stream_answer
 from generator.pipeline import answer_question
 from generator.request import AskRequest
 from retriever.index import OpenIndex
-from server.gate import Ask
+from server.gate import Ask, AskStream
 from server.leaving import while_connected
 from server.negotiation import EVENT_STREAM, StreamRoute
 from server.requests import AskCall
@@ -63,14 +63,16 @@ BodyCall = Annotated[Prepared, Depends(_by_body)]
 
 
 @streamed.get("/ask", response_class=EventSourceResponse)
-async def stream_by_address(call: AddressCall, services: Shared, _: Ask) -> AsyncIterator[ServerSentEvent]:
+async def stream_by_address(
+    call: AddressCall, services: Shared, _: AskStream
+) -> AsyncIterator[ServerSentEvent]:
     """Answer as the answer arrives."""
     async for event in _events(call, services):
         yield event
 
 
 @streamed.post("/ask", response_class=EventSourceResponse)
-async def stream_by_body(call: BodyCall, services: Shared, _: Ask) -> AsyncIterator[ServerSentEvent]:
+async def stream_by_body(call: BodyCall, services: Shared, _: AskStream) -> AsyncIterator[ServerSentEvent]:
     """Answer as the answer arrives."""
     async for event in _events(call, services):
         yield event
@@ -90,7 +92,7 @@ async def ask_by_body(request: Request, call: BodyCall, services: Shared, _: Ask
 
 def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent]:
     arriving = stream_answer(call.index, call.request, services.settings, model=services.model)
-    return numbered_events(_with_name(call.name, arriving), services.stopping)
+    return numbered_events(_with_name(call.name, arriving), services.stopping, services.server.ask_s)
 
 
 async def _with_name(

@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import httpx
 import pytest
@@ -28,7 +29,7 @@ def streamed(url, **call):
 
 def sentences_of(found):
     """Return the sentences that stand at the end of a stream."""
-    standing = {}
+    standing: dict[int, dict[str, object]] = {}
     for event in found:
         if event.name == "restart":
             standing = {}
@@ -91,10 +92,10 @@ def test_what_goes_wrong_in_a_stream_is_its_last_event(unlimited):
     call = {"question": "(a OR", "method": "boolean"}
     answer = httpx.post(f"{unlimited.url}/api/v1/ask", json=call, headers=STREAM, timeout=WAIT_S)
     plain = httpx.post(f"{unlimited.url}/api/v1/ask", json=call, timeout=WAIT_S)
-    if answer.status_code == httpx.codes.OK:
-        *_, last = events_of(answer.text.splitlines())
-        assert last.name == "error"
-        assert last.data == plain.json()
+    assert answer.status_code == httpx.codes.OK  # the expression is read when the search begins
+    *_, last = events_of(answer.text.splitlines())
+    assert last.name == "error"
+    assert last.data == plain.json()
     assert plain.json()["code"] == "bad-expression"
 
 
@@ -112,22 +113,41 @@ def test_thirty_at_once_get_the_answers_that_they_get_alone(unlimited):
         assert each[-1].data["answer"] == alone[questions[number % 3]]
 
 
-@pytest.fixture
-def with_model(sample_home, tmp_path):
-    """Serve the sample with a model that writes keywords, and an answer that ends in an hour."""
-    words = {"korean": ["배터리", "열폭주", "전지"], "english": ["battery", "runaway", "cell"]}
-    keywords = streams_out(*events(words))
+IN_AN_HOUR = streams_out(*events({"title": "x" * 30_000}), pause_s=0.3)
+
+
+@contextmanager
+def serving_with(home, tmp_path, *behaviours, **environment):
+    """Serve with a model that meets its calls so; yield both."""
     with (
-        model_served(keywords, streams_out(*events({"title": "x" * 30_000}), pause_s=0.3)) as model,
+        model_served(*behaviours) as model,
         serving(
-            sample_home,
+            home,
             tmp_path / "log",
             llm__base_url=model.base_url,
             llm__model="tiny-writer",
             llm__allow_plain_http="true",
+            **environment,
         ) as server,
     ):
         yield server, model
+
+
+@pytest.fixture
+def with_model(sample_home, tmp_path):
+    """Serve the sample with a model that writes keywords, and an answer that ends in an hour."""
+    words = {"korean": ["배터리", "열폭주", "전지"], "english": ["battery", "runaway", "cell"]}
+    with serving_with(sample_home, tmp_path, streams_out(*events(words)), IN_AN_HOUR) as served:
+        yield served
+
+
+def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
+    with serving_with(sample_home, tmp_path, IN_AN_HOUR, server__ask_s=3) as (server, model):
+        _, found = streamed(server.url, question=ENGLISH)
+        assert (found[-1].name, found[-1].data["code"]) == ("error", "too-slow")
+        assert model.closed.wait(10)
+        plain = httpx.post(f"{server.url}/api/v1/ask", json={"question": ENGLISH}, timeout=WAIT_S)
+        assert plain.json() == found[-1].data
 
 
 def test_when_the_reader_of_a_stream_leaves_the_models_work_ends_too(with_model):
