@@ -69,8 +69,8 @@ class Places:
 
     def check(self, caller: str) -> None:
         """Raise TooBusy where `taken` would, at once and without any work done."""
-        if self.running >= self.at_once and self.waiting >= self.most_waiting and not self._busier(caller):
-            raise TooBusy(FULL, retry_after_s=self.wait_s())
+        if self.running >= self.at_once:
+            self._yielding(caller)
 
     @asynccontextmanager
     async def taken(self, caller: str) -> AsyncIterator[float]:
@@ -92,9 +92,8 @@ class Places:
         if self.running < self.at_once and not self.waiting:
             self._running[caller] += 1
             return
-        self.check(caller)
-        if self.waiting >= self.most_waiting:
-            self._refuse_last(self._busier(caller))
+        if busiest := self._yielding(caller):
+            self._refuse_last(busiest)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(caller, deque()).append(turn)
         try:
@@ -122,10 +121,18 @@ class Places:
                 self._running[chosen] += 1
                 turn.set_result(None)
 
-    def _busier(self, caller: str) -> str:
-        """Return who waits with more than a caller would have, the busiest; "" where nobody does."""
+    def _yielding(self, caller: str) -> str:
+        """Return whose last gives way where a caller is to wait; "" where there is room.
+
+        Raises:
+            TooBusy: there is none, and nobody who waits has more than the caller would.
+        """
+        if self.waiting < self.most_waiting:
+            return ""
         busiest = max(self._queues, key=self._held, default="")
-        return busiest if busiest and self._held(busiest) > self._held(caller) + 1 else ""
+        if not busiest or self._held(busiest) <= self._held(caller) + 1:
+            raise TooBusy(FULL, retry_after_s=self.wait_s())
+        return busiest
 
     def _held(self, caller: str) -> int:
         return self._running[caller] + len(self._queues.get(caller, ()))

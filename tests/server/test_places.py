@@ -153,3 +153,25 @@ def test_a_burst_may_wait_and_a_queue_that_stands_is_kept_short():
             await task
 
     asyncio.run(run())
+
+
+def test_a_queue_that_grows_short_while_somebody_comes_still_takes_or_refuses():
+    now, step = [0.0], [0.0]
+
+    def clock():
+        now[0] += step[0]
+        return now[0]
+
+    async def run():
+        work = Work(Places(1, 1, in_a_burst=4, clock=clock))
+        held = [work.begin(caller) for caller in "ab"]
+        await settle()
+        step[0] = 0.4  # a queue that has stood for a second is kept short
+        held.append(work.begin("c"))
+        await settle()
+        assert work.places.waiting == 2
+        for done, task in held:
+            done.set()
+            await task
+
+    asyncio.run(run())
