@@ -23,23 +23,29 @@ from server.shared_files import buckets_file
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
-    """Settings, and what is open: indexes, the language model, the gate that all work passes."""
+class Sources:
+    """Settings, and what answers: indexes and the language model."""
 
     settings: Settings
     server: ServerSettings
     indexes: OpenIndexes
     model: LanguageModel | None
-    gate: Gate
     stopping: asyncio.Event  # set when the server is told to stop
+
+
+@dataclass(frozen=True, slots=True)
+class Services(Sources):
+    """What answers, and what stands before it: the gate that all work passes, keys, limits, the audit log."""
+
+    gate: Gate
     keys: KeyRing
     buckets: Buckets  # of the calls that each caller may make
     audit: AuditLog
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, server: ServerSettings) -> AsyncIterator[Services]:
-    """Open what the routes share; one event loop's own."""
+async def open_sources(settings: Settings, server: ServerSettings) -> AsyncIterator[Sources]:
+    """Open what answers; one event loop's own."""
     async with AsyncExitStack() as opened:
         stopping = asyncio.Event()
         indexes = OpenIndexes(
@@ -49,16 +55,24 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
         model = None
         if settings.generator.llm.configured:
             model = await opened.enter_async_context(settings.language_model())
+        yield Sources(settings, server, indexes, model, stopping)
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, server: ServerSettings) -> AsyncIterator[Services]:
+    """Open what the routes share; one event loop's own."""
+    async with AsyncExitStack() as opened:
+        sources = await opened.enter_async_context(open_sources(settings, server))
         forget_ended_processes()
         has_cluster = settings.indexer.engine != "tantivy"
         buckets = opened.enter_context(Buckets(buckets_file()))
         yield Services(
             settings,
             server,
-            indexes,
-            model,
-            Gate(server, buckets, has_model=model is not None, has_cluster=has_cluster),
-            stopping,
+            sources.indexes,
+            sources.model,
+            sources.stopping,
+            Gate(server, buckets, has_model=sources.model is not None, has_cluster=has_cluster),
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home)),
             buckets,
             opened.enter_context(AuditLog(server.audit_file)),

@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 
 from server.addresses import paper_address, public_address
 from server.gate import Work
-from server.services import Services
+from server.services import Services, Sources
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -28,7 +28,7 @@ class Desk:
     Over stdio nobody but the person who has started the process asks: there is no connection, and no gate.
     """
 
-    services: Services
+    services: Sources
     connection: HTTPConnection | None = None
     index: str | None = None
 
@@ -47,7 +47,8 @@ class Desk:
         if self.connection is None:
             yield
             return
-        async with self.services.gate.admit(self.connection, work):
+        services: Services = self.connection.state.services
+        async with services.gate.admit(self.connection, work):
             yield
 
 

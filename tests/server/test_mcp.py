@@ -102,8 +102,9 @@ def test_ask_over_stdio_gives_cited_and_checked_sentences(sample_home):
         assert reference["id"].startswith(f"{NAME}:")
 
 
-def test_ask_says_that_the_papers_do_not_answer(sample_home):
-    asked = run(called_over_stdio(sample_home, "ask", {"question": ENGLISH, "year": "1901"}))
+def test_ask_says_that_the_papers_do_not_answer(sample_home, tmp_path):
+    of_the_server = {"server__audit_file": tmp_path / "nobody" / "may" / "write"}  # not opened without one
+    asked = run(called_over_stdio(sample_home, "ask", {"question": ENGLISH, "year": "1901"}, **of_the_server))
     assert asked.structured_content["abstained"]
     assert asked.content[0].text == asked.structured_content["answer"]
     assert asked.structured_content["answer"].startswith("The passages found do not answer")
