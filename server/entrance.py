@@ -46,6 +46,8 @@ WORK_OF: dict[str, Work] = {
     "/api/v1/rerun": "search",
     "/plain": "search",
     "/v1/chat/completions": "ask",
+    "/mcp": "read",  # a tool's own work is counted when it is called
+    "/mcp/": "read",
 }
 SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 WRONG_KEYS = Rate(per_minute=60, burst=20)  # of an address
