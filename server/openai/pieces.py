@@ -12,7 +12,8 @@ from typing import TypeAlias
 from starlette.requests import Request
 
 from generator.answer_events import stream_answer
-from generator.housekeeping import answer_housekeeping
+from generator.housekeeping import Housekeeping, answer_housekeeping
+from generator.llm import LanguageModel
 from generator.steps import StepEvent
 from retriever.search import check_question
 from server.addresses import paper_address, public_address
@@ -51,14 +52,18 @@ async def pieces_of(
     """
     async with services.gate.admit(request, "ask"):
         if asked.housekeeping:
-            yield Admitted()
-            yield await answer_housekeeping(asked.housekeeping, services.model)
-            yield End()
-            return
-        arriving = _of_question(request, services, index, asked)
+            arriving = until(services.stopping, _of_housekeeping(asked.housekeeping, services.model))
+        else:
+            arriving = _of_question(request, services, index, asked)
         async with aclosing(arriving):
             async for piece in arriving:
                 yield piece
+
+
+async def _of_housekeeping(asked: Housekeeping, model: LanguageModel | None) -> AsyncGenerator[Piece, None]:
+    yield Admitted()
+    yield await answer_housekeeping(asked, model)
+    yield End()
 
 
 async def _of_question(
