@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 
+from retriever.errors import BadFilter
 from retriever.rerun import compare
 from retriever.search_record import SearchRecord, search_record
 from retriever.search_record_files import as_json, as_report
 from server.attachments import saved_as
 from server.gate import Search
-from server.requests import QUESTION, SearchCall
+from server.requests import MOST_HITS, QUESTION, SearchCall
 from server.searching import searched
 from server.services import Shared
 from server.shapes import Shaped
@@ -68,6 +69,8 @@ async def rerun(
     """Run the search of a record again, with the settings of today, and say which hits came and went."""
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
     asked = then.request
+    if asked.k > MOST_HITS:  # more than any other call may ask for
+        raise BadFilter(f"{asked.k:,} hits are asked for; ask for 1 to {MOST_HITS:,}")
     result, manifest = await searched(request, services, then.index_name, asked)
     now = search_record(manifest, asked, result)
     return {"comparison": compare(then, now).as_record(), "record": now.record}

@@ -359,6 +359,7 @@ def test_a_record_that_is_not_whole_is_refused(api, record):
     [
         ({"request": {"question": ""}}, "bad-question"),
         ({"request": {"question": "x" * 20_001}}, "bad-question"),
+        ({"request": {"question": "x", "k": 1_001}}, "bad-filter"),
         ({"request": {"question": "x", "k": 10**9}}, "bad-filter"),
         ({"request": {"question": "x", "method": "../../shrag"}}, "bad-filter"),
         ({"request": {"question": "x", "filters": {"doc_ids": "a"}}}, "invalid-call"),
