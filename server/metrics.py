@@ -19,6 +19,7 @@ from prometheus_client import (
 )
 
 from generator.pipeline import AskResult
+from indexer.logs import get_logger
 from retriever.hits import SearchResult
 from server.callers import current_visit
 
@@ -42,20 +43,28 @@ ANSWERS = Counter("shrag_answers", "Answers", ["index", "written_by", "abstained
 FALLBACKS = Counter("shrag_fallbacks", "Steps that went on without a model that failed", ["step"])
 TOKENS = Counter("shrag_model_tokens", "Tokens of the language model", ["kind"])
 MODEL_CALLS = Counter("shrag_model_calls", "Calls of the language model", ["step", "outcome"])
-VERSION = Gauge("shrag_index_version", "Version that answers", ["index"], multiprocess_mode="max")
+VERSION = Gauge("shrag_index_version", "Version that answers", ["index"], multiprocess_mode="livemostrecent")
 AUDIT_LOST = Counter("shrag_audit_lines_lost", "Lines that the audit log could not be given")
+
+log = get_logger("server")
 
 
 def observe(found: object) -> None:
-    """Note what an open index was asked for and gave: a search, an answer, or several values."""
-    match found:
-        case SearchResult():
-            _observe_search(found)
-        case AskResult():
-            _observe_answer(found)
-        case tuple():
-            for each in found:
-                observe(each)
+    """Note what an open index was asked for and gave: a search, an answer, or several values.
+
+    What goes wrong in counting is logged, and keeps nobody's answer back.
+    """
+    try:
+        match found:
+            case SearchResult():
+                _observe_search(found)
+            case AskResult():
+                _observe_answer(found)
+            case tuple():
+                for each in found:
+                    observe(each)
+    except Exception as error:  # noqa: BLE001 - see above
+        log.warning("not counted", error=repr(error))
 
 
 def _observe_search(result: SearchResult) -> None:
@@ -67,7 +76,7 @@ def _observe_search(result: SearchResult) -> None:
     for _ in result.applied.failures if result.applied else ():
         FALLBACKS.labels("search").inc()
     if visit:
-        visit.question = result.question
+        visit.question = visit.question or result.question  # else as it was typed
         visit.counts["hits"] = len(result.hits)
 
 

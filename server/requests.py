@@ -20,6 +20,7 @@ from retriever.methods import method_named, method_names
 from retriever.queries import Filters
 from retriever.search import MOST_CHARACTERS, SearchRequest, check_question
 from retriever.settings import RetrieverSettings
+from server.callers import current_visit
 
 MOST_HITS = 1_000  # as `shrag search -k`
 IN_PART = "in_part"  # the type of errors that name a part of the call
@@ -140,6 +141,11 @@ class Asked(Call):
         tuple[str, ...],
         Field(description="names of queries to leave out", examples=[["SQ1", "question"]]),
     ] = ()
+
+    def model_post_init(self, _: Any) -> None:
+        """Note the question as it was typed, for the audit log."""
+        if (visit := current_visit()) and not visit.question:
+            visit.question = self.question
 
     def filters(self) -> Filters:
         """Return the filters; BadFilter where they cannot be read."""

@@ -1,5 +1,7 @@
 """`/metrics`: what Prometheus reads."""
 
+import asyncio
+
 from fastapi import APIRouter
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -16,8 +18,8 @@ router = APIRouter(tags=["operation"])
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-def read_metrics(services: Shared, _: Admin) -> Response:
+async def read_metrics(services: Shared, _: Admin) -> Response:
     """Give the counts and times of all processes; needs a key of the scope admin."""
     for index, version in services.indexes.versions().items():
         metrics.VERSION.labels(index).set(version)
-    return Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
+    return Response(await asyncio.to_thread(metrics.exposition), media_type=CONTENT_TYPE_LATEST)

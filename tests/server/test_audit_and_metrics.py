@@ -9,7 +9,9 @@ import sys
 import httpx
 import pytest
 
+from retriever.hits import SearchResult
 from server.audit import AuditLog
+from server.metrics import observe
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.indexer.corpora import ROOT, environment_of
 from tests.server.running import serving, shrag
@@ -68,11 +70,13 @@ def test_questions_stand_in_it_only_where_that_is_switched_on(sample_home, tmp_p
     settings = {"server__audit_file": audit, "server__audit_questions": True}
     with serving(sample_home, tmp_path / "log", **settings) as server:
         hostile = 'x\n{"key": "forged"}\u2028\u202e'
-        httpx.post(f"{server.url}/api/v1/search", json={"question": hostile}, timeout=PATIENCE_S)
+        for path in ("search", "facets", "keywords"):
+            httpx.post(f"{server.url}/api/v1/{path}", json={"question": hostile}, timeout=PATIENCE_S)
+        failing = {"question": "(a OR", "method": "boolean"}
+        httpx.post(f"{server.url}/api/v1/search", json=failing, timeout=PATIENCE_S)
 
-    (line,) = audit.read_text("utf-8").splitlines()
-    assert json.loads(line)["question"] == hostile
-    assert "\u202e" not in line
+    assert [line["question"] for line in lines_of(audit)] == [hostile] * 3 + ["(a OR"]
+    assert "\u202e" not in audit.read_text("utf-8")
 
 
 def test_a_rotated_audit_log_is_opened_anew(tmp_path):
@@ -138,6 +142,10 @@ def test_metrics_count_all_processes_and_name_routes_not_questions(sample_home, 
     assert found["shrag_running", 'work="search"'] == 0
     assert SECRET not in str(found)
     assert len(found) < 2_000
+
+
+def test_an_error_in_counting_keeps_no_answer_back():
+    observe(SearchResult.__new__(SearchResult))  # of no field
 
 
 def test_refusals_are_counted(sample_home, tmp_path):
