@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -30,7 +31,7 @@ def client(sample_home: Path) -> Iterator[TestClient]:
 
 
 # Servers of tests that call more often than one reader may.
-UNLIMITED = {f"{work}_per_minute": 0 for work in ("searches", "asks", "reads")}
+UNLIMITED: dict[str, Any] = {f"{work}_per_minute": 0 for work in ("searches", "asks", "reads")}
 
 
 @pytest.fixture(scope="session")

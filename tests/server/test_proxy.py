@@ -80,7 +80,9 @@ def nginx(folder, server_port):
     settings = folder / "nginx.conf"
     settings.write_text(text, "utf-8")
     extra = f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/errors info;"
+    assert NGINX
     process = subprocess.Popen([NGINX, "-c", str(settings), "-g", extra], stderr=subprocess.PIPE)
+    assert process.stderr
     try:
         ends = time.monotonic() + PATIENCE_S
         while time.monotonic() < ends:
