@@ -11,8 +11,9 @@ from starlette.exceptions import HTTPException
 
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
+from indexer.errors import UnknownIndex, join_remedies
 from indexer.logs import get_logger
-from indexer.remedies import describe_error
+from indexer.remedies import describe_error, describe_remedies
 from retriever import errors as retriever_errors
 from server import errors as server_errors
 from server.call_errors import call_error, unreadable_body
@@ -54,6 +55,18 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     generator_errors.ModelFailed: (502, "model-failed"),
     generator_errors.GeneratorError: (500, "generator"),
 }
+# What callers are told of errors whose own words name paths, addresses or hosts of this machine. Those words
+# are for its operator: in the log, and at the command line.
+WITHOUT_PLACES: dict[type[Exception], str] = {
+    server_errors.KeysUnreadable: "the keys cannot be read now; the server's log says why",
+    indexer_errors.IndexMismatch: "{index} was built otherwise than this server reads; its log says how",
+    indexer_errors.IndexDamaged: "{index} is damaged; the server's log says what is missing",
+    indexer_errors.IndexBusy: "{index} is being written to by another process; try again in a moment",
+    indexer_errors.EngineUnreachable: "the search engine does not answer; the server's log says more",
+    indexer_errors.EngineRefused: "the search engine refuses what it is asked; the server's log says why",
+    indexer_errors.IndexerError: "{index} cannot be used; the server's log says why",
+    generator_errors.ModelFailed: "the language model failed; the server's log says how",
+}
 # Of the framework's own refusals.
 CODES = {404: "not-found", 405: "wrong-method"}
 TITLES = {
@@ -85,9 +98,22 @@ def problem(error: Exception) -> dict[str, Any]:
     """Describe an error; what was not foreseen is logged, and nothing of it told."""
     for kind, (status, code) in PROBLEMS.items():
         if isinstance(error, kind):
-            return _problem(status, code, describe_error(error), error)
+            return _problem(status, code, detail_of(error), error)
     log.error("unexpected", error=repr(error), exc_info=error)
     return _problem(500, "unexpected", "something unexpected happened; the server's log says what", error)
+
+
+def detail_of(error: Exception) -> str:
+    """Return what callers are told of a foreseen error: nothing of where things lie on this machine."""
+    if isinstance(error, UnknownIndex) and error.index:
+        return join_remedies(f"no index {error.index!r}", [describe_remedies(error)])
+    kind = next((kind for kind in PROBLEMS if isinstance(error, kind)), Exception)
+    wording = WITHOUT_PLACES.get(kind)
+    if wording is None:
+        return describe_error(error)
+    log.warning("call failed", reason=describe_error(error))
+    name = getattr(error, "index", "")
+    return wording.format(index=f"index {name!r}" if name else "the index")
 
 
 def _problem(status: int, code: str, detail: str, error: Exception) -> dict[str, Any]:

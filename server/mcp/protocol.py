@@ -22,7 +22,6 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 from pydantic import ValidationError
 
-from indexer.remedies import describe_error
 from server.mcp import tools
 from server.mcp.tool import AnyTool, Desk
 from server.problems import problem
@@ -106,9 +105,8 @@ def _listed(tool: AnyTool) -> ListedTool:
 
 
 def _described(error: Exception) -> str:
-    """Say what went wrong in the words of the command line; of what was not foreseen, only that it did."""
+    """Say what went wrong, as a problem's details do."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
         return f"{'.'.join(map(str, first['loc'])) or 'arguments'}: {first['msg']}"
-    described = problem(error)
-    return str(described["detail"]) if described["code"] == "unexpected" else describe_error(error)
+    return str(problem(error)["detail"])

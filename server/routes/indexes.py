@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path
 from indexer.console import as_record, describe_vectors
 from indexer.errors import IndexerError
 from indexer.manifest import Manifest
-from indexer.remedies import describe_error
 from server.gate import Read
+from server.problems import problem
 from server.services import Services, Shared
 from server.shapes import Shaped
 from server.shapes.indexes import Index, Indexes
@@ -36,7 +36,7 @@ async def _described(services: Services, name: str) -> dict[str, Any]:
     try:
         return _of_manifest(services, await services.indexes.manifest(name))
     except (IndexerError, OSError) as error:
-        return {"name": name, "error": describe_error(error)}
+        return {"name": name, "error": problem(error)["detail"]}
 
 
 def _of_manifest(services: Services, manifest: Manifest) -> dict[str, Any]:

@@ -4,10 +4,11 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 
@@ -15,6 +16,7 @@ from tests.indexer.corpora import ROOT, environment_of
 
 ADDRESS = re.compile(r"http://\S+")
 START_S, STOP_S = 120, 30  # a loaded machine's
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,15 @@ def shrag(home: Path, *arguments: str, **environment: object) -> "subprocess.Com
         check=False,
         timeout=START_S,
     )
+
+
+def wait_for(ask: Callable[[], Found], holds: Callable[[Found], bool]) -> Found:
+    """Ask until what is found is as it should be, and return it."""
+    ends = time.monotonic() + START_S
+    while not holds(found := ask()):
+        assert time.monotonic() < ends, found
+        time.sleep(0.05)
+    return found
 
 
 def children_of(process: int) -> list[int]:

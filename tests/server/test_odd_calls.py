@@ -382,5 +382,13 @@ def test_a_passage_that_there_is_not_is_unknown(api, passage_id):
 
 
 def test_refusals_tell_nothing_of_the_machine(odd):
-    home = str(odd.get("/api/v1/indexes/nope").json())
-    assert "Traceback" not in home
+    answers = [
+        odd.get("/api/v1/indexes/nope"),
+        odd.post("/api/v1/search", json={"question": "aerogel", "index": "nope"}),
+        odd.get("/v1/models/nope"),
+    ]
+    for answer in answers:
+        assert answer.status_code == 404
+        assert "no " in answer.text
+        for place in ("Traceback", "/", "http"):
+            assert place not in answer.text

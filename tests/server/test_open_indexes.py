@@ -18,10 +18,12 @@ from retriever.settings import RetrieverSettings
 from server.app import create_app
 from server.errors import Stopping
 from server.kept_indexes import KeptIndexes
+from server.key_store import FILE
 from server.settings import ServerSettings
 from tests.generator.sample_index import settings_of
 from tests.indexer.corpora import edit_manifest
 from tests.server.loading import PAPERS, publish_edition
+from tests.server.running import wait_for
 
 NAMES = ("first", "second", "third")
 PATIENCE_S = 30
@@ -166,11 +168,7 @@ def test_a_deleted_index_is_let_go(settings):
 
 def ready(client):
     """Return what a probe is told in the end."""
-    ends = time.monotonic() + PATIENCE_S
-    while (answer := client.get("/readyz")).json().get("code") == "starting":
-        assert time.monotonic() < ends
-        time.sleep(0.02)
-    return answer
+    return wait_for(lambda: client.get("/readyz"), lambda answer: answer.json().get("code") != "starting")
 
 
 def client_of(home, **server):
@@ -196,6 +194,19 @@ def test_a_server_is_ready_without_an_index_that_cannot_be_opened_and_says_why(s
         for name, status in (("first", 200), ("second", 503)):
             found = client.post("/api/v1/search", json={"question": "quokka", "index": name})
             assert found.status_code == status
+
+
+def test_of_a_damaged_index_and_unreadable_keys_no_path_is_told(settings):
+    (FolderStore(settings.home, "second").version_path(1) / "manifest.json").write_text("{")
+    with client_of(settings.home) as client:
+        damaged = client.post("/api/v1/search", json={"question": "quokka", "index": "second"})
+        listed = client.get("/api/v1/indexes")
+        (settings.home / FILE).write_bytes(b"x" * 100)
+        unreadable = wait_for(lambda: client.get("/api/v1/indexes"), lambda answer: answer.status_code == 503)
+        assert (damaged.json()["code"], unreadable.json()["code"]) == ("index-damaged", "keys-unreadable")
+        for answer in (damaged, listed, unreadable):
+            assert str(settings.home) not in answer.text
+            assert "manifest.json" not in answer.text
 
 
 def test_a_server_without_any_index_is_ready_for_the_first(tmp_path):
