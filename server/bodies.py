@@ -2,15 +2,34 @@
 
 import asyncio
 import re
+from dataclasses import dataclass
 
 from starlette.types import Message, Receive, Scope
 
-from server.errors import BadRequest, BodyTooDeep, BodyTooLarge, BodyTooSlow, CallerGone
+from server.errors import BadRequest, BodyTooDeep, BodyTooLarge, BodyTooSlow, CallerGone, TooBusy
 
+SKIPPED_BYTES = 65_536
 DEEPEST = 64  # brackets in one another
 STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 BRACKETS = re.compile(rb"[\[\]{}]")
 OPENING = b"[{"
+
+
+@dataclass(slots=True)
+class Reading:
+    """How many bytes of calls that have not wholly arrived a process holds, and may hold."""
+
+    most: int
+    held: int = 0
+
+
+def is_cheap_to_skip(scope: Scope) -> bool:
+    """Tell whether a call has no body, or one so small that it may arrive though nobody reads it."""
+    try:
+        length = declared_length(scope)
+    except BadRequest:
+        return False
+    return length is not None and length <= SKIPPED_BYTES
 
 
 def declared_length(scope: Scope) -> int | None:
@@ -31,11 +50,12 @@ def declared_length(scope: Scope) -> int | None:
     return int(length)
 
 
-async def read_body(scope: Scope, receive: Receive, *, most: int, seconds: float) -> bytes:
+async def read_body(scope: Scope, receive: Receive, reading: Reading, *, most: int, seconds: float) -> bytes:
     """Read a body to its end.
 
     Raises:
         BodyTooLarge: nothing further is read.
+        TooBusy: so are too many bytes of other calls.
         BodyTooSlow, BodyTooDeep: of it all has been read, or what came in time.
         CallerGone: the caller left meanwhile.
     """
@@ -59,8 +79,13 @@ async def read_body(scope: Scope, receive: Receive, *, most: int, seconds: float
                 if size > most:
                     raise _too_large(most)
                 pieces.append(piece)
+                reading.held += len(piece)
+                if more and reading.held > reading.most:
+                    raise TooBusy("too many calls are being read; come again in a moment", retry_after_s=1)
     except TimeoutError:
         raise BodyTooSlow(f"the call did not arrive within {seconds:g} seconds") from None
+    finally:
+        reading.held -= sum(map(len, pieces))
     body = b"".join(pieces)
     if nested_deeper_than(DEEPEST, body):
         raise BodyTooDeep(f"the JSON is nested more than {DEEPEST} deep")

@@ -16,9 +16,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from indexer.logs import get_logger
 from server import metrics
 from server.authentication import caller_of
-from server.bodies import read_body, replayed
+from server.bodies import Reading, is_cheap_to_skip, read_body, replayed
 from server.callers import Caller, Visit, enter
-from server.errors import AddressTooLong, CallerGone, KeysUnreadable, ServerError, TooOften, Unauthorized
+from server.errors import (
+    AddressTooLong,
+    BodyTooLarge,
+    BodyTooSlow,
+    CallerGone,
+    KeysUnreadable,
+    ServerError,
+    TooOften,
+    Unauthorized,
+)
 from server.gate import Work
 from server.origins import Origins
 from server.problems import problem_response
@@ -49,8 +58,11 @@ WORK_OF: dict[str, Work] = {
     "/mcp": "read",  # a tool's own work is counted when it is called
     "/mcp/": "read",
 }
+UNREAD = (BodyTooLarge, BodyTooSlow)
 SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 WRONG_KEYS = Rate(per_minute=60, burst=20)  # of an address
+MOST_OF_ANYBODY = 4_096  # bytes of a call that needs no key: a key to sign in with
+READ_AT_ONCE = 64_000_000  # bytes of calls that are just arriving, in a process
 LONGEST_URL = 16_000  # bytes of path and query: a question in an address may have some thousand letters
 
 log = get_logger("server")
@@ -65,6 +77,7 @@ class Entrance:
         self._settings = settings
         self._origins = Origins.of(settings)
         self._headers = default_headers(settings)
+        self._reading = Reading(max(READ_AT_ONCE, 2 * settings.body_bytes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a call in, or answer it with why not."""
@@ -81,6 +94,8 @@ class Entrance:
         except CallerGone:
             return
         except ServerError as error:
+            # What is still to come is not waited for.
+            answer.closes = isinstance(error, UNREAD) or not is_cheap_to_skip(scope)
             await refusal(error, scope)(scope, receive, answer.send)
         else:
             await self._pass_on(scope, receive, answer)
@@ -114,7 +129,8 @@ class Entrance:
         if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
             services.gate.check(visit, work)
         settings = self._settings
-        body = await read_body(scope, receive, most=settings.body_bytes, seconds=settings.body_s)
+        most = min(MOST_OF_ANYBODY, settings.body_bytes) if is_open else settings.body_bytes
+        body = await read_body(scope, receive, self._reading, most=most, seconds=settings.body_s)
         return replayed(body, receive) if body else receive
 
     async def _pass_on(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
@@ -174,6 +190,7 @@ class _Answer:
         self._headers = headers
         self._streams = False
         self.began = time.perf_counter()
+        self.closes = False
         self.status = 0
         self.first_event_s: float | None = None
 
@@ -183,6 +200,8 @@ class _Answer:
             self.status = message["status"]
             own = [*message.get("headers", ()), *self._visit.headers]
             own.append((b"x-request-id", self._visit.request_id.encode()))
+            if self.closes:
+                own.append((b"connection", b"close"))
             self._streams = any(
                 name.lower() == b"content-type" and value.startswith(b"text/event-stream")
                 for name, value in own

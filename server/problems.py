@@ -86,7 +86,6 @@ TITLES = {
 }
 
 UNAUTHORIZED = 401
-UNREAD = (server_errors.BodyTooLarge, server_errors.BodyTooSlow)
 UNREADABLE, NOT_FOUND, WRONG_METHOD = 400, 404, 405
 LONGEST_DETAIL = 900  # characters; some errors quote what was given
 SHOWN_CHARACTERS = 200  # of an address
@@ -141,8 +140,6 @@ def problem_response(error: Exception) -> JSONResponse:
         headers["Retry-After"] = str(max(1, ceil(described["retry_after_s"])))
     if described["status"] == UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="shrag"'
-    if isinstance(error, UNREAD):  # what is still to come would be taken for the next call
-        headers["Connection"] = "close"
     return JSONResponse(described, described["status"], headers, media_type=MEDIA_TYPE)
 
 

@@ -116,7 +116,9 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP, or has too long a head."""
-        if self._too_large:
+        if not self._is_idle:
+            self.transport.abort()
+        elif self._too_large:
             self._refuse(TOO_LARGE)
         else:
             super().send_400_response(msg)
@@ -163,7 +165,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(TOO_MANY)
 
     def _refuse(self, status: str) -> None:
-        """Answer without the application, and close."""
+        """Answer without the application, and close; in the middle of an answer there is no place for it."""
+        if not self._is_idle:
+            self.transport.abort()
+            return
         metrics.REFUSED.labels("connection", status.partition(" ")[0]).inc()
         lines = [f"HTTP/1.1 {status}", "Connection: close", "Content-Length: 0", "Cache-Control: no-store"]
         if status == TOO_MANY:

@@ -347,3 +347,26 @@ def test_a_reader_who_takes_nothing_holds_no_place(sample_home, tmp_path):
         ends = time.monotonic() + PATIENCE_S
         while not answers(server):
             assert time.monotonic() < ends
+
+
+def test_a_call_that_needs_no_key_may_be_small_alone(guarded):
+    for path in ("/", "/healthz", "/api/v1/session"):
+        refused = httpx.post(f"{guarded.url}{path}", content=b"x" * 5_000)
+        assert refused.status_code == 413
+
+
+def test_an_answer_whose_calls_body_is_not_read_closes_the_connection(guarded):
+    with connected(guarded) as connection:
+        head = b"POST /api/v1/search HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 900000\r\n\r\n"
+        answer = answer_to(connection, head)
+        assert status_of(answer) == 421
+        assert b"connection: close" in answer.lower()
+        assert not connection.recv(1)
+
+
+def test_a_too_large_head_behind_a_call_never_stands_in_its_answer(guarded):
+    with connected(guarded) as connection:
+        call = json.dumps({"question": ENGLISH}).encode()
+        first = SEARCH + b"Content-Length: %d\r\n\r\n" % len(call) + call
+        answer = answer_to(connection, first + b"GET / HTTP/1.1\r\n" + HOST + b"X: x\r\n" * 200 + b"\r\n")
+        assert b"431 Request" not in answer
