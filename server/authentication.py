@@ -5,7 +5,8 @@
 | none were ever made, or `--open` | reads | what the key allows |
 | there is a store of them | nothing but the page's files and whether the server lives | what the key allows |
 
-Where none were ever made, who asks from this machine is its operator, and may also administer.
+Where none were ever made, who asks from this machine is its operator, and may also administer; not where a
+proxy or another name is set, as others then ask by way of this machine, nor by HTTP/1.0, which proxies speak.
 """
 
 import re
@@ -18,11 +19,9 @@ from server.errors import BadRequest, Unauthorized
 from server.key_ring import KeyRing
 from server.keys import PREFIX, SCOPES
 from server.networks import is_loopback
+from server.settings import ServerSettings
 
-COOKIES = (
-    "__Host-shrag",
-    "shrag",
-)  # behind https, where a browser gives the first none but this host's own; else
+HOST_COOKIE, PLAIN_COOKIE = "__Host-shrag", "shrag"  # the first by https: no other host can set it
 FORWARDED = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"})
 BEARER = re.compile(rb"bearer +([\x21-\x7e]+)\s*", re.IGNORECASE)
 WRONG_KEY = "the key is wrong, has expired or was revoked"
@@ -36,8 +35,13 @@ class Credentials:
     session: str | None = None
 
 
-def credentials_of(headers: list[tuple[bytes, bytes]]) -> Credentials:
-    """Read `Authorization: Bearer`, `X-API-Key` and the cookie; other schemes are somebody else's.
+def cookie_name(scope: Scope, settings: ServerSettings) -> str:
+    """Return what the page's cookie is called: it depends on whether the browser speaks https."""
+    return HOST_COOKIE if scope["scheme"] == "https" or settings.behind_https else PLAIN_COOKIE
+
+
+def credentials_of(headers: list[tuple[bytes, bytes]], cookie: str) -> Credentials:
+    """Read `Authorization: Bearer`, `X-API-Key` and the cookie of a name; other schemes are somebody else's.
 
     Raises:
         BadRequest: they name several keys.
@@ -50,21 +54,19 @@ def credentials_of(headers: list[tuple[bytes, bytes]]) -> Credentials:
         elif name == b"x-api-key" and value.strip():
             keys.add(value.strip())
         elif name == b"cookie":
-            session = _session_in(value) or session
+            session = _session_in(value, cookie) or session
     if len(keys) > 1:
         raise BadRequest("the headers name several keys", place="header")
     return Credentials(keys.pop().decode("latin-1") if keys else None, session)
 
 
-def _session_in(cookies: bytes) -> str | None:
+def _session_in(cookies: bytes, name: str) -> str | None:
     given = dict(pair.strip().split(b"=", 1) for pair in cookies.split(b";") if b"=" in pair)
-    for name in COOKIES:
-        if token := given.get(name.encode()):
-            return token.decode("latin-1")
-    return None
+    token = given.get(name.encode())
+    return token.decode("latin-1") if token else None
 
 
-async def caller_of(scope: Scope, ring: KeyRing, *, is_open: bool) -> Caller:
+async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Caller:
     """Return who asks; one without a scope where keys are needed and none was given.
 
     Raises:
@@ -73,10 +75,10 @@ async def caller_of(scope: Scope, ring: KeyRing, *, is_open: bool) -> Caller:
         KeysUnreadable: nobody can say.
     """
     address = (scope.get("client") or ("", 0))[0]
-    credentials = credentials_of(scope["headers"])
+    credentials = credentials_of(scope["headers"], cookie_name(scope, settings))
     needed = await ring.are_needed()
     given = credentials.key
-    if given is not None and is_open and not given.startswith(PREFIX):
+    if given is not None and settings.open and not given.startswith(PREFIX):
         given = None  # a placeholder of a program that always sends one
     if needed and given is not None:
         key = await ring.find(given)
@@ -87,9 +89,14 @@ async def caller_of(scope: Scope, ring: KeyRing, *, is_open: bool) -> Caller:
         key = await ring.find_session(credentials.session)
         if key is not None:
             return Caller.of(key, address, by_cookie=True)
-    is_local = is_loopback(address) and not any(name in FORWARDED for name, _ in scope["headers"])
-    if is_open:
+    is_local = settings.only_local and is_loopback(address) and not _is_passed_on(scope)
+    if settings.open:
         return Caller(address, ("read",), is_local=is_local)
     if needed:
         return Caller(address, is_local=is_local)
     return Caller(address, SCOPES if is_local else ("read",), is_local=is_local)
+
+
+def _is_passed_on(scope: Scope) -> bool:
+    """Tell whether a proxy sends this, as far as that shows: some say so, some speak HTTP/1.0."""
+    return scope["http_version"] == "1.0" or any(name in FORWARDED for name, _ in scope["headers"])

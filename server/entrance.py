@@ -115,7 +115,7 @@ class Entrance:
         path = scope["path"]
         is_open = path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
         try:
-            visit.caller = await caller_of(scope, services.keys, is_open=self._settings.open)
+            visit.caller = await caller_of(scope, services.keys, self._settings)
         except (Unauthorized, KeysUnreadable) as error:
             if isinstance(error, Unauthorized):
                 count_wrong_key(services, visit.caller)

@@ -6,6 +6,7 @@ change anything with the page's cookie nor start any work: where a request comes
 """
 
 import re
+import socket
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -26,19 +27,21 @@ class Origins:
     """The names of hosts, and the origins of pages, that are answered."""
 
     hosts: frozenset[str]
-    any_host: bool
+    addresses: bool  # whether any IP address may stand for the server: no site's name can be made to be one
     origins: frozenset[str]
 
     @classmethod
     def of(cls, settings: ServerSettings) -> "Origins":
-        """Take them from the settings: bound to this machine, its own names and those that are named."""
+        """Take them from the settings: those that are named, without any the machine's own."""
         named = {host.lower() for host in listed(settings.allowed_hosts)}
         origins = set(listed(settings.origins))
         if settings.public_url:
             public = urlsplit(settings.public_url)
             named.add((public.hostname or "").lower())
             origins.add(f"{public.scheme}://{public.netloc}")
-        return cls(frozenset(named), not named and not settings.only_local, frozenset(origins))
+        if not named and not settings.only_local:
+            named |= _names_of_this_machine() | {settings.host.lower()}
+        return cls(frozenset(named), not settings.only_local, frozenset(origins))
 
     def check_host(self, headers: Headers) -> str:
         """Return the host, with its port, that a request names.
@@ -53,21 +56,11 @@ class Origins:
         if not found:
             raise BadRequest("the header Host must name one host", place="header.host")
         name = found[1].strip("[]").lower().rstrip(".")
-        if not (self.any_host or name in self.hosts or _is_own_name(name) or self._is_address(name)):
+        if not (name in self.hosts or _is_own_name(name) or (self.addresses and _is_address(name))):
             raise Misdirected(
                 f"no server of the name {name[:100]!r} is here; SHRAG_SERVER__ALLOWED_HOSTS adds some"
             )
         return text
-
-    def _is_address(self, name: str) -> bool:
-        """Tell whether it is an IP address: no name was made to point here, except where none is expected."""
-        if not self.hosts:
-            return False
-        try:
-            ip_address(name)
-        except ValueError:
-            return False
-        return True
 
     def check_origin(self, method: str, host: str, scheme: str, headers: Headers, *, by_cookie: bool) -> None:
         """Refuse what a page of another site makes a browser ask.
@@ -91,6 +84,21 @@ class Origins:
 
 
 SAYING_WHERE_FROM = frozenset({b"origin", b"sec-fetch-site", b"sec-fetch-mode"})
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _names_of_this_machine() -> set[str]:
+    """Return its name, whole and without its domain, and that by which a local network finds it."""
+    name = socket.gethostname().lower()
+    first = name.partition(".")[0]
+    return {name, first, f"{first}.local"} - {""}
 
 
 def _is_own_name(name: str) -> bool:

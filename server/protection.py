@@ -19,7 +19,8 @@ def require_protection(server: ServerSettings, home: Path) -> None:
     usable = [key for key in KeyStore(home).read().keys.values() if key.state(now) == "active"]
     if usable or server.open or server.only_local:
         return
-    reached = server.host if not server.public_url else f"{server.host} ({server.public_url})"
+    names = server.public_url or server.allowed_hosts or (server.proxies and "through a proxy")
+    reached = f"{server.host} ({names})" if names else server.host
     raise NotProtected(
         f"at {reached} others could ask, and there is no key that opens this server",
         remedy=("make one (shrag keys create)", "answer everybody (--open)"),

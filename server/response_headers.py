@@ -34,7 +34,7 @@ Headers = list[tuple[bytes, bytes]]
 def default_headers(settings: ServerSettings) -> Headers:
     """Return the headers of every answer that has not its own of that name."""
     headers = dict(ALWAYS)
-    if settings.public_url.startswith("https://"):
+    if settings.behind_https:
         headers["strict-transport-security"] = f"max-age={ONE_YEAR_S}"
     if settings.origins:  # pages of other sites are meant to read it
         headers["cross-origin-resource-policy"] = "cross-origin"

@@ -100,6 +100,12 @@ class ServerSettings(LayeredSettings):
 
     @property
     def only_local(self) -> bool:
-        """Whether nobody but this machine is meant to reach it."""
+        """Whether nobody but this machine is meant to reach it, neither by itself nor through a proxy."""
         named = urlsplit(self.public_url).hostname if self.public_url else "localhost"
-        return all(name == "localhost" or is_loopback(name or "") for name in (self.host, named))
+        at_home = all(name == "localhost" or is_loopback(name or "") for name in (self.host, named))
+        return at_home and not self.allowed_hosts and not self.proxies
+
+    @property
+    def behind_https(self) -> bool:
+        """Whether readers reach it by https, which a proxy speaks for it."""
+        return self.public_url.startswith("https://")

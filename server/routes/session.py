@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from server.authentication import COOKIES, WRONG_KEY, credentials_of
+from server.authentication import HOST_COOKIE, PLAIN_COOKIE, WRONG_KEY, cookie_name
 from server.callers import Caller, visit_of
 from server.entrance import count_wrong_key
 from server.errors import Unauthorized
@@ -43,13 +43,13 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
         count_wrong_key(services, visit.caller)
         raise Unauthorized(WRONG_KEY)
     token, begun = await services.keys.begin_session(key)
-    secure = _is_secure(request, services)
+    name = cookie_name(request.scope, services.server)
     response.set_cookie(
-        COOKIES[0] if secure else COOKIES[1],
+        name,
         token,
         max_age=int((begun.expires - datetime.now(UTC)).total_seconds()),
         path="/",
-        secure=secure,
+        secure=name == HOST_COOKIE,
         httponly=True,
         samesite="strict",
     )
@@ -60,17 +60,12 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
 @router.delete("/session", status_code=204)
 async def sign_out(request: Request, services: Shared) -> Response:
     """End the session."""
-    if token := credentials_of(request.scope["headers"]).session:
-        await services.keys.end_session(token)
+    if visit_of(request).caller.by_cookie:
+        await services.keys.end_session(request.cookies[cookie_name(request.scope, services.server)])
     response = Response(status_code=204)
-    for name in COOKIES:
-        response.delete_cookie(name, path="/", secure=name == COOKIES[0], httponly=True, samesite="strict")
+    for name in (HOST_COOKIE, PLAIN_COOKIE):
+        response.delete_cookie(name, path="/", secure=name == HOST_COOKIE, httponly=True, samesite="strict")
     return response
-
-
-def _is_secure(request: Request, services: Services) -> bool:
-    """Tell whether the browser speaks https, to this server or to the proxy before it."""
-    return request.url.scheme == "https" or services.server.public_url.startswith("https://")
 
 
 async def _described(services: Services, caller: Caller) -> dict[str, Any]:

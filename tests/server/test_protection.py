@@ -1,5 +1,7 @@
 """Where the server may be reached, and by which names."""
 
+import socket
+
 import httpx
 import pytest
 
@@ -13,6 +15,8 @@ from tests.server.running import serving, shrag
         (["--host", "0.0.0.0"], {}),
         (["--host", "::"], {}),
         ([], {"server__public_url": "https://search.example.org"}),
+        ([], {"server__allowed_hosts": "search.example.org"}),
+        ([], {"server__proxies": "127.0.0.1"}),
     ],
 )
 def test_reached_from_elsewhere_it_starts_with_keys_or_when_told_so(tmp_path, arguments, variables):
@@ -37,6 +41,11 @@ def test_with_a_key_or_open_it_starts_there(sample_home, tmp_path):
         url = f"http://127.0.0.1:{server.port}"
         assert httpx.get(f"{url}/api/v1/indexes").status_code == 200
         assert httpx.get(f"{url}/metrics").status_code == 401
+        for name, status in (("evil.example", 421), ("192.0.2.7", 200), (socket.gethostname(), 200)):
+            assert httpx.get(f"{url}/api/v1/indexes", headers={"Host": name}).status_code == status
+            assert (
+                name != "evil.example" or httpx.post(f"{url}/mcp", headers={"Host": name}).status_code == 421
+            )
     shrag(tmp_path, "keys", "create")
     with serving(tmp_path, tmp_path / "log", "--host", "0.0.0.0") as server:
         assert httpx.get(f"http://127.0.0.1:{server.port}/api/v1/indexes").status_code == 401
@@ -47,7 +56,7 @@ def test_it_answers_to_its_own_names_alone(sample_home, tmp_path):
         "server__allowed_hosts": "search.example.org, other.example",
         "server__origins": "https://a.example",
     }
-    with serving(sample_home, tmp_path / "log", **names) as server:
+    with serving(sample_home, tmp_path / "log", "--open", **names) as server:
 
         def status(host):
             return httpx.get(f"{server.url}/api/v1/indexes", headers={"Host": host}).status_code
@@ -103,6 +112,14 @@ def test_behind_https_the_cookie_is_the_hosts_own_and_browsers_stay_there(sample
             timeout=60,
         )
         assert asked.status_code == 200
+        plain = token.replace("__Host-", "")  # which a neighbouring host could have set
+        assert httpx.get(f"{server.url}/api/v1/indexes", headers=own | {"Cookie": plain}).status_code == 401
+
+
+def test_a_proxy_of_this_machine_that_says_nothing_is_no_operator(served):
+    with socket.create_connection(("127.0.0.1", served.port)) as proxy:
+        proxy.sendall(b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        assert proxy.recv(1_000).startswith(b"HTTP/1.1 401")
 
 
 def test_a_link_from_another_site_brings_the_cookie_the_second_time(sample_home, tmp_path):
