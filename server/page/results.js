@@ -7,10 +7,9 @@ import { number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
 import { describe } from "./status.js";
 
-/** The address of a paper's own page; of a passage on it. */
+/** The address of a paper's own page; of a passage on it. Slashes of an id are written as %2F, else a browser takes `a/../b` for `b`. */
 export function paperAddress(docId, index, passageId) {
-  const path = docId.split("/").map(encodeURIComponent).join("/");
-  return `/papers/${path}?index=${encodeURIComponent(index)}${passageId ? `#${encodeURIComponent(passageId)}` : ""}`;
+  return `/papers/${encodeURIComponent(docId)}?index=${encodeURIComponent(index)}${passageId ? `#${encodeURIComponent(passageId)}` : ""}`;
 }
 
 /** Authors, year and journal on a line. */

@@ -40,10 +40,13 @@ def hostile(number: int) -> dict[str, object]:
     }
 
 
+PATH_LIKE = hostile(0) | {"id": "a/../b/%2e?c#d", "title": "crevasse", "abstract": "A crevasse is deep."}
+
+
 @pytest.fixture(scope="module")
 def hostile_server(tmp_path_factory):
     home = tmp_path_factory.mktemp("hostile")
-    file = write_jsonl(home / "papers.jsonl", [hostile(number) for number in range(6)])
+    file = write_jsonl(home / "papers.jsonl", [*map(hostile, range(6)), PATH_LIKE])
     done = shrag(home, "index", str(file), "--name", "hostile")
     assert done.returncode == 0, done.stderr
     with serving(home, home / "log", **NO_LIMITS) as server:
@@ -102,6 +105,12 @@ def test_the_pages_of_hostile_papers_are_text(hostile_reader, language):
         expect(page.locator("h1")).to_contain_text(SCRIPT)
         assert nothing_ran(page)
     expect(page.locator("main")).to_contain_text(LINK)
+
+
+def test_an_id_that_looks_like_a_path_has_a_page_of_its_own(hostile_reader):
+    page = hostile_reader.open(address("crevasse"))
+    page.locator("#hits h3 a").first.click()
+    expect(page.locator("main h1")).to_contain_text("crevasse")
 
 
 def test_without_scripts_they_are_text_too(hostile_reader):
