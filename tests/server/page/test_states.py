@@ -9,6 +9,8 @@ from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.walking import address, answered, documents, hits, in_both_languages, settled
 from tests.server.running import serving, shrag
 
+KEPT = "Object.keys(sessionStorage).filter((name) => name.startsWith('shrag-')).sort()"
+
 
 @pytest.fixture(scope="module")
 def keyed_server(tmp_path_factory, sample_home):
@@ -59,8 +61,24 @@ def test_a_key_is_asked_for_once_and_then_the_search_goes_on(with_keys, keyed_se
     page.locator("#open-access").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("reader")
+    assert page.evaluate(KEPT) == ["shrag-history", "shrag-key"]
     dialog.get_by_role("button").last.click()
     expect(page.locator("#key")).to_be_visible()
+    assert page.evaluate(KEPT) == []
+    assert page.url.endswith("/")
+
+
+def test_who_comes_with_another_key_finds_nothing_of_the_reader_before(with_keys, keyed_server):
+    page = with_keys.open(address(ENGLISH))
+    enter(page, keyed_server[1]["reader"])
+    settled(page)
+    hits(page).first.locator("[data-mark]").check()
+    page.locator("#open-access").click()
+    enter(page, keyed_server[1]["operator"])
+    expect(page.locator("#operator-link")).to_be_visible()
+    expect(page.locator("#marked-count")).to_have_text("0")
+    settled(page)
+    assert page.evaluate("sessionStorage.getItem('shrag-marked')") is None
 
 
 def test_a_key_that_is_revoked_is_asked_for_again(with_keys, keyed_server):
