@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { body } from "./asked.js";
 import { byId, fill, h, langOf } from "./dom.js";
 import { has, number, t } from "./i18n.js";
+import { describe } from "./status.js";
 
 const MOST_BARS = 30;
 
@@ -13,7 +14,8 @@ export async function showFacets(asked, change, signal) {
   try {
     facets = await call("/api/v1/facets", { body: body(asked), signal });
   } catch (error) {
-    return error.name !== "AbortError" && fill(byId("facets"));
+    if (signal.aborted || error.name === "AbortError") return undefined;
+    return fill(byId("facets"), describe(error, () => showFacets(asked, change, signal)));
   }
   const known = ({ values }) => values.filter(({ value }) => value !== null);
   const { year, lang, journal } = facets.facets;

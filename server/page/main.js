@@ -150,7 +150,9 @@ function ask() {
 async function startAnswer(again = false) {
   answering = new AbortController();
   const { signal } = answering;
-  return (await answers().catch(() => undefined))?.showAnswer(asked, {
+  const question = asked; // another may be asked while the script loads
+  const loaded = await answers().catch(() => undefined);
+  return signal.aborted ? undefined : loaded?.showAnswer(question, {
     signal,
     again,
     repeat: () => { answering.abort(); startAnswer(true); },
