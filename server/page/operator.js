@@ -28,23 +28,62 @@ function table(rows) {
     h("tbody", {}, rows.map((row) => h("tr", {}, names.map((name) => h("td", { class: "number" }, written(row[name])))))));
 }
 
-function section(name, value) {
-  const rows = Array.isArray(value) ? value : Object.values(value ?? {}).every((each) => each && typeof each === "object" && !Array.isArray(each)) ? Object.entries(value ?? {}).map(([key, each]) => ({ name: label(key), ...each })) : null;
-  const empty = Array.isArray(value) ? value.length === 0 : value === null || value === undefined;
-  const pairs = () => h("dl", { class: "pairs" }, Object.entries(value).map(([key, each]) => [h("dt", {}, label(key)), h("dd", { class: "number" }, key === "process" ? String(each) : written(each))]));
-  return h("section", { "data-status": name, class: "column" }, h("h2", {}, label(name)),
-    empty ? h("p", { class: "quiet" }, t("status_none")) : rows?.length && typeof rows[0] === "object" ? h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": label(name) }, table(rows)) : typeof value === "object" ? pairs() : h("p", {}, written(value)));
+function pairs(record) {
+  return h("dl", { class: "pairs" }, Object.entries(record).map(([name, value]) =>
+    [h("dt", {}, label(name)), h("dd", { class: "number" }, name === "process" ? String(value) : written(value))]));
 }
 
+const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Return records as the rows of a table, those of a record by their names; undefined for what is no records. */
+function rowsOf(value) {
+  if (Array.isArray(value)) return value.every(isRecord) ? value : undefined;
+  const named = Object.entries(value);
+  return named.every(([, each]) => isRecord(each)) ? named.map(([name, each]) => ({ name: label(name), ...each })) : undefined;
+}
+
+function content(name, value) {
+  const none = value === null || value === undefined || (typeof value === "object" && Object.keys(value).length === 0);
+  if (none) return h("p", { class: "quiet" }, t("status_none"));
+  if (typeof value !== "object") return h("p", {}, written(value));
+  const rows = rowsOf(value);
+  if (rows) return h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": label(name) }, table(rows));
+  return Array.isArray(value) ? h("p", {}, written(value)) : pairs(value);
+}
+
+function section(name, value) {
+  return h("section", { "data-status": name, class: "column" }, h("h2", {}, label(name)), content(name, value));
+}
+
+/** Make a part of the page as a fresh one is, where they differ: the focus, and what is read or marked, stay. */
+function update(present, fresh) {
+  const alike = present.cloneNode().isEqualNode(fresh.cloneNode()) && present.childNodes.length === fresh.childNodes.length;
+  if (!alike) present.replaceWith(fresh);
+  else [...present.childNodes].forEach((each, place) => update(each, fresh.childNodes[place]));
+}
+
+// What is another at every look is no news.
+const COUNTED = ["server", "work", "times"];
+const told = (value) => JSON.stringify(value, (name, each) => (name === "last_used" ? undefined : each));
+let before;
+
 async function show() {
+  const place = byId("operator");
   try {
     const status = await call("/api/v1/status");
-    fill(byId("operator"), Object.entries(status).map(([name, value]) => section(name, value)));
-    say(t("status_at", { time: new Date().toLocaleTimeString(document.documentElement.lang) }));
+    const fresh = place.cloneNode();
+    fresh.append(...Object.entries(status).map(([name, value]) => section(name, value)));
+    update(place, fresh);
+    byId("status-time").textContent = t("status_at", { time: new Date().toLocaleTimeString(document.documentElement.lang) });
+    const news = Object.keys(status).filter((name) => !COUNTED.includes(name) && told(status[name]) !== told(before?.[name]));
+    if (!before) say(t("status_shown"));
+    else if (news.length) say(t("status_changed", { names: news.map(label).join(", ") }));
+    before = status;
   } catch (error) {
     if (wantsKey(error)) askForKey(show);
-    fill(byId("operator"), describe(error, show));
-    sayProblem(error);
+    fill(place, describe(error, show));
+    if (before !== null) sayProblem(error); // once
+    before = null;
   }
 }
 

@@ -107,6 +107,27 @@ def test_the_operator_sees_indexes_keys_and_times(with_keys, keyed_server, langu
     expect(page.locator("#status")).not_to_be_empty()
 
 
+def test_the_operators_view_changes_in_place_and_says_only_what_is_new(with_keys, keyed_server):
+    page = with_keys.context().new_page()
+    page.clock.install()
+    page.goto("/operator")
+    enter(page, keyed_server[1]["operator"])
+    table = page.locator('[data-status="indexes"] [tabindex]')
+    table.focus()
+    page.evaluate("document.getElementById('status').textContent = 'read'")
+    page.evaluate("document.getElementById('status-time').textContent = ''")
+    page.clock.run_for(10_500)
+    expect(page.locator("#status-time")).not_to_be_empty()
+    expect(table).to_be_focused()
+    expect(page.locator("#status")).to_have_text("read")
+    done = shrag(keyed_server[0].home, "keys", "create", "--label", "another", "--expires", "1d")
+    assert done.returncode == 0, done.stderr
+    page.clock.run_for(10_500)
+    expect(page.locator('[data-status="keys"]')).to_contain_text("another")
+    expect(page.locator("#status")).to_contain_text("Keys")
+    expect(table).to_be_focused()
+
+
 def test_a_reader_without_the_right_is_told_so(with_keys, keyed_server):
     page = with_keys.open("/operator")
     enter(page, keyed_server[1]["reader"])
