@@ -46,8 +46,10 @@ export function toAddress(asked) {
     kw: asked.keywords ?? [],
     skip: asked.skip,
     ask: asked.ask && "1",
+    hl: new URLSearchParams(location.search).get("hl"), // the language of a page that was sent to somebody
   };
-  const written = query(values);
+  const none = asked.keywords?.length === 0 && "kw="; // no keywords at all: not the same as those of the question
+  const written = [query(values), none].filter(Boolean).join("&");
   return written ? `/?${written}` : "/";
 }
 

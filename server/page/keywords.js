@@ -52,16 +52,24 @@ export function showKeywords(result, asked, change) {
           other.classList.toggle("target-last", target === others.length && place === others.length - 1);
         });
       };
-      const end = (ended) => {
-        window.removeEventListener("pointermove", follow);
-        window.removeEventListener("pointerup", end);
-        window.removeEventListener("pointercancel", end);
+      const dragging = new AbortController();
+      const listen = (kind, listener) => window.addEventListener(kind, listener, { signal: dragging.signal, capture: true });
+      const end = () => {
+        dragging.abort();
         others.forEach((other) => other.classList.remove("dragged", "target", "target-last"));
-        if (ended.type === "pointerup") move(index, target > index ? target - 1 : target);
       };
-      window.addEventListener("pointermove", follow);
-      window.addEventListener("pointerup", end);
-      window.addEventListener("pointercancel", end);
+      listen("pointermove", follow);
+      listen("pointercancel", end);
+      listen("keydown", (pressed) => {
+        if (pressed.key !== "Escape") return;
+        pressed.stopPropagation(); // it closes nothing else
+        end();
+      });
+      listen("pointerup", () => {
+        end();
+        // Another search may have brought other keywords meanwhile.
+        if (list.isConnected) move(index, target > index ? target - 1 : target);
+      });
     }
     return item;
   }

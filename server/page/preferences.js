@@ -29,6 +29,9 @@ export function openPreferences() {
   document.querySelectorAll("[data-language]").forEach((each) => each.addEventListener("click", () => {
     if (each.dataset.language === language) return;
     keep("shrag-language", each.dataset.language);
+    const address = new URL(location.href);
+    address.searchParams.delete("hl"); // it would be stronger than the choice
+    history.replaceState(history.state, "", address);
     location.reload();
   }));
   document.querySelectorAll("button[disabled]").forEach((each) => { each.disabled = false; });

@@ -59,6 +59,30 @@ def test_a_keyword_is_dragged(page):
     wait_for_keywords(page, [words[1], words[2], words[0], *words[3:]])
 
 
+def test_a_drag_is_given_up_by_escape(page):
+    words, address_before = keywords(page), page.url
+    handle = chip(page, words[0]).locator(".handle").bounding_box()
+    third = chip(page, words[2]).bounding_box()
+    page.mouse.move(handle["x"] + 3, handle["y"] + handle["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(handle["x"] + 3, third["y"] + third["height"] - 2, steps=5)
+    expect(page.locator(".dragged")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator(".dragged, .target, .target-last")).to_have_count(0)
+    page.mouse.up()
+    assert (keywords(page), page.url) == (words, address_before)
+
+
+def test_that_no_keyword_is_left_stands_in_the_address(page):
+    for _ in keywords(page):
+        count = len(keywords(page))
+        page.locator("[data-keyword]").first.get_by_role("button").last.click()
+        expect(page.locator("[data-keyword]")).to_have_count(count - 1)
+    page.reload()
+    settled(page)
+    assert keywords(page) == []
+
+
 def test_keywords_are_removed_added_and_restored(page):
     words = keywords(page)
     before = documents(page)

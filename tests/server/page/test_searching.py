@@ -107,6 +107,18 @@ def test_the_address_opens_the_same_again_for_others_and_on_the_way_back(reader)
     expect(copied.locator("#exclude")).to_have_value("sodium")
 
 
+def test_the_language_of_an_address_stays_until_another_is_chosen(reader):
+    page = reader.open(address(ENGLISH, hl="ko"), language="en")
+    settled(page)
+    expect(page.locator("html")).to_have_attribute("lang", "ko")
+    page.locator("#question").fill("battery")
+    page.locator("#question").press("Enter")
+    expect(page).to_have_url(re.compile("q=battery.*hl=ko"))
+    page.locator('[data-language="en"]').click()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.locator("#question")).to_have_value("battery")
+
+
 @pytest.mark.parametrize(("facet", "option"), [("year", "#year"), ("lang", "#lang"), ("journal", "#journal")])
 def test_a_facet_narrows_the_search_to_as_many_papers_as_it_says(reader, facet, option):
     page = reader.open(address("battery", k=50))
