@@ -11,6 +11,7 @@ import { describe, say, sayProblem } from "./status.js";
 const SIGNS = { supported: "✓", unsupported: "✗", "not checkable": "?", excluded: "⊘" };
 const KEY = "shrag-answers";
 const KEPT = 6;
+const ANSWER_STEP = "answer (model)";
 
 /** Ask, and show the answer as it arrives; one that this session has had is shown again as it was. */
 export async function showAnswer(asked, { signal, again = false, repeat, useKeywords }) {
@@ -58,7 +59,9 @@ function answerView(asked, useKeywords) {
 
   const view = {
     step({ name }) {
-      if (has(`step_${name}`)) title.textContent = t(`step_${name}`);
+      if (!has(`step_${name}`)) return;
+      title.textContent = t(`step_${name}`);
+      say(title.textContent);
     },
     keywords({ keywords, source }) {
       if (source !== "model" || asked.keywords) return;
@@ -88,9 +91,6 @@ function answerView(asked, useKeywords) {
       fill(notes, h("p", { class: "quiet", "data-restart": reason }, why));
       say(why);
     },
-    note({ text, message }) {
-      notes.append(h("p", { class: "quiet", lang: "en" }, text ?? message));
-    },
     done(whole, before) {
       const answer = whole.answer;
       if (whole.index) index = whole.index;
@@ -109,12 +109,10 @@ function answerView(asked, useKeywords) {
         title.textContent = "";
       }
       const model = answer.written_by !== "extractive" && answer.written_by;
-      const failed = !model && (whole.notes ?? []).find((note) => note.includes("model failed"));
+      const failed = !model && ANSWER_STEP in (whole.milliseconds ?? {}); // it was asked, and another wrote
       if (failed) fill(notes, h("p", { class: "box", "data-model-failed": true }, t("model_failed")));
       if (before) notes.prepend(before);
-      const counts = Object.keys(SIGNS).map((check) => [check, rows.filter((row) => row.check === check).length]).filter(([, count]) => count);
-      fill(colophon,
-        counts.length > 0 && h("p", {}, t("checked"), " ", counts.map(([check, n], at) => [at > 0 && " · ", `${SIGNS[check]} ${number(n)} ${t(`check_${check}`)}`]), " ", h("span", {}, answer.checked_by ? t("checked_by", { name: answer.checked_by }) : t("checked_by_rules"))),
+      fill(colophon, checks(answer),
         h("p", { "data-written-by": answer.written_by }, model ? t("written_by", { name: model }) : t("written_extractive"),
           likelihood(whole.evidence_score ?? view.likelihood)));
       const supported = rows.filter((row) => row.check === "supported").length;
@@ -129,6 +127,14 @@ function answerView(asked, useKeywords) {
       sayProblem(error);
     },
   };
+
+  function checks({ checked_by: judge }) {
+    const count = (check) => rows.filter((row) => row.check === check).length;
+    const counts = Object.keys(SIGNS).map((check) => [check, count(check)]).filter(([, n]) => n);
+    if (!counts.length) return "";
+    const said = counts.map(([check, n]) => `${SIGNS[check]} ${number(n)} ${t(`check_${check}`)}`).join(" · ");
+    return h("p", {}, t("checked"), " ", said, " ", h("span", {}, judge ? t("checked_by", { name: judge }) : t("checked_by_rules")));
+  }
 
   // Behind the last sentence, so that nothing is pushed away while they arrive.
   function showSources() {
@@ -151,7 +157,9 @@ function answerView(asked, useKeywords) {
     const cites = citations.map((id) => {
       const place = hits.findIndex((hit) => hit.passage_id === id);
       const label = place < 0 ? id : String(place + 1);
-      const button = h("button", { type: "button", class: "cite", "aria-expanded": "false", "aria-label": t("citation", { n: label, title: hits[place]?.title ?? id }), "data-cites": id, onclick: () => hits[place] && openPassage(hits[place], { number: label, sentence: text, pairs, index }, button) }, `[${label}]`);
+      const named = t("citation", { n: label, title: hits[place]?.title ?? id });
+      const open = () => hits[place] && openPassage(hits[place], { number: label, sentence: text, pairs, index }, button);
+      const button = h("button", { type: "button", class: "cite", "aria-expanded": "false", "aria-label": named, "data-cites": id, onclick: open }, `[${label}]`);
       return button;
     });
     const numbers = citations.map((id) => hits.findIndex((hit) => hit.passage_id === id) + 1).filter(Boolean).map((n) => `[${n}]`).join(" ");

@@ -10,13 +10,10 @@ export async function showStart(manifest, ask) {
   about.textContent = manifest ? t("start_about", { name: manifest.name, papers: number(manifest.papers), passages: number(manifest.passages) }) : t("start_no_index");
   if (!manifest) return;
   try {
-    const { questions, examples } = await call(`/api/v1/examples?${query({ index: manifest.name, lang: language })}`);
-    const found = questions ?? examples;
-    if (found.length) about.append(" ", t("start_examples"));
-    fill(byId("examples"), found.map((each) => {
-      const text = each.question ?? each;
-      return h("li", {}, h("button", { type: "button", lang: langOf(text), onclick: () => ask(text) }, text));
-    }));
+    const { questions } = await call(`/api/v1/examples?${query({ index: manifest.name, lang: language })}`);
+    if (questions.length) about.append(" ", t("start_examples"));
+    fill(byId("examples"), questions.map((text) =>
+      h("li", {}, h("button", { type: "button", lang: langOf(text), onclick: () => ask(text) }, text))));
   } catch {
     fill(byId("examples"));
   }

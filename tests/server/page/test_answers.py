@@ -101,6 +101,8 @@ def test_sentences_arrive_one_by_one_with_their_checks(with_model, writer, langu
             page.wait_for_timeout(50)
         expect(page.locator('#answer-body [aria-busy="true"]')).to_have_count(1)
     assert page.locator("#status").get_attribute("aria-live") == "polite"
+    writing = {"ko": "답변을 작성하고 있습니다", "en": "Writing the answer"}[language]
+    expect(page.locator("#status")).to_contain_text(writing)
     for _ in range(6):
         writer.go_on()
     answered(page)
