@@ -90,8 +90,10 @@ function showOptions(on) {
 
 // A search
 
-/** Search, and answer if asked; `before` are the hits of the search that this one is an edit of. */
-async function run(next, { before, push = true, again = false, message = "" } = {}) {
+const search = (signal) => call("/api/v1/search", { body: body(asked), signal });
+
+/** Search, and answer if asked; `before` are the hits of the search that this one is an edit of, `find` searches another way. */
+async function run(next, { before, find = search, push = true, again = false, message = "" } = {}) {
   searching.abort();
   answering.abort();
   searching = new AbortController();
@@ -111,29 +113,30 @@ async function run(next, { before, push = true, again = false, message = "" } = 
   const answer = asked.ask ? startAnswer(again) : undefined;
   if (!asked.ask) before ? answerIsOfBefore(ask) : offerAnswer(ask);
   try {
-    const [found, { showFound }] = await Promise.all([call("/api/v1/search", { body: body(asked), signal }), columns()]);
+    const [found, { showFound }] = await Promise.all([find(signal), columns()]);
     if (signal.aborted) return undefined;
     result = found;
     showFound(result, asked, { manifest: manifestOf(result.index), address, before, change, signal });
     const said = result.hits.length ? t("found", { n: result.hits.length, ms: Math.round(result.milliseconds?.total ?? 0) }) : t("nothing_found");
-    say(message ? `${message} ${said}` : said);
+    const step = asked.ask && document.querySelector("#answer-body [data-waiting]")?.textContent;
+    say([message, said, step].filter(Boolean).join(" "));
   } catch (error) {
     if (error.name === "AbortError" || signal.aborted) return undefined;
     if (!(error instanceof Problem)) throw error;
-    await showProblem(error);
+    await showProblem(error, find);
   } finally {
     if (!signal.aborted) byId("results").removeAttribute("aria-busy");
   }
   return answer;
 }
 
-async function showProblem(error) {
+async function showProblem(error, find) {
   result = null;
   await columns().then(({ showNone }) => showNone(), () => {});
   sayProblem(error);
   if (error.code === "bad-expression") return (await expert()).showExpressionError(error, asked.question);
-  fill(byId("problem"), describe(error, () => run(asked, { push: false })));
-  if (wantsKey(error)) askForKey(() => { loadIndexes(); run(asked, { push: false }); });
+  fill(byId("problem"), describe(error, () => run(asked, { push: false, find })));
+  if (wantsKey(error)) askForKey(() => { loadIndexes(); run(asked, { push: false, find }); });
   return undefined;
 }
 
@@ -224,7 +227,7 @@ byId("options-toggle").addEventListener("click", () => showOptions(byId("options
 byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), keywords: null, skip: [] }) : start()));
 byId("open-marked").addEventListener("click", opening("./exports.js", ({ showMarked }) => showMarked()));
 byId("open-history").addEventListener("click", opening("./history.js", ({ showHistory }) => showHistory((address) => run(fromAddress(address.slice(1))))));
-byId("open-record").addEventListener("click", opening("./record.js", ({ showRecord }) => showRecord(asked, (again, before) => run(again, { before }))));
+byId("open-record").addEventListener("click", opening("./record.js", ({ showRecord }) => showRecord(asked, (again, before, find) => run(again, { before, find }))));
 document.querySelectorAll("[data-show]").forEach((button) => button.addEventListener("click", () => { view(button.dataset.show); byId(button.dataset.show).focus(); }));
 window.addEventListener("offline", () => say(t("problem_offline")));
 window.addEventListener("popstate", (event) => run(remembered(event.state), { push: false }));

@@ -1,6 +1,6 @@
 // The search record: all that is needed to report a search and to repeat it, saved and opened again.
 
-import { download } from "./api.js";
+import { call, download } from "./api.js";
 import { NOTHING, body } from "./asked.js";
 import { openDialog } from "./dialogs.js";
 import { h, save } from "./dom.js";
@@ -9,7 +9,7 @@ import { describe } from "./status.js";
 
 const MOST_BYTES = 5_000_000;
 
-/** Offer to save the record of a search, and to run a saved one again by `run(asked, hits)`, with the hits of then. */
+/** Offer to save the record of a search, and to run a saved one again by `run(asked, hits, find)`, with the hits of then. */
 export function showRecord(asked, run) {
   openDialog(t("record"), (close) => {
     const problems = h("div", { "aria-live": "polite" });
@@ -28,7 +28,8 @@ export function showRecord(asked, run) {
         const record = JSON.parse(await chosen.text());
         const again = fromRecord(record);
         close();
-        run(again, hitsOf(record));
+        // The record itself is sent: it holds more than the form can say, as constraints and the title's weight.
+        run(again, hitsOf(record), async (signal) => (await call("/api/v1/rerun", { body: record, signal })).result);
       } catch {
         problems.replaceChildren(h("p", { class: "error" }, t("record_unreadable")));
       }

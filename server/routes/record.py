@@ -13,6 +13,7 @@ from retriever.search_record_files import as_json, as_report
 from server.attachments import saved_as
 from server.gate import Search
 from server.requests import MOST_HITS, QUESTION, SearchCall
+from server.routes.search import found
 from server.searching import searched
 from server.services import Shared
 from server.shapes import Shaped
@@ -73,4 +74,5 @@ async def rerun(
         raise BadFilter(f"{asked.k:,} hits are asked for; ask for 1 to {MOST_HITS:,}")
     result, manifest = await searched(request, services, then.index_name, asked)
     now = search_record(manifest, asked, result)
-    return {"comparison": compare(then, now).as_record(), "record": now.record}
+    result_now = await found(request, services, asked, result, manifest)
+    return {"comparison": compare(then, now).as_record(), "record": now.record, "result": result_now}

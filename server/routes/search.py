@@ -4,8 +4,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
+from indexer.manifest import Manifest
 from retriever.embedded_metadata import coins
+from retriever.hits import SearchResult as Found
 from retriever.nothing_found import nothing_found
+from retriever.request import SearchRequest
 from server.gate import Search
 from server.leaving import while_connected
 from server.requests import SearchCall
@@ -34,13 +37,19 @@ async def search_by_body(request: Request, call: SearchCall, services: Shared, _
 
 
 async def _search(request: Request, call: SearchCall, services: Services) -> dict[str, Any]:
-    settings = services.settings.retriever
-    asked = call.request(settings)
+    asked = call.request(services.settings.retriever)
     result, manifest = await searched(request, services, call.index, asked)
+    return await found(request, services, asked, result, manifest)
+
+
+async def found(
+    request: Request, services: Services, asked: SearchRequest, result: Found, manifest: Manifest
+) -> dict[str, Any]:
+    """Return what a search found as it is sent; where that is nothing, with why."""
     record = {"index": manifest.name, "fingerprint": manifest.fingerprint, **result.as_record()}
     if result.hits:
         hits = zip(record["hits"], result.hits, strict=True)
         return record | {"hits": [shown | {"coins": coins({**hit.paper, **shown})} for shown, hit in hits]}
     index = await services.indexes.get(manifest.name)
-    why = await while_connected(request, services, nothing_found(index, asked, settings))
+    why = await while_connected(request, services, nothing_found(index, asked, services.settings.retriever))
     return record | {"nothing_found": why.as_record()}

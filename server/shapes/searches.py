@@ -322,7 +322,8 @@ class Comparison(TypedDict):
 
 
 class Rerun(TypedDict):
-    """A search that was run again: what came and went, and its new record."""
+    """A search that was run again: what came and went, its new record, and what it found."""
 
     comparison: Comparison
     record: dict[str, Any]
+    result: SearchResult

@@ -145,6 +145,7 @@ def test_a_recorded_search_runs_again_and_finds_the_same(api):
     assert again["comparison"]["same"]
     assert again["comparison"]["changed"] == []
     assert again["record"]["hits"] == saved["hits"]
+    assert again["result"]["hits"] == post(api, "search", **call).json()["hits"]
     assert [hit["doc_id"] for hit in saved["hits"]] == [
         hit["doc_id"] for hit in post(api, "search", **call).json()["hits"]
     ]

@@ -210,7 +210,9 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
 
     other = reader.open(language=language)
     other.locator("#open-record").click()
-    other.get_by_role("dialog").locator("input[type=file]").set_input_files(file)
+    with other.expect_request("**/api/v1/rerun") as sent:  # what a form cannot say holds too
+        other.get_by_role("dialog").locator("input[type=file]").set_input_files(file)
+    assert sent.value.post_data_json == json.loads(record)
     expect(hits(other)).to_have_count(len(shown))
     settled(other)
     assert documents(other) == shown
