@@ -6,7 +6,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-EXAMPLES = int(os.environ.get("SHRAG_TEST_API_EXAMPLES", "4"))  # of each call, as described and spoilt
+EXAMPLES = int(os.environ.get("SHRAG_TEST_API_EXAMPLES", "2"))  # of each call, as described and spoilt
 MISREAD = {"bad-request", "wrong-media-type"}
 
 

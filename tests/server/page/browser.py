@@ -17,9 +17,7 @@ CHROMIUM = "chromium"
 LOCALES = {"ko": "ko-KR", "en": "en-GB"}
 WIDE = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
-NO_LIMITS = {
-    f"server__{work}_per_minute": 0 for work in ("searches", "asks", "reads")
-}
+NO_LIMITS = {f"server__{work}_per_minute": 0 for work in ("searches", "asks", "reads")}
 WAIT_MS = 30_000  # a loaded machine's
 
 expect.set_options(timeout=WAIT_MS)
