@@ -18,6 +18,7 @@ from generator.steps import StepEvent
 from retriever.search import check_question
 from server.addresses import paper_address, public_address
 from server.cited_text import Citation, CitedText
+from server.model_address import without_address
 from server.openai.calls import Asked
 from server.requests import AskCall
 from server.services import Services
@@ -81,7 +82,8 @@ async def _of_question(
     )
     async with aclosing(until(services.stopping, arriving)) as events:
         async for event in events:
-            if added := text.take(event):
+            data = without_address({**event.data}, services.settings)
+            if added := text.take(replace(event, data=data)):
                 yield added
     yield End(tuple(text.citations), used.prompt, used.completion)
 

@@ -10,10 +10,11 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from generator.answer_events import AnswerEvent, stream_answer
 from generator.pipeline import answer_question
-from generator.request import AskRequest
+from generator.request import AskRequest, Settings
 from retriever.index import OpenIndex
 from server.gate import Ask, AskStream
 from server.leaving import while_connected
+from server.model_address import without_address
 from server.negotiation import EVENT_STREAM, StreamRoute
 from server.requests import AskCall
 from server.services import Services, Shared
@@ -92,22 +93,25 @@ async def ask_by_body(request: Request, call: BodyCall, services: Shared, _: Ask
 
 def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent]:
     arriving = stream_answer(call.index, call.request, services.settings, model=services.model)
-    return numbered_events(_with_name(call.name, arriving), services.stopping, services.server.ask_s)
+    return numbered_events(
+        _told(call.name, arriving, services.settings), services.stopping, services.server.ask_s
+    )
 
 
-async def _with_name(
-    name: str, arriving: AsyncGenerator[AnswerEvent, None]
+async def _told(
+    name: str, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
 ) -> AsyncGenerator[AnswerEvent, None]:
-    """Name the index in the whole answer."""
+    """Name the index in the whole answer, and the model's server nowhere."""
     async with aclosing(arriving):
         async for event in arriving:
-            yield replace(event, data={"index": name, **event.data}) if event.kind == "done" else event
+            named = {"index": name} if event.kind == "done" else {}
+            yield replace(event, data=without_address({**named, **event.data}, settings))
 
 
 async def _answer(request: Request, call: Prepared, services: Services) -> dict[str, Any]:
     answering = answer_question(call.index, call.request, services.settings, model=services.model)
     asked = await while_connected(request, services, answering)
-    return {"index": call.name, **asked.as_record()}
+    return {"index": call.name, **without_address(asked.as_record(), services.settings)}
 
 
 router = APIRouter()

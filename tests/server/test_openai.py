@@ -53,14 +53,16 @@ def asks(*texts):
 
 def whole(url, messages, **given):
     """Return the text of a plain completion, its annotations, and the completion."""
-    made = client_of(url).chat.completions.create(model=NAME, messages=messages, **given)
+    with client_of(url) as client:
+        made = client.chat.completions.create(model=NAME, messages=messages, **given)
     message = made.choices[0].message
     return message.content, [each.model_dump() for each in message.annotations], made
 
 
 def streamed(url, messages, **given):
     """Return the text of a streamed completion, its annotations, and the chunks."""
-    chunks = list(client_of(url).chat.completions.create(model=NAME, messages=messages, stream=True, **given))
+    with client_of(url) as client:
+        chunks = list(client.chat.completions.create(model=NAME, messages=messages, stream=True, **given))
     deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
     text = "".join(delta.content or "" for delta in deltas)
     return text, [each for delta in deltas for each in getattr(delta, "annotations", None) or []], chunks
@@ -324,11 +326,19 @@ def test_a_model_that_breaks_off_is_told_and_the_papers_are_quoted(sample_home, 
 
 
 def test_a_model_that_is_not_there_is_told(sample_home, tmp_path):
-    with with_model(sample_home, tmp_path, breaks_off) as (server, _):
+    with with_model(sample_home, tmp_path, breaks_off) as (server, model):
         text, noted, _ = whole(server.url, asks(ENGLISH))
         assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
-    assert "the model failed" in text
+        plain, events = (
+            httpx.get(
+                f"{server.url}/api/v1/ask", params={"question": ENGLISH}, headers=headers, timeout=60
+            ).text
+            for headers in ({}, {"Accept": "text/event-stream"})
+        )
     assert noted
+    for told in (text, plain, events):
+        assert "the model failed" in told
+        assert model.base_url.removesuffix("/v1") not in told
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -9,6 +9,7 @@ from retriever.search import MOST_CHARACTERS
 from server.cited_text import CitedText
 from server.mcp.papers import paper_id
 from server.mcp.tool import Arguments, Desk, Given, Tool
+from server.model_address import without_address
 from server.requests import AskCall
 
 
@@ -72,7 +73,8 @@ async def _run(arguments: AskArguments, desk: Desk) -> Given:
     index = await services.indexes.get(name)
     request = call.request(services.settings)
     asked = await answer_question(index, request, services.settings, model=services.model)
-    answer, notes = asked.answer.as_record(), list(asked.result.notes)
+    answer = asked.answer.as_record()
+    notes = without_address(list(asked.result.notes), services.settings)
     text = CitedText(arguments.question, lambda doc_id, passage_id: desk.address(name, doc_id, passage_id))
     text.evidence(hit.as_record() | {"paper": hit.paper} for hit in asked.evidence)
     written = "".join(text.sentence(record) for record in answer["sentences"]) + text.end(answer, notes)

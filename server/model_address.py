@@ -1,0 +1,27 @@
+"""What readers are told of a model that failed does not say where it runs; the server's settings do."""
+
+import re
+from typing import Any
+
+from generator.request import Settings
+
+SHOWN = "the server of the model"
+
+
+def without_address(record: Any, settings: Settings) -> Any:
+    """Return JSON in whose texts the address of the model's server, and what follows it, is not named."""
+    address = settings.generator.llm.base_url
+    if not address:
+        return record
+    return _replaced(record, re.compile(rf"{re.escape(address.removesuffix('/v1'))}(?:/[\w/-]*)?"))
+
+
+def _replaced(value: Any, address: re.Pattern[str]) -> Any:
+    match value:
+        case str():
+            return address.sub(SHOWN, value)
+        case dict():
+            return {name: _replaced(each, address) for name, each in value.items()}
+        case list() | tuple():
+            return [_replaced(each, address) for each in value]
+    return value
