@@ -21,6 +21,7 @@ from server.keys import SCOPES, Key
 
 FILE = ".keys.sqlite"
 FORMAT = 1
+MOST_SESSIONS = 20  # of a key
 WAIT_S = 5.0  # for another process that is writing
 TABLES = """
     CREATE TABLE keys (
@@ -108,12 +109,17 @@ class KeyStore:
             database.execute("UPDATE keys SET last_used = ? WHERE id = ?", (day.isoformat(), key_id))
 
     def begin_session(self, digest: bytes, session: Session) -> None:
-        """Keep a session; those that have ended go."""
+        """Keep a session; those that have ended go, and of its key's the oldest that are too many."""
         now = datetime.now(UTC).isoformat()
         with self._changing() as database:
             database.execute("DELETE FROM sessions WHERE expires < ?", (now,))
             database.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?)", (digest, session.key_id, session.expires.isoformat())
+            )
+            database.execute(
+                "DELETE FROM sessions WHERE key_id = ?1 AND rowid NOT IN "
+                "(SELECT rowid FROM sessions WHERE key_id = ?1 ORDER BY rowid DESC LIMIT ?2)",
+                (session.key_id, MOST_SESSIONS),
             )
 
     def end_session(self, digest: bytes) -> None:

@@ -6,10 +6,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from server.authentication import HOST_COOKIE, PLAIN_COOKIE, WRONG_KEY, cookie_name
+from server.authentication import HOST_COOKIE, PLAIN_COOKIE, WRONG_KEY, cookie_name, credentials_of
 from server.callers import Caller, visit_of
 from server.entrance import count_wrong_key
-from server.errors import Unauthorized
+from server.errors import TooOften, Unauthorized
+from server.rates import Rate
 from server.services import Services, Shared
 from server.shapes import Shaped
 from server.shapes.operation import Session
@@ -17,6 +18,7 @@ from server.shapes.operation import Session
 router = APIRouter(prefix="/api/v1", tags=["session"])
 
 
+BEGUN = Rate(per_minute=30, burst=30)  # with a key
 SESSION = Annotated[dict[str, Any], Shaped(Session)]
 
 
@@ -42,6 +44,9 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
     if key is None:
         count_wrong_key(services, visit.caller)
         raise Unauthorized(WRONG_KEY)
+    taken = services.buckets.take(f"session {key.id}", BEGUN)
+    if not taken.allowed:
+        raise TooOften("too many sessions were begun with this key", retry_after_s=taken.wait_s)
     token, begun = await services.keys.begin_session(key)
     name = cookie_name(request.scope, services.server)
     response.set_cookie(
@@ -59,9 +64,10 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
 
 @router.delete("/session", status_code=204)
 async def sign_out(request: Request, services: Shared) -> Response:
-    """End the session."""
+    """End the session; the store is changed only where there is one."""
     if visit_of(request).caller.by_cookie:
-        await services.keys.end_session(request.cookies[cookie_name(request.scope, services.server)])
+        name = cookie_name(request.scope, services.server)
+        await services.keys.end_session(credentials_of(request.scope["headers"], name).session or "")
     response = Response(status_code=204)
     for name in (HOST_COOKIE, PLAIN_COOKIE):
         response.delete_cookie(name, path="/", secure=name == HOST_COOKIE, httponly=True, samesite="strict")

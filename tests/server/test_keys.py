@@ -14,7 +14,7 @@ import pytest
 
 from server.errors import KeysUnreadable
 from server.key_ring import LOOKED_EVERY_S
-from server.key_store import FILE, KeyStore
+from server.key_store import FILE, MOST_SESSIONS, KeyStore, Session
 from server.keys import digest_of, make_key, opens
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.indexer.corpora import ROOT, build, environment_of
@@ -287,6 +287,29 @@ def test_the_page_keeps_a_session_that_no_script_reads(keyed):
         assert page.delete("/api/v1/session", headers=own).status_code == 204
         assert "shrag" not in page.cookies
     assert search(keyed, {"Cookie": f"shrag={token}", **own}).status_code == 401
+
+
+def test_a_key_has_so_many_sessions_and_the_oldest_ends(tmp_path):
+    make(tmp_path)
+    store = KeyStore(tmp_path)
+    (key_id,) = store.read().keys
+    ends = datetime.now(UTC) + timedelta(days=1)
+    for number in range(MOST_SESSIONS + 2):
+        store.begin_session(bytes([number]), Session(key_id, ends))
+
+    assert set(store.read().sessions) == {bytes([number]) for number in range(2, MOST_SESSIONS + 2)}
+
+
+def test_who_is_not_signed_in_ends_no_session(keyed):
+    with sqlite3.connect(keyed.home / FILE, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")  # nobody else can write
+        answer = httpx.delete(
+            f"{keyed.url}/api/v1/session",
+            headers={"Cookie": "shrag=made-up", "Sec-Fetch-Site": "same-origin"},
+        )
+        other.execute("ROLLBACK")
+
+    assert answer.status_code == 204
 
 
 def test_a_session_ends_with_its_key(keyed):
