@@ -14,6 +14,7 @@ ServerError
 ├── NotProtected      the server would answer everybody, and nobody has said that it may
 ├── Stopping          the server is being stopped
 ├── Starting          what questions are asked of is still being opened
+├── NothingOpens      there are indexes, and none of them can be opened
 ├── UnknownKey        no key of that id
 └── KeysUnreadable    the store of keys cannot be read or written
 """
@@ -73,6 +74,10 @@ class Stopping(ServerError):
 
 class Starting(ServerError):
     """What questions are asked of is still being opened."""
+
+
+class NothingOpens(ServerError):
+    """There are indexes, and none of those that questions are expected for can be opened."""
 
 
 class TooOften(TooBusy):

@@ -37,6 +37,7 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.KeysUnreadable: (503, "keys-unreadable"),
     server_errors.Stopping: (503, "stopping"),
     server_errors.Starting: (503, "starting"),
+    server_errors.NothingOpens: (503, "no-index-opens"),
     retriever_errors.BadQuestion: (422, "bad-question"),
     retriever_errors.BadExpression: (422, "bad-expression"),
     retriever_errors.BadFilter: (422, "bad-filter"),
@@ -85,6 +86,7 @@ TITLES = {
     502: "Model",
 }
 
+UNEXPECTED = "unexpected"
 UNAUTHORIZED = 401
 UNREADABLE, NOT_FOUND, WRONG_METHOD = 400, 404, 405
 LONGEST_DETAIL = 900  # characters; some errors quote what was given
@@ -99,7 +101,12 @@ def problem(error: Exception) -> dict[str, Any]:
         if isinstance(error, kind):
             return _problem(status, code, detail_of(error), error)
     log.error("unexpected", error=repr(error), exc_info=error)
-    return _problem(500, "unexpected", "something unexpected happened; the server's log says what", error)
+    return _problem(500, UNEXPECTED, "something unexpected happened; the server's log says what", error)
+
+
+def code_of(error: Exception) -> str:
+    """Return the code of an error's kind."""
+    return next((code for kind, (_, code) in PROBLEMS.items() if isinstance(error, kind)), UNEXPECTED)
 
 
 def detail_of(error: Exception) -> str:

@@ -32,9 +32,9 @@ async def require_model(services: Services, name: str) -> str:
     Raises:
         CallRefused: there is none of that name.
     """
-    names = await services.indexes.names()
     name = normalize("NFC", name)
-    if name not in names:
+    if not await services.indexes.knows(name):
+        names = await services.indexes.names()
         listed = ", ".join(names[:SHOWN_NAMES]) or "there are none yet"
         raise CallRefused(
             f"there is no model {name[:100]!r}: the models are the indexes ({listed})",

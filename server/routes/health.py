@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 
-from server.errors import Starting, Stopping
-from server.problems import problem
+from server.errors import NothingOpens, Starting, Stopping
+from server.problems import code_of
 from server.services import Shared
 from server.shapes import Shaped
 from server.shapes.operation import Alive, Ready
@@ -22,7 +22,7 @@ async def healthz() -> Annotated[dict[str, Any], Shaped(Alive)]:
 
 @router.get("/readyz")
 async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
-    """Say that questions can be answered; of the index that calls mean, why it cannot be opened.
+    """Say that questions can be answered; of an index that cannot be opened, why. Nothing is asked for it.
 
     Names and reasons in words are for who has a key: `/api/v1/indexes`.
     """
@@ -30,7 +30,8 @@ async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
         raise Stopping(STOPPING)
     indexes = services.indexes
     if not indexes.started:
-        await indexes.names()  # tells why, where they cannot be listed
-        raise Starting("the index is being opened; ask again in a moment")
-    errors = [problem(error)["code"] for error in indexes.failures.values()]
-    return {"status": "ok", "indexes": len(await indexes.names()), **({"errors": errors} if errors else {})}
+        raise indexes.trouble or Starting("the index is being opened; ask again in a moment")
+    errors = [code_of(error) for error in indexes.failures.values()]
+    if indexes.opens_none:
+        raise NothingOpens(f"no index can be opened: {', '.join(sorted(set(errors)))}")
+    return {"status": "ok", "indexes": indexes.count, **({"errors": errors} if errors else {})}

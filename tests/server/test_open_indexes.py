@@ -196,6 +196,22 @@ def test_a_server_is_ready_without_an_index_that_cannot_be_opened_and_says_why(s
             assert found.status_code == status
 
 
+def test_a_server_that_can_open_none_of_its_indexes_is_not_ready_until_it_can(settings, monkeypatch):
+    monkeypatch.setattr("server.open_indexes.LOOKED_EVERY_S", 0.1)
+    files = [FolderStore(settings.home, name).version_path(1) / "manifest.json" for name in NAMES]
+    whole = [file.read_bytes() for file in files]
+    for file in files:
+        file.write_text("{")
+    with client_of(settings.home) as client:
+        answer = ready(client)
+        assert (answer.status_code, answer.json()["code"]) == (503, "no-index-opens")
+        assert "index-damaged" in answer.json()["detail"]
+        for file, content in zip(files, whole, strict=True):
+            file.write_bytes(content)
+        again = wait_for(lambda: client.get("/readyz"), lambda answer: answer.status_code == 200)
+        assert again.json() == {"status": "ok", "indexes": len(NAMES)}
+
+
 def test_of_a_damaged_index_and_unreadable_keys_no_path_is_told(settings):
     (FolderStore(settings.home, "second").version_path(1) / "manifest.json").write_text("{")
     with client_of(settings.home) as client:

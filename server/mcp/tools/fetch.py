@@ -63,7 +63,7 @@ async def _page(index: OpenIndex, given: str) -> PaperPage:
 async def _meant(given: str, desk: Desk) -> tuple[str, str]:
     """Return index and doc_id; an id of the one index there is needs no name before it."""
     name, colon, doc_id = given.partition(":")
-    if colon and name in await desk.services.indexes.names():
+    if colon and await desk.services.indexes.knows(name):
         return name, doc_id
     return await desk.index_named(None), given
 
