@@ -2,13 +2,17 @@
 
 from html import escape
 
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Scope
 
 from server.openai.errors import error_response
-from server.problems import problem_response
+from server.problems import problem, problem_response
+from server.reader import Reader
+from server.routes.page import failed_page
 
 OF_OPENAI = "/v1/"
+PAGES = ("/plain", "/operator", "/papers/")
 # A browser that follows a link from another site leaves the cookie at home (SameSite=Strict); asked again by
 # this page it brings it along.
 ASKED_AGAIN = '<!doctype html><html><head><meta http-equiv="refresh" content="0"></head></html>'
@@ -27,8 +31,12 @@ def refusal(error: Exception, scope: Scope) -> Response:
     if scope["path"].startswith(OF_OPENAI):
         return error_response(error)
     response = problem_response(error)
-    if response.status_code == UNAUTHORIZED and _is_navigation(scope):
+    if not _is_navigation(scope):
+        return response
+    if response.status_code == UNAUTHORIZED:
         return _for_people(error, scope, _kept(response))
+    if scope["path"] == "/" or scope["path"].startswith(PAGES):
+        return failed_page(Reader.of(Request(scope)), problem(error))
     return response
 
 

@@ -1,18 +1,43 @@
 """The page: its first view, its files, and a list of results for browsers without scripts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from math import ceil
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from server.call_errors import call_error
 from server.markup import Markup, element, html
 from server.page_files import page_files
+from server.problems import PROBLEMS, problem
 from server.reader import Reader
 
-router = APIRouter(include_in_schema=False)
 
+class PageRoute(APIRoute):
+    """A route for people: what cannot be answered is said on a page."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        handler = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except RequestValidationError as error:
+                return failed_page(Reader.of(request), problem(call_error(request, error)))
+            except tuple(PROBLEMS) as error:
+                return failed_page(Reader.of(request), problem(error))
+
+        return answer
+
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+WAIT_S = 5  # where a problem does not say how long
 FOR_EVER = "public, max-age=31536000, immutable"
 ANEW = "no-cache"
 
@@ -66,11 +91,15 @@ def page_in(reader: Reader, template: str, places: dict[str, str], status: int =
 def failed_page(reader: Reader, described: Mapping[str, Any]) -> HTMLResponse:
     """Make a page that says what went wrong, from a problem's details."""
     words = page_files().words[reader.language]
-    said = words.get(f"problem_{described['code']}", words["problem"])
+    seconds = ceil(described.get("retry_after_s", WAIT_S))
+    said = words.get(f"problem_{described['code']}", words["problem"]).replace("{seconds}", str(seconds))
     detail = element("p", {"class": "quiet", "lang": "en"}, described["detail"])
     places = {"title": "SHRAG", "question": "", "index_name": "", "head": script()}
     body = {"body": html(element("h1", None, said), detail)}
-    return page_in(reader, "paper.html", places | body, described["status"])
+    page = page_in(reader, "paper.html", places | body, described["status"])
+    if "retry_after_s" in described:
+        page.headers["Retry-After"] = str(max(1, seconds))
+    return page
 
 
 def script() -> Markup:

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
 
 from retriever.embedded_metadata import coins
 from retriever.search import MOST_CHARACTERS
@@ -12,39 +13,64 @@ from server.gate import Search
 from server.markup import Markup, element, html
 from server.page_files import page_files
 from server.paper_html import Words, byline, lang_of
-from server.problems import PROBLEMS, problem
 from server.reader import Reader
-from server.requests import SearchCall
-from server.routes.page import failed_page, page_in, script
+from server.requests import MOST_HITS, SearchCall
+from server.routes.page import PageRoute, page_in, script
 from server.searching import searched
 from server.services import Shared
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+
+class PlainCall(BaseModel):
+    """What an address of the page asks for, by the names that it has there (page/asked.js)."""
+
+    q: Annotated[str, Field(max_length=MOST_CHARACTERS)]
+    index: str = ""
+    method: str = ""
+    k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 10
+    year: str = ""
+    lang: str = ""
+    journal: str = ""
+    kw: list[str] | None = None
+    skip: list[str] = []
+    exclude: Annotated[list[str], Field(alias="not")] = []
+    strict: str | None = None
+    literal: str | None = None
+
+    def call(self) -> SearchCall:
+        """Return the call of the API that asks the same."""
+        return SearchCall(
+            question=self.q,
+            index=self.index or None,
+            method=self.method or "shrag",
+            k=self.k,
+            year=self.year or None,
+            lang=self.lang or None,
+            journal=self.journal or None,
+            exclude=_given(self.exclude),
+            strict_time=self.strict is not None,
+            constraints=self.literal is None,
+            keywords=None if self.kw is None else _given(self.kw),
+            skip=_given(self.skip),
+        )
+
+
+def _given(texts: list[str]) -> tuple[str, ...]:
+    """Return the texts of a name that an address repeats; an empty one stands for none at all."""
+    return tuple(filter(None, texts))
 
 
 @router.get("/plain")
 async def plain(
-    request: Request,
-    services: Shared,
-    _: Search,
-    q: Annotated[str, Query(max_length=MOST_CHARACTERS)],
-    index: str | None = None,
-    method: str = "shrag",
-    year: str | None = None,
-    lang: str | None = None,
-    journal: str | None = None,
+    request: Request, services: Shared, _: Search, asked: Annotated[PlainCall, Query()]
 ) -> HTMLResponse:
     """Search, and list the results."""
     reader = Reader.of(request)
-    asked = SearchCall(
-        question=q, index=index, method=method, year=year or None, lang=lang or None, journal=journal or None
+    call = asked.call()
+    result, manifest = await searched(
+        request, services, call.index, call.request(services.settings.retriever)
     )
-    try:
-        result, manifest = await searched(
-            request, services, asked.index, asked.request(services.settings.retriever)
-        )
-    except tuple(PROBLEMS) as error:
-        return failed_page(reader, problem(error))
     words = page_files().words[reader.language]
     hits = [_hit({**hit.paper, **hit.as_record()}, manifest.name, words) for hit in result.hits]
     body = html(
@@ -52,7 +78,12 @@ async def plain(
         element("p", {"class": "quiet"}, words["plain_about"]),
         element("ol", {"class": "plain-hits"}, hits) if hits else element("p", None, words["nothing_found"]),
     )
-    places = {"title": f"{q[:80]} – SHRAG", "question": q, "index_name": manifest.name, "head": script()}
+    places = {
+        "title": f"{asked.q[:80]} – SHRAG",
+        "question": asked.q,
+        "index_name": manifest.name,
+        "head": script(),
+    }
     return page_in(reader, "paper.html", places | {"body": body})
 
 

@@ -1,0 +1,66 @@
+"""The page's addresses without scripts: a list of what they ask for, or a page that says why not."""
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from server.addresses import paper_address
+from server.app import create_app
+from server.settings import ServerSettings
+from tests.generator.sample_index import ENGLISH, settings_of
+
+LISTED = re.compile(r'<a href="(/papers/[^"]+)" lang')
+
+
+def listed(api, **asked):
+    """Return the addresses of the papers that are listed without scripts."""
+    page = api.get("/plain", params={"q": ENGLISH} | asked)
+    assert page.status_code == 200
+    return LISTED.findall(page.text)
+
+
+@pytest.mark.parametrize(
+    ("asked", "called"),
+    [
+        ({"k": 3}, {"k": 3}),
+        ({"kw": ["cell", "aerogel"]}, {"keywords": ["cell", "aerogel"]}),
+        ({"skip": ["SQ1", "question"]}, {"skip": ["SQ1", "question"]}),
+        ({"not": ["cooling plate"]}, {"exclude": ["cooling plate"]}),
+        ({"literal": "1", "strict": "1"}, {"constraints": False, "strict_time": True}),
+    ],
+)
+def test_without_scripts_an_address_lists_what_it_does_with_them(api, asked, called):
+    found = api.post("/api/v1/search", json={"question": ENGLISH} | called).json()
+    expected = [
+        paper_address(hit["doc_id"], found["index"], hit["passage_id"]).replace("&", "&amp;")
+        for hit in found["hits"]
+    ]
+    assert listed(api, **asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/plain?q=a&k=none", 422),
+        ("/plain?q=a&year=never", 422),
+        ("/plain?q=a&index=nowhere", 404),
+        (f"/plain?q={'a' * 16_000}", 414),
+        (f"/?q={'a' * 16_000}", 414),
+    ],
+)
+def test_what_cannot_be_answered_without_scripts_is_said_on_a_page(api, path, status):
+    page = api.get(path, headers={"Accept": "text/html,*/*", "Accept-Language": "ko"})
+    assert page.status_code == status
+    assert page.headers["content-type"].startswith("text/html")
+    assert re.search("<h1>[^<]*[가-힣]", page.text)
+
+
+def test_who_asks_too_often_without_scripts_is_told_when_to_come_back(sample_home):
+    app = create_app(settings_of(sample_home), ServerSettings(searches_per_minute=1, search_burst=1))
+    with TestClient(app, base_url="http://localhost", client=("192.0.2.1", 1)) as client:
+        pages = [client.get("/plain?q=cell", headers={"Accept": "text/html"}) for _ in range(2)]
+    assert [page.status_code for page in pages] == [200, 429]
+    refused = pages[1]
+    assert refused.headers["content-type"].startswith("text/html")
+    assert f"in {refused.headers['retry-after']} seconds" in refused.text
