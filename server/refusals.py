@@ -54,5 +54,6 @@ def _for_people(error: Exception, scope: Scope, headers: dict[str, str]) -> Resp
     site = dict(scope["headers"]).get(b"sec-fetch-site", b"")
     if site in {b"cross-site", b"same-site"}:
         return HTMLResponse(ASKED_AGAIN)
-    detail = escape(str(error)).capitalize()
+    text = str(error)
+    detail = escape(text[:1].upper() + text[1:])
     return HTMLResponse(SIGN_IN.format(detail=detail), UNAUTHORIZED, headers)

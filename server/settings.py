@@ -77,7 +77,7 @@ class ServerSettings(LayeredSettings):
     search_burst: Burst = Field(default=100, description="searches that may come at once")
     asks_per_minute: PerMinute = Field(default=60, description="of a key, or an address; 0 = no limit")
     ask_burst: Burst = Field(default=20, description="questions that may come at once")
-    reads_per_minute: PerMinute = Field(default=1_200, description="papers, facets, exports …; 0 = no limit")
+    reads_per_minute: PerMinute = Field(default=1_200, description="papers, passages, lists …; 0 = no limit")
     read_burst: Burst = Field(default=300, description="such calls that may come at once")
     report_only: bool = Field(default=False, description="tell whose calls are too many, and refuse none")
     searches_at_once: int = Field(default=0, ge=0, le=1_000, description="in a process; 0 = by its cores")

@@ -89,13 +89,14 @@ def page_in(reader: Reader, template: str, places: dict[str, str], status: int =
 
 
 def failed_page(reader: Reader, described: Mapping[str, Any]) -> HTMLResponse:
-    """Make a page that says what went wrong, from a problem's details."""
+    """Make a page that says what went wrong, from a problem's details, and leads back to the first one."""
     words = page_files().words[reader.language]
     seconds = ceil(described.get("retry_after_s", WAIT_S))
     said = words.get(f"problem_{described['code']}", words["problem"]).replace("{seconds}", str(seconds))
     detail = element("p", {"class": "quiet", "lang": "en"}, described["detail"])
     places = {"title": "SHRAG", "question": "", "index_name": "", "head": script()}
-    body = {"body": html(element("h1", None, said), detail)}
+    back = element("p", None, element("a", {"href": "/"}, words["back_to_search"]))
+    body = {"body": html(element("h1", None, said), detail, back)}
     page = page_in(reader, "paper.html", places | body, described["status"])
     if "retry_after_s" in described:
         page.headers["Retry-After"] = str(max(1, seconds))

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Request
 
 from retriever.paper_page import paper_page
 from retriever.paper_page import passage as passage_with_paper
-from server.gate import Search
+from server.gate import Read
 from server.leaving import while_connected
 from server.requests import IndexName
 from server.services import Shared
@@ -23,7 +23,7 @@ async def paper(
     request: Request,
     doc_id: Annotated[str, Path(examples=["SAMPLE-BAT-011"])],
     services: Shared,
-    _: Search,
+    _: Read,
     index: Index = None,
 ) -> Annotated[dict[str, Any], Shaped(Paper)]:
     """Return a paper's record and passages, what it cites, what cites it, and similar papers."""
@@ -37,7 +37,7 @@ async def passage(
     request: Request,
     passage_id: Annotated[str, Path(examples=["SAMPLE-BAT-001@en"])],
     services: Shared,
-    _: Search,
+    _: Read,
     index: Index = None,
 ) -> Annotated[dict[str, Any], Shaped(PassageOfPaper)]:
     """Return a passage with its paper's record."""
