@@ -136,6 +136,17 @@ def stage_times() -> dict[str, dict[str, float]]:
     }
 
 
+def under_way() -> dict[str, dict[str, int]]:
+    """Return how many pieces of each kind of work all processes do, and how many wait."""
+    found: dict[str, dict[str, int]] = {}
+    for metric in _of_all_processes().collect():
+        if metric.name in {"shrag_running", "shrag_waiting"}:
+            for sample in metric.samples:
+                state = metric.name.removeprefix("shrag_")
+                found.setdefault(sample.labels["work"], {})[state] = int(sample.value)
+    return found
+
+
 def _of_all_processes() -> CollectorRegistry:
     if FOLDER not in os.environ:
         return REGISTRY

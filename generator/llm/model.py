@@ -97,6 +97,11 @@ class LanguageModel:
             raise RuntimeError("open the language model first: async with LanguageModel(…) as model")
         return self._recording
 
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether its server has failed so often that it is not asked now."""
+        return self._sender.circuit.is_open
+
     def check(self) -> None:
         """Raise CircuitOpen where the server is left alone now and no file could answer in its place."""
         if self._cache.mode == "off":

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter
@@ -11,11 +12,12 @@ from indexer.console import as_record, describe_vectors
 from indexer.errors import IndexerError
 from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
+from indexer.store.build_folder import COMMITTED, PLAN
 from indexer.store.engines import index_names, open_store
 from indexer.versions import installed_version
 from server.gate import Admin
 from server.key_store import KeyStore
-from server.metrics import stage_times
+from server.metrics import stage_times, under_way
 from server.services import Shared
 from server.shapes import Shaped
 from server.shapes.operation import Status
@@ -29,10 +31,11 @@ STARTED = datetime.now(UTC)
 async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped(Status)]:
     """Tell the operator how the server is."""
     settings, server = services.settings.indexer, services.server
-    indexes, keys, times = await asyncio.gather(
+    indexes, keys, times, work = await asyncio.gather(
         asyncio.to_thread(_indexes, settings),
         asyncio.to_thread(_keys, KeyStore(settings.home)),
         asyncio.to_thread(stage_times),
+        asyncio.to_thread(under_way),
     )
     llm = services.settings.generator.llm
     return {
@@ -44,10 +47,23 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
             "engine": settings.engine,
             "language_model": llm.model if llm.configured else None,
         },
+        "health": {
+            "stopping": services.stopping.is_set(),
+            "indexes_listed": services.indexes.trouble is None,
+            "model_left_alone": services.model.is_left_alone if services.model else None,
+            "not_opened": [
+                f"{name}: {describe_error(error)}" for name, error in services.indexes.failures.items()
+            ],
+        },
         "indexes": indexes,
         "work": {
-            work: {"running": places.running, "places": places.at_once, "waiting": places.waiting}
-            for work, places in services.gate.places.items()
+            name: {
+                "running": 0,
+                "waiting": 0,
+                **work.get(name, {}),
+                "places": places.at_once * server.workers,
+            }
+            for name, places in services.gate.places.items()
         },
         "times": times,
         "keys": keys,
@@ -68,10 +84,21 @@ def _index(settings: IndexerSettings, name: str) -> dict[str, Any]:
                 "vectors": describe_vectors(manifest) or None,
                 "versions": store.versions(),
                 "being_indexed": store.local.is_unfinished(),
+                "began": _changed(store.local.building / PLAN),
+                "committed": _changed(store.local.building / COMMITTED),
                 "dead_letters": manifest.counts.get("dead_letters", 0),
             }
     except (IndexerError, OSError) as error:
         return {"name": name, "error": describe_error(error)}
+
+
+def _changed(file: Path) -> str | None:
+    """Return when a file of the build under way was written; None where there is none."""
+    try:
+        changed = file.stat().st_mtime
+    except OSError:
+        return None
+    return datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
 
 
 def _keys(store: KeyStore) -> list[dict[str, Any]]:

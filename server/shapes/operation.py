@@ -43,8 +43,17 @@ class Process(TypedDict):
     language_model: str | None
 
 
+class Health(TypedDict):
+    """What is wrong now, as this process knows."""
+
+    stopping: bool
+    indexes_listed: Annotated[bool, Field(description="the engine could be asked which indexes there are")]
+    model_left_alone: Annotated[bool | None, Field(description="it failed too often; null: there is none")]
+    not_opened: Annotated[list[str], Field(description="indexes, each with why")]
+
+
 class Work(TypedDict):
-    """Calls of one kind that are under way or wait."""
+    """Calls of one kind that are under way or wait, in all processes of the server."""
 
     running: int
     places: int
@@ -62,6 +71,7 @@ class Status(TypedDict):
     """What an operator looks at; for keys of the scope admin."""
 
     server: Process
+    health: Health
     indexes: list[dict[str, Any]]
     work: dict[str, Work]
     times: dict[str, StageTimes]
