@@ -3,10 +3,12 @@
 import { events } from "./api.js";
 import { askBody, toAddress } from "./asked.js";
 import { byId, disclosure, fill, h, langOf } from "./dom.js";
-import { has, moment, number, t } from "./i18n.js";
+import { has, learn, moment, number, t } from "./i18n.js";
 import { closePassage, openPassage } from "./passage.js";
 import { byline, paperAddress, showEvidenceBadges } from "./results.js";
 import { describe, say, sayProblem } from "./status.js";
+
+await learn("answer");
 
 const SIGNS = { supported: "✓", unsupported: "✗", "not checkable": "?", excluded: "⊘" };
 const KEY = "shrag-answers";

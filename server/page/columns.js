@@ -5,21 +5,22 @@ import { showDetails } from "./details.js";
 import { byId, fill } from "./dom.js";
 import { showExport } from "./exports.js";
 import { showFacets } from "./facets.js";
-import { remember } from "./history.js";
 import { showKeywords } from "./keywords.js";
-import { showNothing } from "./nothing.js";
 import { showQueries } from "./queries.js";
 import { showResults } from "./results.js";
+import { remember } from "./searches_kept.js";
 
 /** Show a result; `change(part, said)` searches with a part of it changed. */
-export function showFound(result, asked, { manifest, address, before, change, signal }) {
+export async function showFound(result, asked, { manifest, address, before, change, signal }) {
+  const nothing = result.hits.length ? undefined : await import("./nothing.js");
+  if (signal.aborted) return;
   fill(byId("problem"));
   showKeywords(result, asked, (keywords, said) => change({ keywords, skip: keywords ? asked.skip : [] }, said));
   showConstraints(result, asked, change);
   showQueries(result, asked, (skip, said) => change({ skip }, said));
   showDetails(result, manifest);
   showResults(result, asked, before);
-  showNothing(result, asked, change);
+  nothing ? nothing.showNothing(result, asked, change) : fill(byId("nothing"));
   showExport(result);
   remember(address, { question: asked.question, method: asked.method, index: result.index, hits: result.hits, version: result.version });
   showFacets(asked, change, signal);

@@ -3,31 +3,7 @@
 import { openDialog } from "./dialogs.js";
 import { fill, h, langOf, save } from "./dom.js";
 import { moment, t } from "./i18n.js";
-
-const KEY = "shrag-history";
-const MOST = 200;
-
-function entries() {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEY)) ?? [];
-  } catch {
-    return [];
-  }
-}
-
-function keep(list) {
-  try {
-    sessionStorage.setItem(KEY, JSON.stringify(list));
-  } catch {
-    // A browser that keeps nothing has no history.
-  }
-}
-
-/** Remember a search and how many papers it showed. */
-export function remember(address, { question, method, index, hits, version }) {
-  const rest = entries().filter((each) => each.address !== address);
-  keep([{ at: new Date().toISOString(), address, question, method, index, version, hits: hits.length }, ...rest].slice(0, MOST));
-}
+import { entries, keep } from "./searches_kept.js";
 
 /** Show the history; `open(address)` runs a search of it again. */
 export function showHistory(open) {

@@ -1,7 +1,8 @@
 // The interface's words, in the language that the page was served in.
 
 export const language = document.documentElement.lang;
-const words = await (await fetch(new URL(`words/${language}.json`, import.meta.url))).json();
+const load = async (name) => (await fetch(new URL(`words/${name}.json`, import.meta.url))).json();
+const words = await load(language);
 const numbers = new Intl.NumberFormat(language);
 const plurals = new Intl.PluralRules(language);
 
@@ -14,6 +15,9 @@ export function t(key, values = {}) {
     return one === undefined ? shown : `${shown} ${plurals.select(value) === "one" ? one : other}`;
   });
 }
+
+/** Load more words, which not every page has use for. */
+export const learn = async (name) => Object.assign(words, await load(`${name}.${language}`));
 
 export const has = (key) => key in words;
 export const number = (value, digits = 0) =>

@@ -8,7 +8,6 @@ import { byId, fill, h, isComposing } from "./dom.js";
 import { t } from "./i18n.js";
 import { showCount } from "./marks.js";
 import { openPreferences } from "./preferences.js";
-import { showStart } from "./start.js";
 import { describe, say, sayProblem } from "./status.js";
 
 // What a first view does without is loaded when it is wanted.
@@ -116,7 +115,7 @@ async function run(next, { before, find = search, push = true, again = false, me
     const [found, { showFound }] = await Promise.all([find(signal), columns()]);
     if (signal.aborted) return undefined;
     result = found;
-    showFound(result, asked, { manifest: manifestOf(result.index), address, before, change, signal });
+    await showFound(result, asked, { manifest: manifestOf(result.index), address, before, change, signal });
     const said = result.hits.length ? t("found", { n: result.hits.length, ms: Math.round(result.milliseconds?.total ?? 0) }) : t("nothing_found");
     const step = asked.ask && document.querySelector("#answer-body [data-waiting]")?.textContent;
     say([message, said, step].filter(Boolean).join(" "));
@@ -179,7 +178,8 @@ function start() {
   document.title = TITLE;
   say("");
   result = null;
-  showStart(manifestOf(byId("index").value), (question) => run({ ...fromForm(), question }));
+  const ask = (question) => run({ ...fromForm(), question });
+  load("./start.js").then(({ showStart }) => showStart(manifestOf(byId("index").value), ask), sayProblem);
 }
 
 async function loadIndexes() {
@@ -225,7 +225,7 @@ byId("expert").addEventListener("click", () => {
 byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean", true));
 byId("options-toggle").addEventListener("click", () => showOptions(byId("options").hidden));
 byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), keywords: null, skip: [] }) : start()));
-byId("open-marked").addEventListener("click", opening("./exports.js", ({ showMarked }) => showMarked()));
+byId("open-marked").addEventListener("click", opening("./marked_list.js", ({ showMarked }) => showMarked()));
 byId("open-history").addEventListener("click", opening("./history.js", ({ showHistory }) => showHistory((address) => run(fromAddress(address.slice(1))))));
 byId("open-record").addEventListener("click", opening("./record.js", ({ showRecord }) => showRecord(asked, (again, before, find) => run(again, { before, find }))));
 document.querySelectorAll("[data-show]").forEach((button) => button.addEventListener("click", () => { view(button.dataset.show); byId(button.dataset.show).focus(); }));

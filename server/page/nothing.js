@@ -7,11 +7,10 @@ const FILTERS = { year: "year", lang: "language", journal: "journal", incomplete
 
 /** Show why a search has no hits; `change(part)` runs it changed. */
 export function showNothing(result, asked, change) {
-  if (result.hits.length) return fill(byId("nothing"));
   const { unknown = [], other_language: others = [], without_filter: lifted = [] } = result.nothing_found ?? {};
   const near = unknown.filter((word) => word.near.length);
   const ask = (question, label) => h("button", { type: "button", lang: langOf(question), onclick: () => change({ question, keywords: null, skip: [] }) }, label ?? question);
-  return fill(byId("nothing"), h("div", { class: "box", "data-nothing": true },
+  fill(byId("nothing"), h("div", { class: "box", "data-nothing": true },
     h("p", {}, h("b", {}, t("nothing_found"))),
     unknown.length > 0 && h("p", {}, t("nothing_unknown"), " ", unknown.map(({ text }, place) => [place > 0 && ", ", h("q", { lang: langOf(text) }, text)])),
     near.length > 0 && h("p", {}, t("nothing_near"), " ", near.map(({ text, near: spelled }) => spelled.map((other) => [ask(asked.question.replace(text, other), other), " "]))),

@@ -3,7 +3,7 @@
 import { askForKey, openAccess, wantsKey } from "./access.js";
 import { call } from "./api.js";
 import { byId, fill, h } from "./dom.js";
-import { has, moment, number, t } from "./i18n.js";
+import { has, learn, moment, number, t } from "./i18n.js";
 import { openPreferences } from "./preferences.js";
 import { describe, say, sayProblem } from "./status.js";
 
@@ -89,5 +89,6 @@ async function show() {
 
 openPreferences();
 openAccess();
+await learn("operator");
 await show();
 setInterval(() => { if (!document.hidden) show(); }, EVERY_MS);

@@ -61,7 +61,7 @@ async def home(
             "asked": "asked" if q else "",
             "view": "answer" if ask else "results",
             "preloads": files.preloads(
-                "main.js", *(["columns.js"] if q else []), *(["answer.js"] if ask else [])
+                "main.js", "columns.js" if q else "start.js", *(["answer.js"] if q and ask else [])
             ),
             "without_script": without_script,
         },

@@ -41,10 +41,11 @@ def assert_still(page: Page) -> None:
     assert sum(shift[0] for shift in shifts) < MOST_SHIFT, shifts
 
 
+@pytest.mark.parametrize("path", ["/", address(ENGLISH)])
 @in_both_languages
-def test_the_first_view_is_light(reader, language):
-    page = opened(reader, "/", language=language)
-    expect(page.locator("#examples button")).to_have_count(3)
+def test_the_first_view_is_light(reader, language, path):
+    page = opened(reader, path, language=language)
+    expect(page.locator("#examples button, #hits > li").first).to_be_visible()
     page.wait_for_load_state("networkidle")
     sizes = dict(page.evaluate(SIZES))
     assert all(size > 0 for size in sizes.values())

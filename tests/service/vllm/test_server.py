@@ -47,7 +47,7 @@ def test_an_answer_comes_as_the_model_writes_it(server: Served, vllm: Running):
     assert found[-1].name == "done"
     assert found[-1].data["answer"]["written_by"] == MODEL
     assert {event.data["source"] for event in found if event.name == "keywords"} == {"model"}
-    standing = []
+    standing: list[int] = []
     for event in found:
         if event.name == "restart":
             standing = []

@@ -1,0 +1,44 @@
+// The dialog in which a reader types a key, or ends the session.
+
+import { ADDRESS, wantsKey } from "./access.js";
+import { call } from "./api.js";
+import { openDialog } from "./dialogs.js";
+import { byId, h } from "./dom.js";
+import { t } from "./i18n.js";
+import { describe } from "./status.js";
+
+/** Open it, once; `accepted` is called when a key is, `leave` ends the session. */
+export function openKeyDialog(session, { accepted, leave }) {
+  if (byId("dialogs").querySelector("[data-access]")) return;
+  const dialog = openDialog(t("access"), (close) => {
+    const problems = h("div", { "aria-live": "polite" });
+    const key = h("input", { id: "key", type: "password", autocomplete: "off", required: true, autofocus: true, spellcheck: "false" });
+    async function enter(event) {
+      event.preventDefault();
+      try {
+        await call(ADDRESS, { body: { key: key.value.trim() } });
+      } catch (error) {
+        problems.replaceChildren(describe(wantsKey(error) ? { code: "key-wrong" } : error));
+        key.select();
+        return;
+      }
+      close();
+      accepted();
+    }
+    const form = h("form", { onsubmit: enter },
+      h("p", {}, h("label", { for: "key" }, t("key"))),
+      h("div", { class: "row" }, key, h("button", { class: "primary" }, t("key_enter"))));
+    return [h("p", {}, t("key_about")), session?.signed_in && who(session), form, problems, session?.signed_in && out(problems)].filter(Boolean);
+  });
+  dialog.dataset.access = "";
+
+  function out(problems) {
+    const leaving = () => leave().catch((error) => problems.replaceChildren(describe(error)));
+    return h("div", { class: "row" }, h("button", { type: "button", onclick: leaving }, t("key_forget")));
+  }
+}
+
+function who({ label, key, expires }) {
+  const until = expires ? ` · ${t("key_until", { date: String(expires).slice(0, 10) })}` : "";
+  return h("p", { class: "quiet" }, t("key_of", { label: label ?? key }), until);
+}
