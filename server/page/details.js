@@ -2,6 +2,7 @@
 
 import { byId, fill, h } from "./dom.js";
 import { moment, t } from "./i18n.js";
+import { saidByServer } from "./said.js";
 
 /** Show how a result came about. */
 export function showDetails(result, manifest) {
@@ -22,5 +23,5 @@ export function showDetails(result, manifest) {
     h("h3", {}, t("details")),
     h("dl", { class: "pairs" }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     h("dl", { class: "pairs print-only" }, printed.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
-    notes.length > 0 && h("ul", { class: "notes" }, notes.map((note) => h("li", { lang: "en" }, note))));
+    notes.length > 0 && h("ul", { class: "notes" }, notes.map((note) => h("li", {}, saidByServer(note)))));
 }

@@ -2,6 +2,7 @@
 
 import { byId, fill, h } from "./dom.js";
 import { t } from "./i18n.js";
+import { saidByServer } from "./said.js";
 
 const SYNTAX = [
   ["a AND b", "both"], ["a OR b", "either"], ["a NOT b", "without"], ["a b", "side_by_side"], ["+a b", "must"],
@@ -35,7 +36,7 @@ export function showExpressionError(problem, expression) {
   byId("question").setAttribute("aria-invalid", "true");
   fill(byId("expression-error"),
     h("pre", {}, points.slice(0, start).join(""), h("mark", { "data-position": problem.position }, offending), points.slice(end).join("")),
-    h("p", { class: "error" }, t("expression_error", { word: offending }), " ", h("span", { lang: "en" }, problem.detail)));
+    h("p", { class: "error" }, t("expression_error", { word: offending }), " ", saidByServer(problem.detail)));
   const field = byId("question");
   const units = points.slice(0, start).join("").length;
   field.focus();

@@ -1,8 +1,9 @@
 // The interface's words, in the language that the page was served in.
 
 export const language = document.documentElement.lang;
-const load = async (name) => (await fetch(new URL(`words/${name}.json`, import.meta.url))).json();
-const words = await load(language);
+/** Return the words of a file. */
+export const wordsOf = async (name) => (await fetch(new URL(`words/${name}.json`, import.meta.url))).json();
+const words = await wordsOf(language);
 const numbers = new Intl.NumberFormat(language);
 const plurals = new Intl.PluralRules(language);
 
@@ -17,7 +18,7 @@ export function t(key, values = {}) {
 }
 
 /** Load more words, which not every page has use for. */
-export const learn = async (name) => Object.assign(words, await load(`${name}.${language}`));
+export const learn = async (name) => Object.assign(words, await wordsOf(`${name}.${language}`));
 
 export const has = (key) => key in words;
 export const number = (value, digits = 0) =>

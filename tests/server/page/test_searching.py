@@ -180,6 +180,8 @@ def test_an_expression_finds_papers_and_an_error_stands_under_its_word(reader, l
         "field => field.value.slice(field.selectionStart, field.selectionEnd)"
     )
     assert selected == "(battery"
+    said = {"ko": "닫는 괄호가 없습니다", "en": "this bracket is never closed"}[language]
+    expect(page.locator("#expression-error")).to_contain_text(said)
 
     page.locator("#question").fill("battery AND NOT sodium")
     expect(page.locator("#expression-error")).to_be_empty()

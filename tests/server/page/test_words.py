@@ -14,8 +14,8 @@ PLACE = re.compile(r"\{(\w+)")
 
 def words_of(language: str) -> dict[str, str]:
     words: dict[str, str] = {}
-    for file in (FOLDER / "words").glob(f"*{language}.json"):
-        words |= json.loads(file.read_text("utf-8"))
+    for name in ("", "answer.", "operator."):
+        words |= json.loads((FOLDER / "words" / f"{name}{language}.json").read_text("utf-8"))
     return words
 
 
