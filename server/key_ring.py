@@ -5,6 +5,7 @@ import os
 import secrets
 import time
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 from indexer.logs import get_logger
 from server.errors import KeysUnreadable
@@ -31,9 +32,14 @@ class KeyRing:
     damage must not bring a revoked key to life.
     """
 
-    def __init__(self, store: KeyStore) -> None:
-        """Read the store. KeysUnreadable where that is not possible."""
+    def __init__(self, store: KeyStore, needed_mark: Path | None = None) -> None:
+        """Read the store. KeysUnreadable where that is not possible.
+
+        `needed_mark` is a file that is made with the first sight of a store: a process that takes the place
+        of another, and never saw the store, goes by it.
+        """
         self.store = store
+        self._needed_mark = needed_mark
         self._kept = Kept()
         self._signature: Signature | None = None
         self._next_look = 0.0
@@ -99,6 +105,7 @@ class KeyRing:
         if at_once or now >= self._next_look:
             self._next_look = now + LOOKED_EVERY_S
             signature = self._look()
+            self._note_needed(signature)
             if signature != self._signature or self._trouble:
                 await self._read_again()
         if self._trouble and not (self._trouble.passing and now - self._troubled_since < PATIENCE_S):
@@ -123,7 +130,16 @@ class KeyRing:
         unsettled = signature is not None and time.time_ns() - signature[2] < UNSETTLED_NS
         self._signature = UNSETTLED if unsettled else signature
         self._kept, self._trouble = kept, None
-        self.needed = self.needed or signature is not None
+        self._note_needed(signature)
+
+    def _note_needed(self, signature: Signature | None) -> None:
+        """Learn whether keys are needed, and let the other processes know."""
+        mark = self._needed_mark
+        if self.needed:
+            return
+        self.needed = signature is not None or (mark is not None and mark.exists())
+        if self.needed and mark is not None:
+            mark.touch()
 
     def _look(self) -> Signature | None:
         try:

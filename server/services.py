@@ -19,7 +19,7 @@ from server.metrics import forget_ended_processes
 from server.open_indexes import OpenIndexes
 from server.rates import Buckets
 from server.settings import ServerSettings
-from server.shared_files import buckets_file
+from server.shared_files import buckets_file, keys_needed_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             sources.model,
             sources.stopping,
             Gate(server, buckets, has_model=sources.model is not None, has_cluster=has_cluster),
-            await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home)),
+            await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home), keys_needed_mark()),
             buckets,
             opened.enter_context(AuditLog(server.audit_file)),
         )

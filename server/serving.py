@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -16,9 +17,11 @@ from generator.request import Settings
 from indexer.settings import IndexerSettings
 from server.app import create_app
 from server.audit import AuditLog
+from server.key_ring import KeyRing
+from server.key_store import KeyStore
 from server.protection import require_protection
 from server.settings import ServerSettings
-from server.shared_files import shared_folder
+from server.shared_files import keys_needed_mark, shared_folder
 from server.stopping import SIGNALS
 from server.wire import BoundedProtocol
 from server.workers import Workers, stop_with_parent
@@ -43,7 +46,8 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         NotProtected: everybody could ask, and nobody has said that they may.
         OSError: the address cannot be listened at, or the audit log not be written.
     """
-    require_protection(server, IndexerSettings().home)
+    home = IndexerSettings().home
+    require_protection(server, home)
     with AuditLog(server.audit_file):  # told now rather than by each worker
         pass
     for name, value in server.model_dump(mode="json").items():
@@ -71,11 +75,17 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
         if server.workers > 1:
             with shared_folder():
+                _learn_whether_keys_are_needed(home)
                 workers = Workers(config, listener, server.stop_s)
                 workers.run()
             _leave(1 if workers.failed else 0)
         else:
             uvicorn.Server(config).run(sockets=[listener])
+
+
+def _learn_whether_keys_are_needed(home: Path) -> None:
+    """Note it for all workers, also those that start when the store has been lost."""
+    KeyRing(KeyStore(home), keys_needed_mark())
 
 
 def _allow_files() -> None:

@@ -23,5 +23,14 @@ def shared_folder() -> Iterator[None]:
 
 def buckets_file() -> Path | None:
     """Return where the buckets of calls lie; None for a process that is the only one."""
+    return _shared("buckets")
+
+
+def keys_needed_mark() -> Path | None:
+    """Return the file that stands for "there are keys, or were"; None for a process that is the only one."""
+    return _shared("keys-needed")
+
+
+def _shared(name: str) -> Path | None:
     folder = os.environ.get(FOLDER)
-    return Path(folder, "buckets") if folder else None
+    return Path(folder, name) if folder else None

@@ -9,10 +9,11 @@ import httpx
 
 from indexer.settings import IndexerSettings
 from indexer.store.engines import open_store
+from server.key_store import FILE
 from tests.generator.language_model import served as model_served
-from tests.generator.sample_index import ENGLISH, KOREAN
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.server.loading import Load, publish_edition
-from tests.server.running import children_of, serving
+from tests.server.running import children_of, serving, shrag
 from tests.server.test_stopping import ENDLESS, STREAMED, with_model
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -80,6 +81,31 @@ def test_a_killed_process_is_replaced_and_what_others_do_goes_on(sample_home, tm
             assert found.status_code == 200
             server.process.terminate()
             assert any('"code": "stopping"' in line for line in lines)
+
+
+def test_a_process_that_replaces_another_knows_that_keys_were_made(sample_home, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / NAME).symlink_to(sample_home / NAME)
+    with serving(home, tmp_path / "log", server__workers=2) as server:
+        assert listed(server.url) == 200
+        assert shrag(home, "keys", "create").returncode == 0
+        wait_until(lambda: listed(server.url) == 401, "closed by the first key")
+        (home / FILE).unlink()
+        before = set(children_of(server.process.pid))
+        for worker in before:
+            os.kill(worker, signal.SIGKILL)
+        wait_until(lambda: len(set(children_of(server.process.pid)) - before) == 2, "other processes")
+        wait_until(lambda: listed(server.url), "an answer")
+        assert {listed(server.url) for _ in range(10)} == {401}
+
+
+def listed(url):
+    """Ask for the indexes; return the status, 0 where nobody answers."""
+    try:
+        return httpx.get(f"{url}/api/v1/indexes", timeout=60).status_code
+    except httpx.TransportError:
+        return 0
 
 
 def sockets_of(process: int) -> int:
