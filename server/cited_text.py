@@ -16,8 +16,17 @@ from generator.quoting import DOUBTS, quoted
 from indexer.papers import language_of
 from server.addresses import known_by
 
-# What Markdown takes for a tag or a link of its own; `p < .05` stays as it is.
-TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# What Markdown takes for a tag or a link, a model for a mark of its own (`<|im_start|>`); `p < .05` stays.
+TAG = re.compile(r"<(?=[A-Za-z/!?|｜])")
+ENTITY = re.compile(r"&(?=#?\w+;)")  # a bracket or an address by another name
+# What chat programs make a link of where it stands bare: addresses, hosts, and mail. Some look for them when
+# backslashes are gone, so that none helps; in a code span nobody looks. Backslashes before would escape that.
+ADDRESS = re.compile(
+    r"(?<!\\)\\*(?:(?:(?:[a-z][a-z0-9+.-]{0,31}:)?//\w|www\.|(?:mailto|xmpp|tel):)\S+"
+    r"|[\w.+-]{1,64}@[\w-]{1,63}\.\S+"
+    r"|\b(?:[\w-]{1,63}\.){1,8}(?:com|net|org|edu|gov|mil|int|info|biz|pro|name|io|ai|app|dev|test)\b\S*)",
+    re.IGNORECASE,
+)
 WORDS = {
     "en": {
         "references": "References",
@@ -59,8 +68,12 @@ class Citation:
 
 
 def harmless(text: str) -> str:
-    """Return a text on one line that a chat shows as it is: no citation, image, link or tag of its own."""
-    return TAG.sub("< ", quoted(text))
+    """Return a text on one line that a chat shows as it is: no citation, image, link or tag of its own.
+
+    The renderers meant are those of CommonMark and of GitHub's Markdown, which links bare addresses.
+    """
+    text = ENTITY.sub("& ", TAG.sub("< ", quoted(text).replace("`", "'")))
+    return ADDRESS.sub(lambda found: f"`{found[0]}`", text)
 
 
 class CitedText:
