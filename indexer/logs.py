@@ -47,6 +47,11 @@ def log_to_standard_error(verbosity: int) -> None:
     root.propagate = False
 
 
+def verbosity() -> int:
+    """Return what `log_to_standard_error` was told; 0 where it was not called."""
+    return {logging.INFO: 1, logging.DEBUG: 2}.get(logging.getLogger(ROOT).level, 0)
+
+
 @contextmanager
 def request_id() -> Iterator[str]:
     """Bind an id to the lines of one request, if none is bound yet, as a server does."""

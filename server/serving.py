@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from generator.request import Settings
+from indexer.logs import log_to_standard_error, verbosity
 from indexer.settings import IndexerSettings
 from server.app import create_app
 from server.audit import AuditLog
@@ -29,12 +30,14 @@ from server.workers import Workers, stop_with_parent
 KEEP_ALIVE_S = 15
 MOST_FILES = 65_536
 STARTED_WITHIN_S = 60  # a worker that takes the place of another at SIGHUP
+VERBOSITY = "_SHRAG_SERVER_VERBOSITY"  # the variable by which workers are told what to log
 BACKLOG = 2_048  # connections that the system holds until they are taken up
 
 
 def make_app() -> FastAPI:
     """Make the application in a process of its own, from the environment that `serve` has left."""
-    stop_with_parent()
+    if stop_with_parent() and (told := os.environ.get(VERBOSITY)):
+        log_to_standard_error(int(told))
     return create_app(Settings.from_environment(), ServerSettings())
 
 
@@ -65,7 +68,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         server_header=False,
         access_log=False,
         ws="none",
-        log_level="warning",
+        log_level="error",  # what is milder, callers without a key can bring about
     )
     _allow_files()
     for number in SIGNALS:  # until uvicorn takes them, and again when it has stopped
@@ -74,6 +77,8 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         port = listener.getsockname()[1]
         listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
         if server.workers > 1:
+            if told := verbosity():
+                os.environ[VERBOSITY] = str(told)
             with shared_folder():
                 _learn_whether_keys_are_needed(home)
                 workers = Workers(config, listener, server.stop_s)

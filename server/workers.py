@@ -16,7 +16,7 @@ from server.stopping import CLOSED_WITHIN_S
 
 SHORTEST_LIFE_S = 5.0  # of a worker; one that ends sooner is not replaced before that is over
 
-log = logging.getLogger("uvicorn.error")
+log = logging.getLogger("uvicorn.workers")
 
 
 class Workers(Multiprocess):
@@ -67,14 +67,15 @@ class Workers(Multiprocess):
                 worker.process.join()
 
 
-def stop_with_parent() -> None:
-    """Stop this process, where it is a worker, when the one that started it ends in whatever way."""
+def stop_with_parent() -> bool:
+    """Tell whether this process is a worker; it stops when the one that started it ends in whatever way."""
     parent = multiprocessing.parent_process()
     if parent is None:
-        return
+        return False
 
     def watch() -> None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()
+    return True
