@@ -46,6 +46,7 @@ def create_app(settings: Settings, server: ServerSettings) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         generate_unique_id_function=operation_id,
     )
     add_handlers(app)

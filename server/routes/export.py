@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from indexer.errors import InvalidCall
+from retriever.errors import UnknownPaper
 from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
 from retriever.paper_records import records_of_hits, records_of_papers
@@ -21,6 +22,7 @@ from server.services import Services, Shared
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 
 MOST_PAPERS = 1_000
+MISSING = "X-Missing-Papers"  # how many of the ids the index does not hold
 FILES: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {export_named(name).media_type: {"schema": {"type": "string"}} for name in export_names()}
@@ -43,7 +45,8 @@ class ExportCall(SearchCall):
         tuple[str, ...],
         Field(
             max_length=MOST_PAPERS,
-            description="of papers, where no question is given; unknown ones are left out",
+            description="of papers, where no question is given; unknown ones are left out, "
+            f"and {MISSING} counts them",
             examples=[["SAMPLE-BAT-011", "SAMPLE-BAT-001"]],
         ),
     ] = ()
@@ -76,5 +79,9 @@ async def _export(request: Request, call: ExportCall, services: Services) -> Res
         return await records_of_hits(version, (await search(version, call.request(settings), settings)).hits)
 
     records = await while_connected(request, services, index.ask(of_version))
+    missing = len(set(call.ids)) - len(records) if call.ids else 0
+    if call.ids and not records:
+        raise UnknownPaper(f"the index {name} has none of these papers")
     written = await asyncio.to_thread(lambda: b"".join(export.encoded(records)))
-    return Response(written, media_type=export.media_type, headers=saved_as(f"{name}{export.extension}"))
+    headers = {**saved_as(f"{name}{export.extension}"), **({MISSING: str(missing)} if missing else {})}
+    return Response(written, media_type=export.media_type, headers=headers)

@@ -330,7 +330,15 @@ def test_nothing_at_an_address_is_a_problem_too(api, path):
 
 
 def test_an_address_with_a_slash_too_many_leads_nowhere_else(api):
-    assert api.get("/api/v1/search/?question=x", follow_redirects=False).status_code in {200, 307, 404}
+    for path in ("/api/v1/search/?question=x", "/page/%00", "/page/x", "/api/v1/search/"):
+        assert api.get(path, follow_redirects=False).status_code == 404
+
+
+def test_an_export_says_how_many_papers_are_not_there(api):
+    some = api.get("/api/v1/export", params={"format": "ris", "ids": ["SAMPLE-BAT-011", "nope", "no"]})
+    assert (some.status_code, some.headers["X-Missing-Papers"]) == (200, "2")
+    none = api.get("/api/v1/export", params={"format": "ris", "ids": ["nope"]})
+    assert_problem(none, 404, "unknown-paper")
 
 
 def test_head_tells_what_get_would_without_a_body(odd):
