@@ -2,7 +2,6 @@
 
 import { byId, fill, h } from "./dom.js";
 import { moment, t } from "./i18n.js";
-import { saidByServer } from "./said.js";
 
 /** Show how a result came about. */
 export function showDetails(result, manifest) {
@@ -23,5 +22,11 @@ export function showDetails(result, manifest) {
     h("h3", {}, t("details")),
     h("dl", { class: "pairs" }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     h("dl", { class: "pairs print-only" }, printed.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
-    notes.length > 0 && h("ul", { class: "notes" }, notes.map((note) => h("li", {}, saidByServer(note)))));
+    notes.length > 0 && noted(notes));
+}
+
+function noted(notes) {
+  const items = notes.map((note) => h("li", { lang: "en" }, note));
+  import("./said.js").then(({ saidByServer }) => items.forEach((item, place) => item.replaceChildren(saidByServer(notes[place]))), () => {});
+  return h("ul", { class: "notes" }, items);
 }
