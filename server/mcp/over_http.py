@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import INVALID_REQUEST
+from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
@@ -19,6 +20,24 @@ NO_BATCH = {
     "id": None,
     "error": {"code": INVALID_REQUEST, "message": "a body holds one message, not an array of messages"},
 }
+
+
+ODD_ID = {
+    "jsonrpc": "2.0",
+    "id": None,
+    "error": {"code": INVALID_REQUEST, "message": "the id of a request is a text or a whole number"},
+}
+
+
+def _has_odd_id(body: bytes) -> bool:
+    """Tell whether a message has an id that is none: the package takes it for a notification."""
+    try:
+        message = from_json(body)
+    except ValueError:
+        return False  # told by the package
+    if not isinstance(message, dict) or "method" not in message or "id" not in message:
+        return False
+    return isinstance(message["id"], bool) or not isinstance(message["id"], str | int)
 
 
 class State(TypedDict):
@@ -53,6 +72,9 @@ class McpEndpoint:
         body = await request.body()
         if body.lstrip()[:1] == b"[":
             await JSONResponse(NO_BATCH, 400)(scope, receive, send)
+            return
+        if _has_odd_id(body):
+            await JSONResponse(ODD_ID, 400)(scope, receive, send)
             return
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

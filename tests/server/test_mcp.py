@@ -322,6 +322,8 @@ def test_there_is_no_session_to_listen_to_or_to_end(served, method):
         (b'{"a":' * 100_000, 400),
         (json.dumps([message("tools/list")] * 3).encode(), 400),
         (b'"text"', 400),
+        (json.dumps(message("tools/list") | {"id": {"a": 1}}).encode(), 400),
+        (json.dumps(message("tools/list") | {"id": None}).encode(), 400),
         (b"\xff\xfe", 400),
         (json.dumps(message("tools/call", {"name": "x" * 1_100_000})).encode(), 413),
     ],
