@@ -12,6 +12,16 @@ from retriever.order.concepts import Concept
 from retriever.order.second_hop import Bridge
 from retriever.query_names import progressive_number
 
+MOST_AUTHORS = 20  # of a paper in a list; its own record has all
+
+
+def listed_authors(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `authors` as a list of papers shows them, and `author_count` where there are more."""
+    authors = record.get("authors")
+    if not isinstance(authors, list) or len(authors) <= MOST_AUTHORS:
+        return {"authors": authors}
+    return {"authors": authors[:MOST_AUTHORS], "author_count": len(authors)}
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -51,7 +61,7 @@ class Hit:
             "title_marks": [list(span) for span in self.title_marks],
             "year": self.passage.year,
             "journal": self.passage.journal or None,
-            "authors": self.paper.get("authors"),
+            **listed_authors(self.paper),
             "doi": self.paper.get("doi"),
             "lang": self.passage.lang,
             "snippet": self.snippet,

@@ -18,6 +18,7 @@ from indexer.schema import StoredPassage
 from indexer.untrusted import one_line
 from retriever.engines import EngineHit
 from retriever.errors import UnknownPaper, UnknownPassage
+from retriever.hits import listed_authors
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries import Exact, Filters, Term, or_query
 from retriever.term_statistics import term_statistics
@@ -56,9 +57,9 @@ class NamedPaper:
 
     def as_record(self) -> dict[str, Any]:
         """Return what a list shows as JSON."""
-        shown = {name: self.record[name] for name in ("lang", "authors", "journal") if name in self.record}
+        shown = {name: self.record[name] for name in ("lang", "journal") if name in self.record}
         record: dict[str, Any] = {"doc_id": self.doc_id, "title": self.title, "year": self.year}
-        record |= shown | {"score": self.score}
+        record |= shown | listed_authors(self.record) | {"score": self.score}
         return {name: value for name, value in record.items() if value is not None}
 
 

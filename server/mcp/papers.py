@@ -5,7 +5,20 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 # Of a paper's record, what goes with it as metadata; the rest is text, or of use to nobody here.
-KEPT = ("authors", "year", "journal", "publisher", "lang", "doi", "keywords", "cited_by_count")
+KEPT = (
+    *("authors", "author_count", "year", "journal"),
+    *("publisher", "lang", "doi", "keywords", "cited_by_count"),
+)
+    "authors",
+    "author_count",
+    "year",
+    "journal",
+    "publisher",
+    "lang",
+    "doi",
+    "keywords",
+    "cited_by_count",
+)
 
 
 class FoundPaper(BaseModel):

@@ -23,7 +23,8 @@ class ListedPaper(TypedDict):
     title: str
     year: NotRequired[int]
     lang: NotRequired[str]
-    authors: NotRequired[list[str]]
+    authors: NotRequired[Annotated[list[str], Field(description="20 at most")]]
+    author_count: NotRequired[Annotated[int, Field(description="where there are more")]]
     journal: NotRequired[str]
     score: NotRequired[float]
 

@@ -65,7 +65,8 @@ class Hit(TypedDict):
     year: NotRequired[int]
     journal: NotRequired[str]
     doi: NotRequired[str]
-    authors: NotRequired[list[str]]
+    authors: NotRequired[Annotated[list[str], Field(description="20 at most")]]
+    author_count: NotRequired[Annotated[int, Field(description="where there are more")]]
     lang: Annotated[Language, Field(description="of the passage")]
     snippet: str
     snippet_marks: list[Mark]

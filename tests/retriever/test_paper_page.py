@@ -3,6 +3,7 @@
 import pytest
 
 from indexer.settings import IndexerSettings
+from retriever.paper_page import NamedPaper
 
 pytest.register_assert_rewrite("tests.retriever.paper_page_contract")
 
@@ -12,3 +13,10 @@ from tests.retriever.paper_page_contract import *  # noqa: E402, F403 - its test
 @pytest.fixture(scope="module")
 def settings_for():
     return lambda home: IndexerSettings(home=home, workers=1)
+
+
+def test_a_list_names_twenty_authors_of_a_paper_and_says_how_many_there_are():
+    authors = [f"Author {number}" for number in range(10_000)]
+    listed = NamedPaper("crowd", {"title": "By many", "authors": authors}).as_record()
+    assert (listed["authors"], listed["author_count"]) == (authors[:20], 10_000)
+    assert "author_count" not in NamedPaper("few", {"authors": authors[:20]}).as_record()

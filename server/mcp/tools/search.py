@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from retriever.hits import listed_authors
 from retriever.search import MOST_CHARACTERS, search
 from server.mcp.papers import FoundPaper, metadata_of, paper_id
 from server.mcp.tool import Arguments, Desk, Given, Tool
@@ -53,7 +54,7 @@ async def _run(arguments: SearchArguments, desk: Desk) -> Given:
             title=hit.passage.title,
             url=desk.address(name, hit.doc_id, hit.passage_id),
             text=hit.snippet,
-            metadata=metadata_of(hit.paper),
+            metadata=metadata_of(hit.paper | listed_authors(hit.paper)),
         )
         for hit in found.hits
     ]
