@@ -24,6 +24,7 @@ from server.settings import ServerSettings
 HOST_COOKIE, PLAIN_COOKIE = "__Host-shrag", "shrag"  # the first by https: no other host can set it
 FORWARDED = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"})
 BEARER = re.compile(rb"bearer +([\x21-\x7e]+)\s*", re.IGNORECASE)
+SESSION_ENDED = "the session has ended; give the key again"
 WRONG_KEY = "the key is wrong, has expired or was revoked"
 
 
@@ -70,7 +71,7 @@ async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Ca
     """Return who asks; one without a scope where keys are needed and none was given.
 
     Raises:
-        Unauthorized: a key that opens nothing.
+        Unauthorized: a key or a session that opens nothing.
         BadRequest: several keys.
         KeysUnreadable: nobody can say.
     """
@@ -89,6 +90,8 @@ async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Ca
         key = await ring.find_session(credentials.session)
         if key is not None:
             return Caller.of(key, address, by_cookie=True)
+        if not settings.open:
+            raise Unauthorized(SESSION_ENDED)
     is_local = settings.only_local and is_loopback(address) and not _is_passed_on(scope)
     if settings.open:
         return Caller(address, ("read",), is_local=is_local)

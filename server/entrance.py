@@ -117,7 +117,7 @@ class Entrance:
         try:
             visit.caller = await caller_of(scope, services.keys, self._settings)
         except (Unauthorized, KeysUnreadable) as error:
-            if isinstance(error, Unauthorized):
+            if isinstance(error, Unauthorized) and (not is_open or path in AUDITED):
                 count_wrong_key(services, visit.caller)
             if not is_open:
                 raise

@@ -132,4 +132,6 @@ def test_a_flood_of_wrong_keys_is_refused(home, keys, tmp_path):
         statuses = {search(server, wrong).status_code for _ in range(40)}
 
         assert statuses == {401, 429}
+        assert 429 in {search(server, {"Cookie": "shrag=made-up"}).status_code for _ in range(40)}
+        assert httpx.get(f"{server.url}/", headers=wrong).status_code == 200
         assert search(server, {"Authorization": f"Bearer {keys[0]}"}).status_code == 200
