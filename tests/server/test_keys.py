@@ -251,6 +251,12 @@ def test_other_indexes_are_not_there_for_a_key_of_one(keyed):
     assert search(keyed, bearer(key), index=None).json()["index"] == "other"
     decomposed = httpx.get(f"{keyed.url}/api/v1/indexes/{NAME}", headers=bearer(key))
     assert decomposed.status_code == 404
+    for name in (NAME, "missing"):
+        for form in ({}, {"format": "ris"}):
+            asked = {"id": f"{name}/SAMPLE-BAT-011"} | form
+            told = httpx.get(f"{keyed.url}/unapi", params=asked, headers=bearer(key))
+            assert told.status_code == 404
+            assert told.json()["detail"] == f"there is no paper '{name}/SAMPLE-BAT-011'"
 
 
 def test_only_admin_keys_read_metrics(keyed):
