@@ -12,13 +12,13 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from generator.request import Settings
 from server import routes
-from server.description import Application, operation_id
-from server.entrance import Entrance
-from server.head_requests import AnswersHead
-from server.problems import add_handlers
+from server.api.description import Application, operation_id
+from server.problems.details import add_handlers
+from server.processes.stopping import told_to_stop
 from server.services import Services, open_services
 from server.settings import ServerSettings, listed
-from server.stopping import told_to_stop
+from server.transport.entrance import Entrance
+from server.transport.head_requests import AnswersHead
 
 
 class State(TypedDict):

@@ -11,15 +11,15 @@ from starlette.requests import HTTPConnection
 
 from generator.llm import LanguageModel
 from generator.request import Settings
-from server.audit import AuditLog
-from server.gate import Gate
-from server.key_ring import KeyRing
-from server.key_store import KeyStore
-from server.metrics import forget_ended_processes
-from server.open_indexes import OpenIndexes
-from server.rates import Buckets
+from server.access.key_ring import KeyRing
+from server.access.key_store import KeyStore
+from server.indexes.open_indexes import OpenIndexes
+from server.limits.gate import Gate
+from server.limits.rates import Buckets
+from server.monitoring.audit import AuditLog
+from server.monitoring.metrics import forget_ended_processes
+from server.processes.shared_files import buckets_file, keys_needed_mark
 from server.settings import ServerSettings
-from server.shared_files import buckets_file, keys_needed_mark
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 
 from indexer.settings import OptionalPath, plain_address
 from indexer.settings_sources import NAMED_FILE_ONLY, LayeredSettings
-from server.networks import is_loopback
+from server.access.networks import is_loopback
 
 PerMinute = Annotated[float, Field(ge=0, le=1_000_000)]
 Burst = Annotated[int, Field(ge=1, le=100_000)]

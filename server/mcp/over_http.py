@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from server.leaving import while_connected
 from server.mcp.protocol import Context, make_server
 from server.mcp.tool import Desk
+from server.transport.leaving import while_connected
 
 NO_BATCH = {
     "jsonrpc": "2.0",

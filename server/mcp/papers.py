@@ -9,16 +9,6 @@ KEPT = (
     *("authors", "author_count", "year", "journal"),
     *("publisher", "lang", "doi", "keywords", "cited_by_count"),
 )
-    "authors",
-    "author_count",
-    "year",
-    "journal",
-    "publisher",
-    "lang",
-    "doi",
-    "keywords",
-    "cited_by_count",
-)
 
 
 class FoundPaper(BaseModel):

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from server.mcp import tools
 from server.mcp.tool import AnyTool, Desk
-from server.problems import problem
+from server.problems.details import problem
 
 INSTRUCTIONS = (
     "Scholarly papers in Korean and English. `search` finds papers, `fetch` reads one, `ask` answers a "

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.requests import HTTPConnection
 
 from server.addresses import paper_address, public_address
-from server.gate import Work
+from server.limits.gate import Work
 from server.services import Services, Sources
 
 A = TypeVar("A", bound=BaseModel)

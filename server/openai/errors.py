@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from server.call_errors import call_error, unreadable_body
-from server.problems import problem_response
+from server.problems.call_errors import call_error, unreadable_body
+from server.problems.details import problem_response
 
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 STATUS = {422: 400}  # where OpenAI has another

@@ -17,12 +17,12 @@ from generator.llm import LanguageModel
 from generator.steps import StepEvent
 from retriever.search import check_question
 from server.addresses import paper_address, public_address
+from server.api.requests import AskCall
 from server.cited_text import Citation, CitedText
 from server.model_address import without_address
 from server.openai.calls import Asked
-from server.requests import AskCall
 from server.services import Services
-from server.streams import until
+from server.transport.streams import until
 
 
 @dataclass(frozen=True, slots=True)

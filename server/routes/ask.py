@@ -12,16 +12,16 @@ from generator.answer_events import AnswerEvent, stream_answer
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
 from retriever.index import OpenIndex
-from server.gate import Ask, AskStream
-from server.leaving import while_connected
+from server.api.requests import AskCall
+from server.api.shapes import Shaped
+from server.api.shapes.answers import AnswerResult
+from server.api.shapes.events import EVENT_SCHEMA
+from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
-from server.negotiation import EVENT_STREAM, StreamRoute
-from server.requests import AskCall
 from server.services import Services, Shared
-from server.shapes import Shaped
-from server.shapes.answers import AnswerResult
-from server.shapes.events import EVENT_SCHEMA
-from server.streams import numbered_events
+from server.transport.leaving import while_connected
+from server.transport.negotiation import EVENT_STREAM, StreamRoute
+from server.transport.streams import numbered_events
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
 whole = APIRouter(prefix="/api/v1", tags=["answer"])

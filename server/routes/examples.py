@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 
 from retriever.example_questions import example_questions
-from server.gate import Read
-from server.leaving import while_connected
-from server.requests import IndexName
+from server.api.requests import IndexName
+from server.api.shapes import Shaped
+from server.api.shapes.indexes import Examples
+from server.limits.gate import Read
 from server.services import Shared
-from server.shapes import Shaped
-from server.shapes.indexes import Examples
+from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
 

@@ -7,12 +7,12 @@ from pydantic import Field
 
 from retriever.explaining import explain
 from retriever.explanation_text import explanation_lines
-from server.gate import Search
-from server.leaving import while_connected
-from server.requests import QUESTION, SearchCall, with_examples
+from server.api.requests import QUESTION, SearchCall, with_examples
+from server.api.shapes import Shaped
+from server.api.shapes.searches import Explanation
+from server.limits.gate import Search
 from server.services import Services, Shared
-from server.shapes import Shaped
-from server.shapes.searches import Explanation
+from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 

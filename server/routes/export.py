@@ -13,11 +13,11 @@ from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
 from retriever.paper_records import records_of_hits, records_of_papers
 from retriever.search import search
-from server.attachments import saved_as
-from server.gate import Search
-from server.leaving import while_connected
-from server.requests import QUESTION, SearchCall, described, with_examples
+from server.api.requests import QUESTION, SearchCall, described, with_examples
+from server.limits.gate import Search
 from server.services import Services, Shared
+from server.transport.attachments import saved_as
+from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 

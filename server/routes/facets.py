@@ -6,12 +6,12 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from retriever.facets import facets
-from server.gate import Search
-from server.leaving import while_connected
-from server.requests import QUESTION, SearchCall, with_examples
+from server.api.requests import QUESTION, SearchCall, with_examples
+from server.api.shapes import Shaped
+from server.api.shapes.searches import Facets
+from server.limits.gate import Search
 from server.services import Services, Shared
-from server.shapes import Shaped
-from server.shapes.searches import Facets
+from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 

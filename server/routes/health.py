@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 
+from server.api.shapes import Shaped
+from server.api.shapes.operation import Alive, Ready
 from server.errors import NothingOpens, Starting, Stopping
-from server.problems import code_of
+from server.problems.details import code_of
+from server.processes.stopping import STOPPING
 from server.services import Shared
-from server.shapes import Shaped
-from server.shapes.operation import Alive, Ready
-from server.stopping import STOPPING
 
 router = APIRouter(tags=["operation"])
 

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Path
 from indexer.console import as_record, describe_vectors
 from indexer.errors import IndexerError
 from indexer.manifest import Manifest
-from server.gate import Read
-from server.problems import problem
+from server.api.shapes import Shaped
+from server.api.shapes.indexes import Index, Indexes
+from server.limits.gate import Read
+from server.problems.details import problem
 from server.services import Services, Shared
-from server.shapes import Shaped
-from server.shapes.indexes import Index, Indexes
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from server import metrics
-from server.gate import Admin
+from server.limits.gate import Admin
+from server.monitoring import metrics
 from server.services import Shared
 
 router = APIRouter(tags=["operation"])

@@ -5,15 +5,15 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.gate import Read
-from server.leaving import while_connected
-from server.negotiation import EVENT_STREAM
+from server.limits.gate import Read
 from server.openai.calls import ChatCall, asked_by
 from server.openai.completions import Completion, CompletionStream
 from server.openai.errors import CallRefused, ErrorBody, OpenAIRoute
 from server.openai.models import model, models, require_model
 from server.openai.pieces import pieces_of
 from server.services import Shared
+from server.transport.leaving import while_connected
+from server.transport.negotiation import EVENT_STREAM
 
 router = APIRouter(
     prefix="/v1",

@@ -10,11 +10,11 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from server.call_errors import call_error
-from server.markup import Markup, element, html
-from server.page_files import page_files
-from server.problems import PROBLEMS, problem
-from server.reader import Reader
+from server.html.markup import Markup, element, html
+from server.html.page_files import page_files
+from server.html.reader import Reader
+from server.problems.call_errors import call_error
+from server.problems.details import PROBLEMS, problem
 
 
 class PageRoute(APIRoute):

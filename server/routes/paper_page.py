@@ -11,15 +11,15 @@ from retriever.errors import BadFilter
 from retriever.exports import export_named, export_names
 from retriever.paper_page import paper_page
 from retriever.paper_records import records_of_papers
-from server.gate import Read
-from server.leaving import while_connected
-from server.markup import Markup, element
-from server.page_files import page_files
-from server.paper_html import paper_body, paper_head
-from server.problems import PROBLEMS, problem
-from server.reader import Reader
+from server.html.markup import Markup, element
+from server.html.page_files import page_files
+from server.html.paper_html import paper_body, paper_head
+from server.html.reader import Reader
+from server.limits.gate import Read
+from server.problems.details import PROBLEMS, problem
 from server.routes.page import failed_page, page_in, script
 from server.services import Services, Shared
+from server.transport.leaving import while_connected
 
 router = APIRouter(include_in_schema=False)
 

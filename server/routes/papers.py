@@ -6,12 +6,12 @@ from fastapi import APIRouter, Path, Query, Request
 
 from retriever.paper_page import paper_page
 from retriever.paper_page import passage as passage_with_paper
-from server.gate import Read
-from server.leaving import while_connected
-from server.requests import IndexName
+from server.api.requests import IndexName
+from server.api.shapes import Shaped
+from server.api.shapes.papers import Paper, PassageOfPaper
+from server.limits.gate import Read
 from server.services import Shared
-from server.shapes import Shaped
-from server.shapes.papers import Paper, PassageOfPaper
+from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 

@@ -9,14 +9,14 @@ from pydantic import BaseModel, Field
 from retriever.embedded_metadata import coins
 from retriever.search import MOST_CHARACTERS
 from server.addresses import paper_address
-from server.gate import Search
-from server.markup import Markup, element, html
-from server.page_files import page_files
-from server.paper_html import Words, byline, lang_of
-from server.reader import Reader
-from server.requests import MOST_HITS, SearchCall
+from server.api.requests import MOST_HITS, SearchCall
+from server.html.markup import Markup, element, html
+from server.html.page_files import page_files
+from server.html.paper_html import Words, byline, lang_of
+from server.html.reader import Reader
+from server.indexes.searching import searched
+from server.limits.gate import Search
 from server.routes.page import PageRoute, page_in, script
-from server.searching import searched
 from server.services import Shared
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)

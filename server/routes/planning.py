@@ -6,12 +6,12 @@ from fastapi import APIRouter, Request
 
 from retriever.planning import plan_search
 from retriever.search import Stage
-from server.gate import Search
-from server.leaving import while_connected
-from server.requests import SearchCall
+from server.api.requests import SearchCall
+from server.api.shapes import Shaped
+from server.api.shapes.searches import ChosenKeywords, PlannedSearch
+from server.limits.gate import Search
 from server.services import Services, Shared
-from server.shapes import Shaped
-from server.shapes.searches import ChosenKeywords, PlannedSearch
+from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 

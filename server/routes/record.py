@@ -10,14 +10,14 @@ from retriever.errors import BadFilter
 from retriever.rerun import compare
 from retriever.search_record import SearchRecord, search_record
 from retriever.search_record_files import as_json, as_report
-from server.attachments import saved_as
-from server.gate import Search
-from server.requests import MOST_HITS, QUESTION, SearchCall
+from server.api.requests import MOST_HITS, QUESTION, SearchCall
+from server.api.shapes import Shaped
+from server.api.shapes.searches import Rerun
+from server.indexes.searching import searched
+from server.limits.gate import Search
 from server.routes.search import found
-from server.searching import searched
 from server.services import Shared
-from server.shapes import Shaped
-from server.shapes.searches import Rerun
+from server.transport.attachments import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 

@@ -9,13 +9,13 @@ from retriever.embedded_metadata import coins
 from retriever.hits import SearchResult as Found
 from retriever.nothing_found import nothing_found
 from retriever.request import SearchRequest
-from server.gate import Search
-from server.leaving import while_connected
-from server.requests import SearchCall
-from server.searching import searched
+from server.api.requests import SearchCall
+from server.api.shapes import Shaped
+from server.api.shapes.searches import SearchResult
+from server.indexes.searching import searched
+from server.limits.gate import Search
 from server.services import Services, Shared
-from server.shapes import Shaped
-from server.shapes.searches import SearchResult
+from server.transport.leaving import while_connected
 
 FOUND = Annotated[dict[str, Any], Shaped(SearchResult)]
 

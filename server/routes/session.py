@@ -6,14 +6,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from server.authentication import HOST_COOKIE, PLAIN_COOKIE, WRONG_KEY, cookie_name, credentials_of
-from server.callers import Caller, visit_of
-from server.entrance import count_wrong_key
+from server.access.authentication import HOST_COOKIE, PLAIN_COOKIE, WRONG_KEY, cookie_name, credentials_of
+from server.access.callers import Caller, visit_of
+from server.api.shapes import Shaped
+from server.api.shapes.operation import Session
 from server.errors import TooOften, Unauthorized
-from server.rates import Rate
+from server.limits.rates import Rate
 from server.services import Services, Shared
-from server.shapes import Shaped
-from server.shapes.operation import Session
+from server.transport.entrance import count_wrong_key
 
 router = APIRouter(prefix="/api/v1", tags=["session"])
 

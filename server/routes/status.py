@@ -15,12 +15,12 @@ from indexer.settings import IndexerSettings
 from indexer.store.build_folder import COMMITTED, PLAN
 from indexer.store.engines import index_names, open_store
 from indexer.versions import installed_version
-from server.gate import Admin
-from server.key_store import KeyStore
-from server.metrics import stage_times, under_way
+from server.access.key_store import KeyStore
+from server.api.shapes import Shaped
+from server.api.shapes.operation import Status
+from server.limits.gate import Admin
+from server.monitoring.metrics import stage_times, under_way
 from server.services import Shared
-from server.shapes import Shaped
-from server.shapes.operation import Status
 
 router = APIRouter(prefix="/api/v1", tags=["operation"])
 

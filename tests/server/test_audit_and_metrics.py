@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from retriever.hits import SearchResult
-from server.audit import AuditLog
-from server.metrics import observe
+from server.monitoring.audit import AuditLog
+from server.monitoring.metrics import observe
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.indexer.corpora import ROOT, environment_of
 from tests.server.running import serving, shrag
@@ -95,7 +95,7 @@ def test_a_rotated_audit_log_is_opened_anew(tmp_path):
 
 def test_processes_add_whole_lines_to_one_audit_log(tmp_path):
     script = (
-        "import sys; from pathlib import Path; from server.audit import AuditLog\n"
+        "import sys; from pathlib import Path; from server.monitoring.audit import AuditLog\n"
         "with AuditLog(Path(sys.argv[1])) as log:\n"
         "    for n in range(500): log.write({'n': n, 'text': '가' * 2000})\n"
     )

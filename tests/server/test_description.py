@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
+from server.api.shapes.events import EVENTS
 from server.app import create_app
-from server.problems import CODES, PROBLEMS
+from server.problems.details import CODES, PROBLEMS
 from server.settings import ServerSettings
-from server.shapes.events import EVENTS
 from tests.generator.sample_index import ENGLISH, settings_of
 from tests.indexer.corpora import ROOT
 from tests.server.running import shrag

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
+from server.access.key_store import FILE, MOST_SESSIONS, KeyStore, Session
+from server.access.keys import digest_of, make_key, opens
 from server.errors import KeysUnreadable
-from server.key_store import FILE, MOST_SESSIONS, KeyStore, Session
-from server.keys import digest_of, make_key, opens
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.indexer.corpora import ROOT, build, environment_of
 from tests.server.running import serving, shrag, wait_for

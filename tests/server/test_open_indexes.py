@@ -15,10 +15,10 @@ from indexer.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
+from server.access.key_store import FILE
 from server.app import create_app
 from server.errors import Stopping
-from server.kept_indexes import KeptIndexes
-from server.key_store import FILE
+from server.indexes.kept_indexes import KeptIndexes
 from server.settings import ServerSettings
 from tests.generator.sample_index import settings_of
 from tests.indexer.corpora import edit_manifest
@@ -197,7 +197,7 @@ def test_a_server_is_ready_without_an_index_that_cannot_be_opened_and_says_why(s
 
 
 def test_a_server_that_can_open_none_of_its_indexes_is_not_ready_until_it_can(settings, monkeypatch):
-    monkeypatch.setattr("server.open_indexes.LOOKED_EVERY_S", 0.1)
+    monkeypatch.setattr("server.indexes.open_indexes.LOOKED_EVERY_S", 0.1)
     files = [FolderStore(settings.home, name).version_path(1) / "manifest.json" for name in NAMES]
     whole = [file.read_bytes() for file in files]
     for file in files:

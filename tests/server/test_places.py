@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from server.errors import TooBusy
-from server.places import Places
+from server.limits.places import Places
 
 
 class Work:

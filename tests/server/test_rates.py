@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from server.rates import ENTRY, SIZE, Buckets, Rate
+from server.limits.rates import ENTRY, SIZE, Buckets, Rate
 from tests.indexer.corpora import ROOT, environment_of
 
 
@@ -80,7 +80,7 @@ def test_a_damaged_number_closes_a_bucket_for_no_longer_than_it_takes_to_fill(tm
 
 def test_processes_share_a_bucket(tmp_path):
     script = (
-        "import json, sys; from pathlib import Path; from server.rates import Buckets, Rate\n"
+        "import json, sys; from pathlib import Path; from server.limits.rates import Buckets, Rate\n"
         "with Buckets(Path(sys.argv[1])) as b:\n"
         "    print(json.dumps(sum(b.take('a', Rate(0.001, 500)).allowed for _ in range(1000))))\n"
     )

@@ -9,7 +9,7 @@ import httpx
 
 from indexer.settings import IndexerSettings
 from indexer.store.engines import open_store
-from server.key_store import FILE
+from server.access.key_store import FILE
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.server.loading import Load, publish_edition

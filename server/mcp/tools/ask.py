@@ -6,11 +6,11 @@ from pydantic import BaseModel, Field
 
 from generator.pipeline import answer_question
 from retriever.search import MOST_CHARACTERS
+from server.api.requests import AskCall
 from server.cited_text import CitedText
 from server.mcp.papers import paper_id
 from server.mcp.tool import Arguments, Desk, Given, Tool
 from server.model_address import without_address
-from server.requests import AskCall
 
 
 class AskArguments(Arguments):

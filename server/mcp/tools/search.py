@@ -6,9 +6,9 @@ from pydantic import BaseModel, Field
 
 from retriever.hits import listed_authors
 from retriever.search import MOST_CHARACTERS, search
+from server.api.requests import SearchCall
 from server.mcp.papers import FoundPaper, metadata_of, paper_id
 from server.mcp.tool import Arguments, Desk, Given, Tool
-from server.requests import SearchCall
 
 MOST_RESULTS = 100  # a model reads them all
 

@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.markup import element, html
-from server.page_files import page_files
-from server.paper_html import paper_body, paper_head
+from server.html.markup import element, html
+from server.html.page_files import page_files
+from server.html.paper_html import paper_body, paper_head
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>' {{base}} &lt;"
 WORDS = page_files().words["ko"]

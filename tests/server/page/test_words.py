@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from server.page_files import FOLDER, LANGUAGES, page_files
-from server.reader import accepted_language
+from server.html.page_files import FOLDER, LANGUAGES, page_files
+from server.html.reader import accepted_language
 
 SAID = re.compile(r'\bt\("([^"]+)"')
 PLACE = re.compile(r"\{(\w+)")

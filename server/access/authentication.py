@@ -1,0 +1,105 @@
+"""Which caller a request is of: by its key, or by the page's session.
+
+| keys | without a key | with one |
+|---|---|---|
+| none were ever made, or `--open` | reads | what the key allows |
+| there is a store of them | nothing but the page's files and whether the server lives | what the key allows |
+
+Where none were ever made, who asks from this machine is its operator, and may also administer; not where a
+proxy or another name is set, as others then ask by way of this machine, nor by HTTP/1.0, which proxies speak.
+"""
+
+import re
+from dataclasses import dataclass
+
+from starlette.types import Scope
+
+from server.access.callers import Caller
+from server.access.key_ring import KeyRing
+from server.access.keys import PREFIX, SCOPES
+from server.access.networks import is_loopback
+from server.errors import BadRequest, Unauthorized
+from server.settings import ServerSettings
+
+HOST_COOKIE, PLAIN_COOKIE = "__Host-shrag", "shrag"  # the first by https: no other host can set it
+FORWARDED = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"})
+BEARER = re.compile(rb"bearer +([\x21-\x7e]+)\s*", re.IGNORECASE)
+SESSION_ENDED = "the session has ended; give the key again"
+WRONG_KEY = "the key is wrong, has expired or was revoked"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a request brings to say who asks."""
+
+    key: str | None = None
+    session: str | None = None
+
+
+def cookie_name(scope: Scope, settings: ServerSettings) -> str:
+    """Return what the page's cookie is called: it depends on whether the browser speaks https."""
+    return HOST_COOKIE if scope["scheme"] == "https" or settings.behind_https else PLAIN_COOKIE
+
+
+def credentials_of(headers: list[tuple[bytes, bytes]], cookie: str) -> Credentials:
+    """Read `Authorization: Bearer`, `X-API-Key` and the cookie of a name; other schemes are somebody else's.
+
+    Raises:
+        BadRequest: they name several keys.
+    """
+    keys = set()
+    session = None
+    for name, value in headers:
+        if name == b"authorization" and (found := BEARER.fullmatch(value.strip())):
+            keys.add(found[1])
+        elif name == b"x-api-key" and value.strip():
+            keys.add(value.strip())
+        elif name == b"cookie":
+            session = _session_in(value, cookie) or session
+    if len(keys) > 1:
+        raise BadRequest("the headers name several keys", place="header")
+    return Credentials(keys.pop().decode("latin-1") if keys else None, session)
+
+
+def _session_in(cookies: bytes, name: str) -> str | None:
+    given = dict(pair.strip().split(b"=", 1) for pair in cookies.split(b";") if b"=" in pair)
+    token = given.get(name.encode())
+    return token.decode("latin-1") if token else None
+
+
+async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Caller:
+    """Return who asks; one without a scope where keys are needed and none was given.
+
+    Raises:
+        Unauthorized: a key or a session that opens nothing.
+        BadRequest: several keys.
+        KeysUnreadable: nobody can say.
+    """
+    address = (scope.get("client") or ("", 0))[0]
+    credentials = credentials_of(scope["headers"], cookie_name(scope, settings))
+    needed = await ring.are_needed()
+    given = credentials.key
+    if given is not None and settings.open and not given.startswith(PREFIX):
+        given = None  # a placeholder of a program that always sends one
+    if needed and given is not None:
+        key = await ring.find(given)
+        if key is None:
+            raise Unauthorized(WRONG_KEY)
+        return Caller.of(key, address)
+    if needed and credentials.session is not None:
+        key = await ring.find_session(credentials.session)
+        if key is not None:
+            return Caller.of(key, address, by_cookie=True)
+        if not settings.open:
+            raise Unauthorized(SESSION_ENDED)
+    is_local = settings.only_local and is_loopback(address) and not _is_passed_on(scope)
+    if settings.open:
+        return Caller(address, ("read",), is_local=is_local)
+    if needed:
+        return Caller(address, is_local=is_local)
+    return Caller(address, SCOPES if is_local else ("read",), is_local=is_local)
+
+
+def _is_passed_on(scope: Scope) -> bool:
+    """Tell whether a proxy sends this, as far as that shows: some say so, some speak HTTP/1.0."""
+    return scope["http_version"] == "1.0" or any(name in FORWARDED for name, _ in scope["headers"])

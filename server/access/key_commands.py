@@ -1,0 +1,98 @@
+"""The commands of keys: `keys create`, `list`, `revoke`."""
+
+from datetime import UTC, datetime
+
+import click
+
+from indexer.columns import table
+from indexer.errors import InvalidCall
+from indexer.options import json_option
+from indexer.settings import IndexerSettings
+from indexer.store.build_folder import NAME
+from indexer.terminal import echo, echo_json, echo_lines
+from server.access.key_store import KeyStore
+from server.access.keys import SCOPES, Key, Scope, end_of, make_key
+
+
+@click.group()
+def keys() -> None:
+    """Make keys for callers of the server, list them, end them."""
+
+
+@keys.command()
+@click.option("--label", default="", help="Whose it is, as lists and the audit log name it.")
+@click.option(
+    "--scope", type=click.Choice(SCOPES), default="read", show_default=True, help="admin also reads."
+)
+@click.option(
+    "--index", "indexes", multiple=True, metavar="NAME", help="Open this index alone; several times."
+)
+@click.option("--expires", metavar="90d|DATE", help="After so many days, or at the end of a day (UTC).")
+@json_option
+def create(label: str, scope: Scope, indexes: tuple[str, ...], expires: str | None, as_json: bool) -> None:
+    """Make a key and show it on standard output, this once."""
+    now = datetime.now(UTC)
+    for name in indexes:
+        if not NAME.fullmatch(name):
+            raise InvalidCall(f"{name!r} cannot name an index")
+    if scope == "admin" and indexes:
+        raise InvalidCall("a key of the scope admin opens all indexes", remedy="leave --index out")
+    text, key = make_key(
+        label, scope, tuple(dict.fromkeys(indexes)), end_of(expires, now) if expires else None
+    )
+    _store().add(key)
+    if as_json:
+        echo_json({"key": text} | key.as_record(now))
+        return
+    echo(text)
+    echo(f"key {key.id}: {_described(key)}. It is not shown again.", err=True)
+
+
+@keys.command("list")
+@json_option
+def list_command(as_json: bool) -> None:
+    """List the keys, also those that have ended."""
+    now = datetime.now(UTC)
+    kept = _store().read().keys.values()
+    if as_json:
+        echo_json({"keys": [key.as_record(now) for key in kept]})
+        return
+    if not kept:
+        echo("no keys yet; make one with: shrag keys create")
+        return
+    rows = [("id", "label", "scope", "indexes", "created", "expires", "last used", "state")]
+    rows += [
+        (
+            *(key.id, key.label, key.scope, ", ".join(key.indexes) or "all"),
+            *(_day(key.created), _day(key.expires) or "never", str(key.last_used or "never"), key.state(now)),
+        )
+        for key in kept
+    ]
+    echo_lines(table(rows))
+
+
+@keys.command()
+@click.argument("key_id", metavar="ID")
+@json_option
+def revoke(key_id: str, as_json: bool) -> None:
+    """End a key, in running servers too."""
+    now = datetime.now(UTC)
+    key = _store().revoke(key_id, now)
+    if as_json:
+        echo_json(key.as_record(now))
+    else:
+        echo(f"key {key.id} opens nothing any more")
+
+
+def _store() -> KeyStore:
+    return KeyStore(IndexerSettings().home)
+
+
+def _described(key: Key) -> str:
+    """Say what a key opens, and how long."""
+    opened = ", ".join(key.indexes) or "all indexes"
+    return f"{key.scope}, {opened}, " + (f"until {_day(key.expires)}" if key.expires else "for ever")
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.date().isoformat() if moment else ""

@@ -1,0 +1,225 @@
+"""Where keys are kept: one SQLite file of the home folder, which processes share.
+
+It lies at HOME/.keys.sqlite, a name that no index can have, readable by its owner alone. It holds hashes of
+keys and of the page's sessions, never what they are hashes of. Changes are transactions, so a kill leaves the
+old state or the new one; a journal that it leaves is rolled back by whoever reads next.
+"""
+
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from indexer.durable import cause_of
+from server.access.keys import SCOPES, Key
+from server.errors import KeysUnreadable, UnknownKey
+
+FILE = ".keys.sqlite"
+FORMAT = 1
+MOST_SESSIONS = 20  # of a key
+WAIT_S = 5.0  # for another process that is writing
+TABLES = """
+    CREATE TABLE keys (
+        id TEXT PRIMARY KEY, digest BLOB NOT NULL, label TEXT NOT NULL, scope TEXT NOT NULL,
+        indexes TEXT NOT NULL, created TEXT NOT NULL, expires TEXT, revoked TEXT, last_used TEXT
+    ) STRICT;
+    CREATE TABLE sessions (
+        digest BLOB PRIMARY KEY, key_id TEXT NOT NULL REFERENCES keys (id), expires TEXT NOT NULL
+    ) STRICT;
+"""
+DAMAGED = "put a copy of it back, or move it away and make new keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A reader who gave a key to the page."""
+
+    key_id: str
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the store holds at a moment: keys by id, sessions by hash."""
+
+    keys: Mapping[str, Key] = field(default_factory=dict)
+    sessions: Mapping[bytes, Session] = field(default_factory=dict)
+
+
+class KeyStore:
+    """The keys of a home folder; each call opens the file, and closes it."""
+
+    def __init__(self, home: Path) -> None:
+        """Name the file; it is made with the first key."""
+        self.path = home / FILE
+
+    def read(self) -> Kept:
+        """Read everything; nothing where there is no store.
+
+        Raises:
+            KeysUnreadable: it is damaged, locked for long, or may not be read.
+        """
+        if not os.path.lexists(self.path):
+            return Kept()
+        with self._opened() as database:
+            keys = [_key(row) for row in database.execute("SELECT * FROM keys ORDER BY created, id")]
+            sessions = {
+                digest: Session(key_id, datetime.fromisoformat(expires))
+                for digest, key_id, expires in database.execute(
+                    "SELECT digest, key_id, expires FROM sessions"
+                )
+            }
+        return Kept({key.id: key for key in keys}, sessions)
+
+    def add(self, key: Key) -> None:
+        """Keep a key. Raises as `read`."""
+        self._make()
+        row = (
+            *(key.id, key.digest, key.label, key.scope, json.dumps(key.indexes, ensure_ascii=False)),
+            *(key.created.isoformat(), key.expires and key.expires.isoformat()),
+        )
+        with self._changing() as database:
+            columns = "id, digest, label, scope, indexes, created, expires"
+            database.execute(f"INSERT INTO keys ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+
+    def revoke(self, key_id: str, now: datetime) -> Key:
+        """End a key and its sessions; one that is revoked already stays so.
+
+        Raises:
+            UnknownKey: there is none of that id.
+        """
+        key = self.read().keys.get(key_id)
+        if key is None:
+            raise UnknownKey(f"no key has the id {key_id!r}", remedy="see which there are: shrag keys list")
+        with self._changing() as database:
+            database.execute(
+                "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (now.isoformat(), key_id)
+            )
+            database.execute("DELETE FROM sessions WHERE key_id = ?", (key_id,))
+        return self.read().keys[key_id]
+
+    def note_use(self, key_id: str, day: date) -> None:
+        """Note on which day a key was used last."""
+        with self._changing() as database:
+            database.execute("UPDATE keys SET last_used = ? WHERE id = ?", (day.isoformat(), key_id))
+
+    def begin_session(self, digest: bytes, session: Session) -> None:
+        """Keep a session; those that have ended go, and of its key's the oldest that are too many."""
+        now = datetime.now(UTC).isoformat()
+        with self._changing() as database:
+            database.execute("DELETE FROM sessions WHERE expires < ?", (now,))
+            database.execute(
+                "INSERT INTO sessions VALUES (?, ?, ?)", (digest, session.key_id, session.expires.isoformat())
+            )
+            database.execute(
+                "DELETE FROM sessions WHERE key_id = ?1 AND rowid NOT IN "
+                "(SELECT rowid FROM sessions WHERE key_id = ?1 ORDER BY rowid DESC LIMIT ?2)",
+                (session.key_id, MOST_SESSIONS),
+            )
+
+    def end_session(self, digest: bytes) -> None:
+        """Forget a session."""
+        with self._changing() as database:
+            database.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
+
+    def _make(self) -> None:
+        """Make the file where there is none, as the owner of the home folder would."""
+        with self._naming_the_file():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+                try:
+                    if os.geteuid() == 0:
+                        of = self.path.parent.stat()
+                        os.fchown(descriptor, of.st_uid, of.st_gid)
+                finally:
+                    os.close(descriptor)
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with self._opened() as database:
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+            except BaseException:
+                database.rollback()
+                raise
+            database.commit()
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        with self._naming_the_file():
+            if not stat.S_ISREG(self.path.lstat().st_mode):
+                raise KeysUnreadable(f"{self.path} is no regular file", remedy=DAMAGED)
+            database = sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?mode=rw", uri=True, timeout=WAIT_S, isolation_level=None
+            )
+            with closing(database):
+                database.execute("PRAGMA synchronous = FULL")
+                database.execute("PRAGMA trusted_schema = OFF")
+                self._prepare(database)
+                yield database
+
+    def _prepare(self, database: sqlite3.Connection) -> None:
+        """Make the tables of a new file; refuse those of another version."""
+        if self._format(database) == FORMAT:
+            return
+        database.execute("BEGIN IMMEDIATE")
+        found = self._format(database)
+        if found == 0 and not database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            for statement in TABLES.split(";")[:-1]:
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {FORMAT}")
+        elif found != FORMAT:
+            raise KeysUnreadable(
+                f"{self.path} has the format {found}, this version reads {FORMAT}", remedy=DAMAGED
+            )
+        database.commit()
+
+    @staticmethod
+    def _format(database: sqlite3.Connection) -> int:
+        return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+    @contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        """Say of which file an error is, and what mends it."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+                raise KeysUnreadable(
+                    f"{self.path} is being written to by another process", remedy="try again", passing=True
+                ) from error
+            raise KeysUnreadable(f"{self.path} cannot be used ({error})", remedy=DAMAGED) from error
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise KeysUnreadable(f"{self.path} is damaged ({error})", remedy=DAMAGED) from error
+        except OSError as error:
+            raise KeysUnreadable(f"{self.path} cannot be used ({cause_of(error)})") from error
+
+
+def _key(row: tuple[object, ...]) -> Key:
+    """Make a key of a row; ValueError or TypeError where it is none."""
+    key_id, digest, label, scope, indexes, created, expires, revoked, last_used = row
+    names = json.loads(str(indexes))
+    if scope not in SCOPES or not isinstance(digest, bytes) or not isinstance(names, list):
+        raise ValueError(f"the key {key_id} is none")
+    return Key(
+        str(key_id),
+        digest,
+        str(label),
+        scope,
+        tuple(map(str, names)),
+        datetime.fromisoformat(str(created)),
+        _time(expires),
+        _time(revoked),
+        date.fromisoformat(str(last_used)) if last_used else None,
+    )
+
+
+def _time(text: object) -> datetime | None:
+    return datetime.fromisoformat(str(text)) if text else None

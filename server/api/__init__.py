@@ -1,0 +1,1 @@
+"""What callers of the API send, and how its answers are described."""

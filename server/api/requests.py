@@ -1,0 +1,222 @@
+"""What a caller of the API may ask for, and what is made of it for the layers below.
+
+Bounds that a layer below checks, in its own words, stand here as part of the description alone (`described`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from generator.request import AskRequest, Settings
+from generator.ways import find_way, way_names
+from retriever.constraints import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
+from retriever.filters import make_filters
+from retriever.given_keywords import LONGEST_GIVEN, MOST_GIVEN
+from retriever.methods import method_named, method_names
+from retriever.queries import Filters
+from retriever.search import MOST_CHARACTERS, SearchRequest, check_question
+from retriever.settings import RetrieverSettings
+from server.access.callers import current_visit
+
+MOST_HITS = 1_000  # as `shrag search -k`
+IN_PART = "in_part"  # the type of errors that name a part of the call
+
+SOME_TEXT = r"\S"
+YEARS = r"^\s*([12]\d{3}|[12]\d{3}\.\.|\.\.[12]\d{3}|[12]\d{3}\.\.[12]\d{3})\s*$"
+QUESTION = "How can the spread of thermal runaway in a battery pack be slowed?"
+
+
+def described(*, example: Any, **schema: Any) -> WithJsonSchema:
+    """Describe a value by a JSON schema; what it may be is checked where it is used."""
+    return WithJsonSchema(schema | {"examples": [example]})
+
+
+def with_examples(*examples: dict[str, Any]) -> ConfigDict:
+    """Describe a call by examples of its body."""
+    return ConfigDict(json_schema_extra={"examples": list(examples)})
+
+
+def nothing_or(*, example: Any, **schema: Any) -> WithJsonSchema:
+    """Describe a value that may be left out."""
+    return described(anyOf=[schema, {"type": "null"}], example=example)
+
+
+def texts(most: int, longest: int) -> dict[str, Any]:
+    """Describe a list of texts."""
+    item = {"type": "string", "maxLength": longest, "pattern": SOME_TEXT}
+    return {"type": "array", "items": item, "maxItems": most}
+
+
+Question = Annotated[
+    str,
+    described(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
+    Field(description="a question or some words; with method boolean an expression"),
+]
+IndexName = Annotated[
+    str | None,
+    Field(description="its name; may be left out where there is one index", examples=["sample"]),
+]
+MethodName = Annotated[
+    str,
+    described(type="string", enum=method_names(), example="shrag"),
+    Field(description="how candidates are found and ordered"),
+]
+
+
+class Call(BaseModel):
+    """What is asked for, by names; others are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_known_names_and_texts(cls, given: Any) -> Any:
+        for name, value in given.items() if isinstance(given, Mapping) else ():
+            if name not in cls.model_fields:
+                name = str(name).encode(errors="replace").decode()  # noqa: PLW2901 - it is quoted
+                near = get_close_matches(name, list(cls.model_fields), 1)
+                meant = f"; is {near[0]} meant?" if near else ""
+                raise PydanticCustomError(
+                    IN_PART, "there is no such part of a call{meant}", {"part": name, "meant": meant}
+                )
+            if not all(map(_is_text, value if isinstance(value, list | tuple) else [value])):
+                raise PydanticCustomError(IN_PART, "is no Unicode: it holds a lone surrogate", {"part": name})
+        return given
+
+
+def _is_text(value: Any) -> bool:
+    """Tell whether a value that may be text can be written; JSON can escape halves of characters."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class Asked(Call):
+    """What `search` and `ask` have in common; the words are those of the command line."""
+
+    question: Question
+    index: IndexName = None
+    year: Annotated[
+        str | None,
+        nothing_or(type="string", pattern=YEARS, example="2019..2024"),
+        Field(description="2019, 2019..2024, ..2024 or 2019.."),
+    ] = None
+    lang: Annotated[
+        str | None,
+        nothing_or(type="string", enum=["ko", "en", "other"], example="en"),
+        Field(description="of the passage"),
+    ] = None
+    journal: Annotated[
+        str | None, Field(description="its name, exactly", examples=["Batteries and Recovery Letters"])
+    ] = None
+    exclude: Annotated[
+        tuple[str, ...],
+        described(**texts(MOST_CONSTRAINTS, LONGEST_EXCLUSION), example=["cooling plate"]),
+        Field(description="rank papers about these terms lower"),
+    ] = ()
+    strict_time: Annotated[
+        bool, Field(description="leave out papers of other years than asked for", examples=[True])
+    ] = False
+    constraints: Annotated[
+        bool,
+        Field(
+            description="what the question excludes, and its years, have a part in the order",
+            examples=[False],
+        ),
+    ] = True
+    keywords: Annotated[
+        tuple[str, ...] | None,
+        nothing_or(**texts(MOST_GIVEN, LONGEST_GIVEN), example=["thermal runaway", "battery", "cell"]),
+        Field(
+            description="k1, k2, … instead of those of the question, as a person ordered them",
+        ),
+    ] = None
+    skip: Annotated[
+        tuple[str, ...],
+        Field(description="names of queries to leave out", examples=[["SQ1", "question"]]),
+    ] = ()
+
+    def model_post_init(self, _: Any) -> None:
+        """Note the question as it was typed, for the audit log."""
+        if (visit := current_visit()) and not visit.question:
+            visit.question = self.question
+
+    def filters(self) -> Filters:
+        """Return the filters; BadFilter where they cannot be read."""
+        return make_filters(self.year, self.lang, self.journal)
+
+    def chosen_constraints(self, settings: RetrieverSettings) -> Constraints | None:
+        """Return the constraints of these options; None leaves them to the question."""
+        return chosen_constraints(
+            self.question,
+            settings,
+            exclude=self.exclude,
+            strict_time=self.strict_time,
+            found=self.constraints,
+        )
+
+
+class SearchCall(Asked):
+    """A search."""
+
+    model_config = with_examples({"question": QUESTION, "k": 3, "year": "2019.."})
+
+    method: MethodName = "shrag"
+    k: Annotated[int, Field(ge=1, le=MOST_HITS, description="papers to find", examples=[5])] = 10
+
+    def request(self, settings: RetrieverSettings) -> SearchRequest:
+        """Make the request of the retriever; BadFilter where a filter cannot be read."""
+        return SearchRequest(
+            self.question,
+            method=self.method,
+            k=self.k,
+            filters=self.filters(),
+            constraints=self.chosen_constraints(settings),
+            keywords=self.keywords,
+            skip=self.skip,
+        )
+
+
+class AskCall(Asked):
+    """A question to be answered; what is not given is as the settings have it."""
+
+    model_config = with_examples({"question": QUESTION, "evidence": 3})
+
+    method: Annotated[
+        str | None,
+        nothing_or(type="string", enum=method_names(), example="shrag"),
+        Field(description="how candidates are found and ordered"),
+    ] = None
+    way: Annotated[
+        str | None,
+        nothing_or(type="string", enum=way_names(), example="shrag"),
+        Field(description="from the question to its answer"),
+    ] = None
+    evidence: Annotated[
+        int | None, Field(ge=1, le=100, description="papers that the answer rests on", examples=[5])
+    ] = None
+
+    def request(self, settings: Settings) -> AskRequest:
+        """Make the request of the generator.
+
+        Raises:
+            BadQuestion, BadFilter, UnknownWay: a request that cannot be used.
+        """
+        check_question(self.question)
+        asked = settings.request(
+            self.question,
+            self.filters(),
+            way=self.way,
+            method=self.method,
+            evidence=self.evidence,
+            constraints=self.chosen_constraints(settings.retriever),
+        )
+        find_way(asked.way)
+        method_named(asked.method)
+        return replace(asked, keywords=self.keywords, skip=self.skip)

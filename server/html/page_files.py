@@ -1,0 +1,86 @@
+"""The files of the page, read once; their addresses hold a hash of all of them and may be kept for ever."""
+
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from server.html.markup import Markup, html
+
+Language: TypeAlias = Literal["ko", "en"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+FOLDER = Path(__file__).parents[1] / "page"
+MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+}
+PLACE = re.compile(r"\{\{(\w+)\}\}")
+IMPORT = re.compile(r'^import .*? from "\./([\w-]+\.js)";$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file as it is sent, also packed."""
+
+    content: bytes
+    packed: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageFiles:
+    """What the browser loads, by its path; templates and words for the pages made here."""
+
+    version: str
+    files: Mapping[str, PageFile]
+    templates: Mapping[str, str]
+    words: Mapping[Language, Mapping[str, str]]
+
+    @property
+    def base(self) -> str:
+        """Where the files lie, without a slash at the end."""
+        return f"/page/{self.version}"
+
+    def preloads(self, *scripts: str) -> Markup:
+        """Name scripts with their modules beforehand, so that the browser asks for all of them at once."""
+        found = list(scripts)
+        for name in found:
+            found += [each for each in IMPORT.findall(self.files[name].content.decode()) if each not in found]
+        links = [f'<link rel="modulepreload" href="{self.base}/{name}">' for name in sorted(found)]
+        return Markup("\n".join(links))
+
+    def filled(self, template: str, language: Language, places: Mapping[str, str]) -> str:
+        """Fill the places `{{name}}` of a template with values and words; what is no markup is escaped."""
+        words = self.words[language]
+
+        def value(match: re.Match[str]) -> str:
+            name = match[1]
+            return html(places[name] if name in places else words[name])
+
+        return PLACE.sub(value, self.templates[template])
+
+
+@cache
+def page_files() -> PageFiles:
+    """Read the files of the page."""
+    paths = sorted(path for path in FOLDER.rglob("*") if path.is_file())
+    contents = {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in paths}
+    version = sha256(repr(sorted(contents.items())).encode()).hexdigest()[:16]
+    return PageFiles(
+        version,
+        {
+            name: PageFile(content, gzip.compress(content, mtime=0), MEDIA_TYPES[Path(name).suffix])
+            for name, content in contents.items()
+            if Path(name).suffix in MEDIA_TYPES
+        },
+        {name: content.decode() for name, content in contents.items() if name.endswith(".html")},
+        {language: json.loads(contents[f"words/{language}.json"]) for language in LANGUAGES},
+    )

@@ -1,0 +1,169 @@
+"""A paper's page as HTML, whole without scripts: what `PaperPage.as_record` holds, and its tags."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from indexer.papers import language_of
+from retriever.embedded_metadata import WEB, citation_tags, coins
+from retriever.exports import export_names
+from server.addresses import paper_address
+from server.html.markup import Markup, element, html
+
+Words = Mapping[str, str]
+Record = Mapping[str, Any]
+
+FORMAT_NAMES = {"ris": "RIS", "bibtex": "BibTeX", "csl-json": "CSL-JSON", "csv": "CSV", "jsonl": "JSON Lines"}
+# Keys of a record that have a place of their own on the page.
+PLACED = {"id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "doc_id"}
+
+
+def lang_of(text: str, given: str | None = None) -> str:
+    """Return a text's language for `lang`: as its record says, else by its script."""
+    language = given or language_of(text)
+    return language if language != "other" else "und"
+
+
+def paper_head(page: Record, index: str) -> Markup:
+    """Make what literature managers read of a page's head."""
+    record = _whole(page)
+    tags = [element("meta", {"name": name, "content": content}) for name, content in citation_tags(record)]
+    unapi = {"rel": "unapi-server", "type": "application/xml", "title": "unAPI", "href": "/unapi"}
+    canonical = {"rel": "canonical", "href": paper_address(page["doc_id"], index)}
+    return Markup("\n".join([*tags, element("link", unapi), element("link", canonical)]))
+
+
+def paper_body(page: Record, index: str, words: Words) -> Markup:
+    """Make the body: titles, record, passages, and the papers around it."""
+    record, doc_id = page["record"], page["doc_id"]
+    title = str(record.get("title") or doc_id)
+    other = str(record.get("title2") or "")
+    mark = {"id": "mark", "data-index": index, "data-doc": doc_id, "data-title": title}
+    return html(
+        element("h1", {"lang": lang_of(title, record.get("lang"))}, title),
+        element("p", {"class": "other", "lang": lang_of(other)}, other) if other else "",
+        element("p", {"class": "byline"}, byline(record, words)),
+        element("span", {"class": "Z3988", "title": coins(_whole(page))}),
+        element("abbr", {"class": "unapi-id", "title": f"{index}/{doc_id}"}),
+        element("p", {"class": "row"}, _exports(doc_id, index, words), element("span", mark)),
+        _passages(page, words),
+        element("h2", None, words["paper_record"]),
+        element(
+            "dl", {"class": "pairs"}, [_pair(key, value, words) for key, value in _fields(doc_id, record)]
+        ),
+        _related("paper_cites", page["cites"], page["reference_count"], index, words, page["unknown"]),
+        _related("paper_cited_by", page["cited_by"], page["citing_count"], index, words),
+        _related("paper_similar", page["similar"], len(page["similar"]), index, words),
+    )
+
+
+def byline(record: Record, words: Words) -> str:
+    """Write authors, year, journal and language on a line."""
+    authors = [str(author) for author in record.get("authors") or ()]
+    language = words.get(f"lang_{record.get('lang')}", "") if record.get("lang") in {"ko", "en"} else ""
+    parts = [", ".join(authors), str(record.get("year") or ""), str(record.get("journal") or ""), language]
+    return " · ".join(part for part in parts if part)
+
+
+def _whole(page: Record) -> Record:
+    """Return the record with its abstract, which stands in the first passage."""
+    first = page["passages"][0]["text"] if page["passages"] else ""
+    return {"doc_id": page["doc_id"], "abstract": first, **page["record"]}
+
+
+def _exports(doc_id: str, index: str, words: Words) -> list[Markup]:
+    def link(name: str) -> Markup:
+        query = urlencode({"format": name, "ids": doc_id, "index": index})
+        return element("a", {"href": f"/api/v1/export?{query}"}, FORMAT_NAMES.get(name, name))
+
+    return [element("span", {"class": "quiet"}, words["paper_export"]), *map(link, export_names())]
+
+
+def _passages(page: Record, words: Words) -> Markup:
+    boxes = [_passage(passage, page["doc_id"], words) for passage in page["passages"]]
+    more = page["passage_count"] - len(page["passages"])
+    said = words["paper_more_passages"].replace("{n}", str(more))
+    return html(
+        element("h2", None, words["paper_passages"]), boxes, element("p", None, said) if more > 0 else ""
+    )
+
+
+def _passage(passage: Record, doc_id: str, words: Words) -> Markup:
+    passage_id, text = passage["passage_id"], passage["text"] or passage["title"]
+    language = words.get(f"lang_{passage['lang']}", "")
+    name = passage_id.removeprefix(doc_id) if "#" in passage_id.removeprefix(doc_id) else ""
+    box = {"class": "passage-box", "id": passage_id, "data-passage": passage_id}
+    shown = element("p", {"class": "passage", "lang": lang_of(text, passage["lang"])}, text)
+    return element("section", box, element("h3", None, f"{name} {language}".strip()), shown)
+
+
+def _fields(doc_id: str, record: Record) -> list[tuple[str, Any]]:
+    shown = [
+        (key, value) for key, value in record.items() if key not in PLACED and value not in (None, "", [])
+    ]
+    return [("id", doc_id), *shown]
+
+
+def _pair(key: str, value: Any, words: Words) -> Markup:
+    name = words.get(f"paper_{key}") or words.get(key) or key
+    write = WRITERS.get(key, html)
+    texts = map(_text, value if isinstance(value, list) else [value])
+    return html(element("dt", None, name), element("dd", None, _joined([write(text) for text in texts])))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _web(text: str) -> Markup:
+    return _outside(text, text) if text.startswith(WEB) else html(text)
+
+
+def _doi(text: str) -> Markup:
+    return _outside(f"https://doi.org/{quote(text)}", text)
+
+
+def _outside(address: str, text: str) -> Markup:
+    return element("a", {"href": address, "rel": "external noreferrer"}, text)
+
+
+def _in_language(text: str) -> Markup:
+    return element("span", {"lang": lang_of(text)}, text)
+
+
+WRITERS: dict[str, Callable[[str], Markup]] = {
+    "doi": _doi,
+    "url": _web,
+    "keywords": _in_language,
+    "authors": _in_language,
+    "journal": _in_language,
+    "publisher": _in_language,
+}
+
+
+def _joined(values: Sequence[Markup]) -> Markup:
+    return html([html(", " if place else "", value) for place, value in enumerate(values)])
+
+
+def _related(
+    name: str, papers: Sequence[Record], count: int, index: str, words: Words, unknown: Sequence[str] = ()
+) -> Markup:
+    """List papers; nothing where there are none."""
+    if not papers and not unknown:
+        return Markup("")
+    known = [_named(paper, index, words) for paper in papers]
+    others = [
+        element("li", None, paper, " ", element("span", {"class": "quiet"}, words["paper_not_here"]))
+        for paper in unknown
+    ]
+    heading = element("h2", None, words[name], " ", element("span", {"class": "quiet"}, str(count)))
+    return html(heading, element("ul", {"class": "papers"}, known, others))
+
+
+def _named(paper: Record, index: str, words: Words) -> Markup:
+    title = str(paper.get("title") or paper["doc_id"])
+    link = {"href": paper_address(paper["doc_id"], index), "lang": lang_of(title, paper.get("lang"))}
+    return element(
+        "li", None, element("a", link, title), " ", element("span", {"class": "meta"}, byline(paper, words))
+    )

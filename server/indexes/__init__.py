@@ -1,0 +1,1 @@
+"""The indexes that the server answers from."""

@@ -1,0 +1,131 @@
+"""Indexes kept open between questions: opened once, closed when they are deleted or too many."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from indexer.errors import IndexerError
+from indexer.logs import get_logger
+from retriever.following import FollowingIndex
+from server.errors import Stopping
+from server.processes.stopping import STOPPING
+
+log = get_logger("server")
+
+
+@dataclass(slots=True, eq=False)
+class _Kept:
+    """An index, open or just being opened, and how many tasks hold it."""
+
+    opening: "asyncio.Task[FollowingIndex]"
+    holders: int = 0
+
+    @property
+    def open(self) -> FollowingIndex | None:
+        """The index, once it is open."""
+        done = self.opening.done() and not self.opening.cancelled() and self.opening.exception() is None
+        return self.opening.result() if done else None
+
+
+class KeptIndexes:
+    """Open indexes by name; one event loop's own.
+
+    An index is held by the task that asked for it, as a call of the server is, until that task ends. Of more
+    than `most` the one that was not asked for longest is closed, as soon as nobody holds it.
+    """
+
+    def __init__(self, opened: Callable[[str], FollowingIndex], most: int, stopping: asyncio.Event) -> None:
+        """Take what opens an index, in a thread; nothing is open yet."""
+        self._opened = opened
+        self._most = most
+        self._stopping = stopping
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # the one asked for last is the last
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def get(self, name: str) -> FollowingIndex:
+        """Return an open index; those who ask at once wait for one opening.
+
+        Raises:
+            IndexerError: as `open_index`.
+            Stopping: the server stops before it is open.
+        """
+        name = normalize("NFC", name)
+        kept = self._kept.get(name) or self._begin(name)
+        self._kept.move_to_end(name)
+        self._hold(kept)
+        if not kept.opening.done():
+            stops = asyncio.ensure_future(self._stopping.wait())
+            try:
+                await asyncio.wait((kept.opening, stops), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                stops.cancel()
+        if not kept.opening.done():
+            raise Stopping(STOPPING)
+        return kept.opening.result()
+
+    def versions(self) -> dict[str, int]:
+        """Return which version of each open index answered last."""
+        return {name: index.manifest.version for name, kept in self._kept.items() if (index := kept.open)}
+
+    def close_all_but(self, names: Collection[str]) -> None:
+        """Close what is not named and held by nobody, since it was deleted."""
+        for name, kept in list(self._kept.items()):
+            if name not in names and not kept.holders:
+                self._close(name, kept)
+
+    def _begin(self, name: str) -> _Kept:
+        kept = self._kept[name] = _Kept(asyncio.create_task(asyncio.to_thread(self._opened, name)))
+
+        def ended(opening: "asyncio.Task[FollowingIndex]") -> None:
+            if opening.cancelled() or opening.exception() is not None:  # the next who asks tries again
+                self._forget(name, kept)
+            self._close_surplus()
+
+        kept.opening.add_done_callback(ended)
+        return kept
+
+    def _hold(self, kept: _Kept) -> None:
+        def let_go(_: object) -> None:
+            kept.holders -= 1
+            self._close_surplus()
+
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - of a coroutine
+        kept.holders += 1
+        task.add_done_callback(let_go)
+
+    def _close_surplus(self) -> None:
+        surplus = len(self._kept) - self._most
+        if surplus > 0:
+            free = [(name, kept) for name, kept in self._kept.items() if not kept.holders]
+            for name, kept in free[:surplus]:
+                self._close(name, kept)
+
+    def _forget(self, name: str, kept: _Kept) -> None:
+        if self._kept.get(name) is kept:
+            del self._kept[name]
+
+    def _close(self, name: str, kept: _Kept) -> None:
+        """Let go of an index that is open; closing waits for its threads, and nobody for that."""
+        if index := kept.open:
+            self._forget(name, kept)
+            closing = asyncio.create_task(asyncio.to_thread(_close_quietly, index))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+
+    async def close(self) -> None:
+        """Close all that is open, behind the last question."""
+        await asyncio.gather(*(kept.opening for kept in self._kept.values()), return_exceptions=True)
+        for name, kept in list(self._kept.items()):
+            self._close(name, kept)
+        await asyncio.gather(*self._closing)
+
+
+def _close_quietly(index: FollowingIndex) -> None:
+    try:
+        with index:
+            pass
+    except (IndexerError, OSError) as error:
+        log.warning("index not closed", index=index.manifest.name, reason=repr(error))

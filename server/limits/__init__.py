@@ -1,0 +1,1 @@
+"""How much is done at once, and how often."""

@@ -1,0 +1,160 @@
+"""The gate that all work passes, whichever door it came by: who may, how much at once, how much in a time."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import Annotated, Literal, TypeAlias
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from indexer.logs import get_logger
+from server.access.callers import Visit, visit_of
+from server.errors import TooBusy, TooOften, TooSlow
+from server.limits.places import Places
+from server.limits.rates import Buckets, Rate
+from server.monitoring import metrics
+from server.settings import ServerSettings
+
+Work: TypeAlias = Literal["read", "search", "ask", "admin"]
+
+ASKS_OF_A_MODEL = 8  # at once: a server of models takes several together
+SEARCHES_OF_A_CLUSTER = 4  # for each core
+BURST = 8  # times as many wait where the queue empties in between
+READS_BY_SEARCH = 2  # places of other reading for each of searching
+TAKEN_WITHIN_S = 10.0  # the end of a stream, by its reader
+
+log = get_logger("server")
+
+
+class Gate:
+    """Lets in as much work at once as the machine bears, and as often as each caller may."""
+
+    def __init__(
+        self, settings: ServerSettings, buckets: Buckets, *, has_model: bool, has_cluster: bool
+    ) -> None:
+        """Take the limits of the settings, and the buckets that processes share.
+
+        What waits for a model or a cluster leaves this machine's cores to others.
+        """
+        cores = max(1, len(os.sched_getaffinity(0)) // settings.workers)
+        searches = settings.searches_at_once or cores * (SEARCHES_OF_A_CLUSTER if has_cluster else 1)
+        at_once = {
+            "search": searches,
+            "read": searches * READS_BY_SEARCH,
+            "ask": settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else searches),
+        }
+        self.places = {
+            work: Places(places, places * settings.waiting, in_a_burst=places * settings.waiting * BURST)
+            for work, places in at_once.items()
+        }
+        rates = {
+            "search": Rate(settings.searches_per_minute, settings.search_burst),
+            "read": Rate(settings.reads_per_minute, settings.read_burst),
+            "ask": Rate(settings.asks_per_minute, settings.ask_burst),
+        }
+        self._rates = {work: rate for work, rate in rates.items() if rate.per_minute}
+        self._seconds = {"search": settings.search_s, "read": settings.search_s, "ask": settings.ask_s}
+        self._buckets = buckets
+        self._report_only = settings.report_only
+
+    def check(self, visit: Visit, work: Work) -> None:
+        """Refuse at once what `admit` would refuse, before anything of a call was read.
+
+        Raises:
+            Unauthorized, Forbidden: the caller may not.
+            TooOften: the caller's bucket is empty.
+            TooBusy: too many wait already.
+        """
+        visit.caller.require("admin" if work == "admin" else "read")
+        if work == "admin":
+            return
+        self._charge(visit, work)
+        with _counting_refusals(work):
+            self.places[work].check(visit.caller.counted_as)
+
+    @asynccontextmanager
+    async def admit(
+        self, connection: HTTPConnection, work: Work, *, is_stream: bool = False
+    ) -> AsyncIterator[None]:
+        """Wait for a place to do some work in, and hold it meanwhile.
+
+        A stream ends by itself when its time is up, and here where its reader does not take the end.
+
+        Raises:
+            Unauthorized, Forbidden: the caller may not.
+            TooOften: the caller's bucket is empty.
+            TooBusy: too many wait already.
+            TooSlow: the work took longer than it may.
+        """
+        visit = visit_of(connection)
+        visit.caller.require("admin" if work == "admin" else "read")
+        if work == "admin":
+            yield
+            return
+        if visit.charged != work:
+            self._charge(visit, work)
+        visit.charged = ""  # a second piece of work counts by itself
+        places, seconds = self.places[work], self._seconds[work]
+        async with AsyncExitStack() as held:
+            with _counting_refusals(work), metrics.WAITING.labels(work).track_inprogress():
+                waited_s = await held.enter_async_context(places.taken(visit.caller.counted_as))
+            held.enter_context(metrics.RUNNING.labels(work).track_inprogress())
+            metrics.WAITED.labels(work).observe(waited_s)
+            try:
+                async with asyncio.timeout(seconds + TAKEN_WITHIN_S * is_stream) as limit:
+                    yield
+            except TimeoutError:
+                if not limit.expired():  # one of the work's own
+                    raise
+                raise TooSlow(seconds) from None
+
+    def _charge(self, visit: Visit, work: Work) -> None:
+        """Take a token of the caller's; who works at this machine has no limit but its own."""
+        visit.charged = work
+        rate = self._rates.get(work)
+        if rate is None or (visit.caller.is_local and not visit.caller.key_id):
+            return
+        taken = self._buckets.take(f"{work} {visit.caller.counted_as}", rate)
+        visit.headers += taken.headers(work, rate)
+        if taken.allowed:
+            return
+        metrics.REFUSED.labels(work, "reported" if self._report_only else "rate").inc()
+        if self._report_only:
+            visit.headers.append((b"x-ratelimit-report-only", b"exceeded"))
+            log.warning("more calls than allowed", work=work, caller=visit.caller.counted_as)
+            return
+        raise TooOften(
+            f"more calls ({work}) than {rate.per_minute:g} a minute; come again in {taken.wait_s:.0f} s",
+            retry_after_s=taken.wait_s,
+        )
+
+
+@contextmanager
+def _counting_refusals(work: Work) -> Iterator[None]:
+    try:
+        yield
+    except TooBusy:
+        metrics.REFUSED.labels(work, "queue").inc()
+        raise
+
+
+def admitted(work: Work, *, is_stream: bool = False) -> Callable[[HTTPConnection], AsyncIterator[None]]:
+    """Make the dependency of a route whose work passes the gate."""
+
+    async def admit(connection: HTTPConnection) -> AsyncIterator[None]:
+        gate: Gate = connection.state.services.gate
+        async with gate.admit(connection, work, is_stream=is_stream):
+            yield
+
+    return admit
+
+
+# A place is given back before the answer is sent, so that a slow reader holds none; but an answer in pieces
+# is worked on to its end.
+Search = Annotated[None, Depends(admitted("search"), scope="function")]
+Ask = Annotated[None, Depends(admitted("ask"), scope="function")]
+AskStream = Annotated[None, Depends(admitted("ask", is_stream=True))]
+Read = Annotated[None, Depends(admitted("read"), scope="function")]
+Admin = Annotated[None, Depends(admitted("admin"), scope="function")]

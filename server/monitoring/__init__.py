@@ -1,0 +1,1 @@
+"""What the server counts and writes down of calls."""

@@ -1,0 +1,167 @@
+"""What the server counts and times, for Prometheus; labels are templates and names, never what was asked.
+
+With several processes the numbers lie in files of a folder that all share (PROMETHEUS_MULTIPROC_DIR), which
+must be set before this is imported.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from prometheus_client import (
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    multiprocess,
+)
+
+from generator.pipeline import AskResult
+from indexer.logs import get_logger
+from retriever.hits import SearchResult
+from server.access.callers import current_visit
+
+SHORT = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+CALLS = Counter("shrag_calls", "Calls that were answered", ["route", "method", "status"])
+SECONDS = Histogram("shrag_call_seconds", "From a call to its answer's end", ["route"], buckets=SHORT)
+FIRST_EVENT = Histogram(
+    "shrag_first_event_seconds", "From a call to the first event of its stream", ["route"], buckets=SHORT
+)
+REFUSED = Counter("shrag_refused", "Calls refused before any work was done", ["work", "why"])
+WAITED = Histogram("shrag_queue_wait_seconds", "Waited for a place", ["work"], buckets=SHORT)
+RUNNING = Gauge("shrag_running", "Pieces of work under way", ["work"], multiprocess_mode="livesum")
+WAITING = Gauge("shrag_waiting", "Pieces of work that wait", ["work"], multiprocess_mode="livesum")
+CONNECTIONS = Gauge("shrag_connections", "Open connections", multiprocess_mode="livesum")
+STAGES = Histogram("shrag_search_stage_seconds", "Stages of searches", ["stage"], buckets=SHORT)
+SEARCHES = Counter("shrag_searches", "Searches, those for answers too", ["index", "method"])
+ANSWERS = Counter("shrag_answers", "Answers", ["index", "written_by", "abstained"])
+FALLBACKS = Counter("shrag_fallbacks", "Steps that went on without a model that failed", ["step"])
+TOKENS = Counter("shrag_model_tokens", "Tokens of the language model", ["kind"])
+MODEL_CALLS = Counter("shrag_model_calls", "Calls of the language model", ["step", "outcome"])
+VERSION = Gauge("shrag_index_version", "Version that answers", ["index"], multiprocess_mode="livemostrecent")
+AUDIT_LOST = Counter("shrag_audit_lines_lost", "Lines that the audit log could not be given")
+
+log = get_logger("server")
+
+
+def observe(found: object) -> None:
+    """Note what an open index was asked for and gave: a search, an answer, or several values.
+
+    What goes wrong in counting is logged, and keeps nobody's answer back.
+    """
+    try:
+        match found:
+            case SearchResult():
+                _observe_search(found)
+            case AskResult():
+                _observe_answer(found)
+            case tuple():
+                for each in found:
+                    observe(each)
+    except Exception as error:  # noqa: BLE001 - see above
+        log.warning("not counted", error=repr(error))
+
+
+def _observe_search(result: SearchResult) -> None:
+    visit = current_visit()
+    index = visit.index if visit else ""
+    SEARCHES.labels(index, result.method).inc()
+    for stage, spent_ms in result.milliseconds.items():
+        STAGES.labels(stage).observe(spent_ms / 1_000)
+    for _ in result.applied.failures if result.applied else ():
+        FALLBACKS.labels("search").inc()
+    if visit:
+        visit.question = visit.question or result.question  # else as it was typed
+        visit.counts["hits"] = len(result.hits)
+
+
+def _observe_answer(asked: AskResult) -> None:
+    _observe_search(asked.result)
+    visit = current_visit()
+    answer = asked.answer.as_record()
+    written_by = "extractive" if answer["written_by"] == "extractive" else "model"
+    ANSWERS.labels(visit.index if visit else "", written_by, str(answer["abstained"]).lower()).inc()
+    if visit:
+        visit.counts["sentences"] = len(answer["sentences"])
+    _observe_steps(asked.trace.record.get("steps", ()))
+
+
+def _observe_steps(steps: "list[dict[str, object]]") -> None:
+    for step in steps:
+        name = str(step["name"])
+        if step.get("fallback"):
+            FALLBACKS.labels(name).inc()
+        call = step.get("model_call")
+        if isinstance(call, dict):
+            _observe_call(name, call, failed=bool(step.get("error")))
+        children = step.get("steps")
+        if isinstance(children, list):
+            _observe_steps(children)
+
+
+def _observe_call(step: str, call: "dict[str, object]", *, failed: bool) -> None:
+    times = call.get("milliseconds")
+    cached = isinstance(times, dict) and "from_cache" in times
+    MODEL_CALLS.labels(step, "failed" if failed else "cached" if cached else "answered").inc()
+    if cached:
+        return
+    for kind in ("prompt", "completion"):
+        tokens = call.get(f"{kind}_tokens")
+        if isinstance(tokens, int):
+            TOKENS.labels(kind).inc(tokens)
+
+
+def exposition() -> bytes:
+    """Return all metrics, of all processes, in the text format of Prometheus."""
+    return generate_latest(_of_all_processes())
+
+
+def stage_times() -> dict[str, dict[str, float]]:
+    """Return how many searches went through each stage, and their mean milliseconds."""
+    sums: dict[str, dict[str, float]] = {}
+    for metric in _of_all_processes().collect():
+        if metric.name == "shrag_search_stage_seconds":
+            for sample in metric.samples:
+                kind = sample.name.rpartition("_")[2]
+                sums.setdefault(sample.labels["stage"], {})[kind] = sample.value
+    return {
+        stage: {"searches": found["count"], "mean_ms": round(1000 * found["sum"] / found["count"], 2)}
+        for stage, found in sums.items()
+        if found.get("count")
+    }
+
+
+def under_way() -> dict[str, dict[str, int]]:
+    """Return how many pieces of each kind of work all processes do, and how many wait."""
+    found: dict[str, dict[str, int]] = {}
+    for metric in _of_all_processes().collect():
+        if metric.name in {"shrag_running", "shrag_waiting"}:
+            for sample in metric.samples:
+                state = metric.name.removeprefix("shrag_")
+                found.setdefault(sample.labels["work"], {})[state] = int(sample.value)
+    return found
+
+
+def _of_all_processes() -> CollectorRegistry:
+    if FOLDER not in os.environ:
+        return REGISTRY
+    registry = CollectorRegistry()
+    multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return registry
+
+
+def forget_ended_processes() -> None:
+    """Take what workers that have ended had under way out of the sums."""
+    folder = os.environ.get(FOLDER)
+    if not folder:
+        return
+    for path in Path(folder).glob("gauge_live*_*.db"):
+        process = path.stem.rpartition("_")[2]
+        if not Path("/proc", process).exists():
+            with suppress(OSError):
+                multiprocess.mark_process_dead(int(process))  # type: ignore[no-untyped-call]

@@ -1,0 +1,188 @@
+"""Errors as problem details (RFC 9457): a status, a stable code, and the words of the command line."""
+
+from math import ceil
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import iter_route_contexts
+from starlette.exceptions import HTTPException
+
+from generator import errors as generator_errors
+from indexer import errors as indexer_errors
+from indexer.errors import UnknownIndex, join_remedies
+from indexer.logs import get_logger
+from indexer.remedies import describe_error, describe_remedies
+from retriever import errors as retriever_errors
+from server import errors as server_errors
+from server.problems.call_errors import call_error, unreadable_body
+
+MEDIA_TYPE = "application/problem+json"
+
+# The first that fits counts, so a kind stands before the more general one.
+PROBLEMS: dict[type[Exception], tuple[int, str]] = {
+    server_errors.BadRequest: (422, "bad-request"),
+    server_errors.AddressTooLong: (414, "address-too-long"),
+    server_errors.BodyTooLarge: (413, "too-large"),
+    server_errors.BodyTooSlow: (408, "too-slow-to-arrive"),
+    server_errors.BodyTooDeep: (400, "too-deep"),
+    server_errors.TooOften: (429, "too-often"),
+    server_errors.WrongMediaType: (415, "wrong-media-type"),
+    server_errors.TooBusy: (429, "too-busy"),
+    server_errors.Unauthorized: (401, "key-needed"),
+    server_errors.Forbidden: (403, "forbidden"),
+    server_errors.Misdirected: (421, "unknown-host"),
+    server_errors.TooSlow: (503, "too-slow"),
+    server_errors.KeysUnreadable: (503, "keys-unreadable"),
+    server_errors.Stopping: (503, "stopping"),
+    server_errors.Starting: (503, "starting"),
+    server_errors.NothingOpens: (503, "no-index-opens"),
+    retriever_errors.BadQuestion: (422, "bad-question"),
+    retriever_errors.BadExpression: (422, "bad-expression"),
+    retriever_errors.BadFilter: (422, "bad-filter"),
+    retriever_errors.UnknownPassage: (404, "unknown-passage"),
+    retriever_errors.UnknownPaper: (404, "unknown-paper"),
+    indexer_errors.UnknownIndex: (404, "unknown-index"),
+    indexer_errors.InvalidCall: (422, "invalid-call"),
+    indexer_errors.IndexMismatch: (503, "index-mismatch"),
+    indexer_errors.IndexDamaged: (503, "index-damaged"),
+    indexer_errors.IndexBusy: (503, "index-busy"),
+    indexer_errors.IndexClosed: (503, "stopping"),
+    indexer_errors.EngineUnreachable: (503, "engine-unreachable"),
+    indexer_errors.EngineRefused: (503, "engine-refused"),
+    indexer_errors.IndexerError: (500, "index"),
+    generator_errors.UnknownWay: (422, "unknown-way"),
+    generator_errors.ModelFailed: (502, "model-failed"),
+    generator_errors.GeneratorError: (500, "generator"),
+}
+# What callers are told of errors whose own words name paths, addresses or hosts of this machine. Those words
+# are for its operator: in the log, and at the command line.
+WITHOUT_PLACES: dict[type[Exception], str] = {
+    server_errors.KeysUnreadable: "the keys cannot be read now; the server's log says why",
+    indexer_errors.IndexMismatch: "{index} was built otherwise than this server reads; its log says how",
+    indexer_errors.IndexDamaged: "{index} is damaged; the server's log says what is missing",
+    indexer_errors.IndexBusy: "{index} is being written to by another process; try again in a moment",
+    indexer_errors.EngineUnreachable: "the search engine does not answer; the server's log says more",
+    indexer_errors.EngineRefused: "the search engine refuses what it is asked; the server's log says why",
+    indexer_errors.IndexerError: "{index} cannot be used; the server's log says why",
+    generator_errors.ModelFailed: "the language model failed; the server's log says how",
+}
+# Of the framework's own refusals.
+CODES = {404: "not-found", 405: "wrong-method"}
+TITLES = {
+    400: "The call cannot be used",
+    401: "A key is needed",
+    403: "Not allowed",
+    408: "Too slow",
+    413: "Too large",
+    421: "Unknown host",
+    422: "The call cannot be used",
+    404: "Not found",
+    405: "Wrong method",
+    415: "Wrong media type",
+    429: "Too busy",
+    503: "Not available",
+    502: "Model",
+}
+
+UNEXPECTED = "unexpected"
+UNAUTHORIZED = 401
+UNREADABLE, NOT_FOUND, WRONG_METHOD = 400, 404, 405
+LONGEST_DETAIL = 900  # characters; some errors quote what was given
+SHOWN_CHARACTERS = 200  # of an address
+
+log = get_logger("server")
+
+
+def problem(error: Exception) -> dict[str, Any]:
+    """Describe an error; what was not foreseen is logged, and nothing of it told."""
+    for kind, (status, code) in PROBLEMS.items():
+        if isinstance(error, kind):
+            return _problem(status, code, detail_of(error), error)
+    log.error("unexpected", error=repr(error), exc_info=error)
+    return _problem(500, UNEXPECTED, "something unexpected happened; the server's log says what", error)
+
+
+def code_of(error: Exception) -> str:
+    """Return the code of an error's kind."""
+    return next((code for kind, (_, code) in PROBLEMS.items() if isinstance(error, kind)), UNEXPECTED)
+
+
+def detail_of(error: Exception) -> str:
+    """Return what callers are told of a foreseen error: nothing of where things lie on this machine."""
+    if isinstance(error, UnknownIndex) and error.index:
+        return join_remedies(f"no index {error.index!r}", [describe_remedies(error)])
+    kind = next((kind for kind in PROBLEMS if isinstance(error, kind)), Exception)
+    wording = WITHOUT_PLACES.get(kind)
+    if wording is None:
+        return describe_error(error)
+    log.warning("call failed", reason=describe_error(error))
+    name = getattr(error, "index", "")
+    return wording.format(index=f"index {name!r}" if name else "the index")
+
+
+def _problem(status: int, code: str, detail: str, error: Exception) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "type": f"urn:shrag:problem:{code}",
+        "title": TITLES.get(status, "Failed"),
+        "status": status,
+        "code": code,
+        "detail": detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…",
+    }
+    if isinstance(error, retriever_errors.BadExpression):
+        described |= {"detail": error.reason, "position": error.position}
+    if isinstance(error, server_errors.BadRequest) and error.place:
+        described["place"] = error.place
+    if isinstance(error, server_errors.TooBusy):
+        described["retry_after_s"] = error.retry_after_s
+    return described
+
+
+def problem_response(error: Exception) -> JSONResponse:
+    """Answer with an error."""
+    described = problem(error)
+    headers = {}
+    if "retry_after_s" in described:
+        headers["Retry-After"] = str(max(1, ceil(described["retry_after_s"])))
+    if described["status"] == UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Bearer realm="shrag"'
+    return JSONResponse(described, described["status"], headers, media_type=MEDIA_TYPE)
+
+
+def allowed_methods(request: Request) -> list[str]:
+    """Return the methods that are answered at a request's address, in order."""
+    path = request.scope["path"]
+    routes = (each for each in iter_route_contexts(request.app.routes) if each.methods)
+    found = {method for each in routes if each.path_regex.match(path) for method in each.methods or ()}
+    return sorted(found | ({"HEAD"} if "GET" in found else set()))
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Answer all errors of an application with problem details."""
+
+    async def foreseen(_: Request, error: Exception) -> JSONResponse:
+        return problem_response(error)
+
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for it
+        return problem_response(call_error(request, error))
+
+    async def of_http(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
+        status, headers = error.status_code, dict(error.headers or {})
+        detail = str(error.detail)
+        if status == UNREADABLE:
+            return problem_response(unreadable_body(request))
+        if status == NOT_FOUND and detail == "Not Found":
+            detail = f"there is nothing at {request.url.path[:SHOWN_CHARACTERS]}"
+        elif status == WRONG_METHOD:
+            headers["Allow"] = ", ".join(allowed_methods(request))
+            detail = f"{request.method} is not answered here; send one of {headers['Allow']}"
+        described = _problem(status, CODES.get(status, f"http-{status}"), detail, error)
+        return JSONResponse(described, status, headers, media_type=MEDIA_TYPE)
+
+    for kind in (*PROBLEMS, Exception):
+        app.add_exception_handler(kind, foreseen)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, of_http)

@@ -1,0 +1,59 @@
+"""What a call that is not let in is answered: problem details, OpenAI's form for its clients, or HTML."""
+
+from html import escape
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.types import Scope
+
+from server.html.reader import Reader
+from server.openai.errors import error_response
+from server.problems.details import problem, problem_response
+from server.routes.page import failed_page
+
+OF_OPENAI = "/v1/"
+PAGES = ("/plain", "/operator", "/papers/")
+# A browser that follows a link from another site leaves the cookie at home (SameSite=Strict); asked again by
+# this page it brings it along.
+ASKED_AGAIN = '<!doctype html><html><head><meta http-equiv="refresh" content="0"></head></html>'
+SIGN_IN = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>SHRAG</title></head><body>
+<p lang="en">{detail}. <a href="/">Enter it on the first page</a>, then come back.</p>
+<p lang="ko">이 화면을 보려면 키가 필요합니다. <a href="/">첫 화면에서 키를 입력</a>한 뒤 다시 여십시오.</p>
+</body></html>
+"""
+UNAUTHORIZED = 401
+
+
+def refusal(error: Exception, scope: Scope) -> Response:
+    """Answer a call with why it is not let in, in the form that its sender reads."""
+    if scope["path"].startswith(OF_OPENAI):
+        return error_response(error)
+    response = problem_response(error)
+    if not _is_navigation(scope):
+        return response
+    if response.status_code == UNAUTHORIZED:
+        return _for_people(error, scope, _kept(response))
+    if scope["path"] == "/" or scope["path"].startswith(PAGES):
+        return failed_page(Reader.of(Request(scope)), problem(error))
+    return response
+
+
+def _kept(response: Response) -> dict[str, str]:
+    left_out = {"content-length", "content-type"}
+    return {name: value for name, value in response.headers.items() if name not in left_out}
+
+
+def _is_navigation(scope: Scope) -> bool:
+    headers = dict(scope["headers"])
+    return scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b"")
+
+
+def _for_people(error: Exception, scope: Scope, headers: dict[str, str]) -> Response:
+    site = dict(scope["headers"]).get(b"sec-fetch-site", b"")
+    if site in {b"cross-site", b"same-site"}:
+        return HTMLResponse(ASKED_AGAIN)
+    text = str(error)
+    detail = escape(text[:1].upper() + text[1:])
+    return HTMLResponse(SIGN_IN.format(detail=detail), UNAUTHORIZED, headers)

@@ -1,0 +1,1 @@
+"""The server as processes: their start, their workers, their end."""

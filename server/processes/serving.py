@@ -1,0 +1,126 @@
+"""The server as a process: its address, uvicorn, its workers, its end."""
+
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import uvicorn
+from fastapi import FastAPI
+
+from generator.request import Settings
+from indexer.logs import log_to_standard_error, verbosity
+from indexer.settings import IndexerSettings
+from server.access.key_ring import KeyRing
+from server.access.key_store import KeyStore
+from server.access.protection import require_protection
+from server.app import create_app
+from server.monitoring.audit import AuditLog
+from server.processes.shared_files import keys_needed_mark, shared_folder
+from server.processes.stopping import SIGNALS
+from server.processes.workers import Workers, stop_with_parent
+from server.settings import ServerSettings
+from server.transport.wire import BoundedProtocol
+
+KEEP_ALIVE_S = 15
+MOST_FILES = 65_536
+STARTED_WITHIN_S = 60  # a worker that takes the place of another at SIGHUP
+VERBOSITY = "_SHRAG_SERVER_VERBOSITY"  # the variable by which workers are told what to log
+BACKLOG = 2_048  # connections that the system holds until they are taken up
+
+
+def make_app() -> FastAPI:
+    """Make the application in a process of its own, from the environment that `serve` has left."""
+    if stop_with_parent() and (told := os.environ.get(VERBOSITY)):
+        log_to_standard_error(int(told))
+    return create_app(Settings.from_environment(), ServerSettings())
+
+
+def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
+    """Serve until the process is told to stop; what is set takes effect in each worker.
+
+    `listening` is told the address as soon as connections are taken there. A stop by a signal exits with 0, a
+    worker that cannot start with 1. Raises:
+        NotProtected: everybody could ask, and nobody has said that they may.
+        OSError: the address cannot be listened at, or the audit log not be written.
+    """
+    home = IndexerSettings().home
+    require_protection(server, home)
+    with AuditLog(server.audit_file):  # told now rather than by each worker
+        pass
+    for name, value in server.model_dump(mode="json").items():
+        os.environ[f"SHRAG_SERVER__{name.upper()}"] = "" if value is None else str(value)
+    config = uvicorn.Config(
+        f"{__name__}:make_app",
+        factory=True,
+        http=f"{BoundedProtocol.__module__}:{BoundedProtocol.__name__}",
+        workers=server.workers,
+        timeout_graceful_shutdown=round(server.stop_s),
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_worker_healthcheck=STARTED_WITHIN_S,
+        backlog=BACKLOG,
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        ws="none",
+        log_level="error",  # what is milder, callers without a key can bring about
+    )
+    _allow_files()
+    for number in SIGNALS:  # until uvicorn takes them, and again when it has stopped
+        signal.signal(number, _end)
+    with _listening_at(server.host, server.port) as listener:
+        port = listener.getsockname()[1]
+        listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
+        if server.workers > 1:
+            if told := verbosity():
+                os.environ[VERBOSITY] = str(told)
+            with shared_folder():
+                _learn_whether_keys_are_needed(home)
+                workers = Workers(config, listener, server.stop_s)
+                workers.run()
+            _leave(1 if workers.failed else 0)
+        else:
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _learn_whether_keys_are_needed(home: Path) -> None:
+    """Note it for all workers, also those that start when the store has been lost."""
+    KeyRing(KeyStore(home), keys_needed_mark())
+
+
+def _allow_files() -> None:
+    """Let the process have as many connections open as the system lets it."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+def _end(_: int, __: FrameType | None) -> NoReturn:
+    _leave(0)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process, in which nothing is open any more: taking its memory apart would cost a second."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _listening_at(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        error.filename = f"{host}:{port}"
+        raise
+    listener.set_inheritable(True)
+    return listener

@@ -1,0 +1,81 @@
+"""Several processes that answer at one address, watched by the one that started them."""
+
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import threading
+import time
+
+from uvicorn import Config
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
+
+from server.processes.stopping import CLOSED_WITHIN_S
+
+SHORTEST_LIFE_S = 5.0  # of a worker; one that ends sooner is not replaced before that is over
+
+log = logging.getLogger("uvicorn.workers")
+
+
+class Workers(Multiprocess):
+    """Processes that answer; one that ends is replaced, and none outlives the time that stopping has.
+
+    uvicorn's own supervisor also asks each process whether it lives, and waits for the answer, for seconds
+    where one is just starting: meanwhile it would hear of no signal.
+    """
+
+    def __init__(self, config: Config, listener: socket.socket, stop_s: float) -> None:
+        """Take how they are run, where they listen, and how long their open calls have when they stop."""
+        super().__init__(config, [listener])
+        self._stop_s = stop_s
+        self._replaced: dict[int, float] = {}
+
+    @property
+    def failed(self) -> bool:
+        """Whether they have ended because one could not start."""
+        return any(worker.exitcode == STARTUP_FAILURE for worker in self.processes)
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace what has ended."""
+        now = time.monotonic()
+        for number, worker in enumerate(self.processes):
+            if worker.process.is_alive() or now < self._replaced.get(number, 0.0) + SHORTEST_LIFE_S:
+                continue
+            if worker.exitcode == STARTUP_FAILURE:  # the next would fail too
+                self.should_exit.set()
+                return
+            log.warning("worker %s ended (%s); another one is started", worker.pid, worker.exitcode)
+            self._replaced[number] = now
+            self.processes[number] = Process(self.config, self.sockets)
+            self.processes[number].start()
+
+    def terminate_all(self) -> None:
+        """Refuse new connections, and tell all to stop."""
+        for listener in self.sockets:
+            listener.close()
+        super().terminate_all()
+
+    def join_all(self) -> None:
+        """Wait for all to end, and kill what does not."""
+        ends = time.monotonic() + self._stop_s + CLOSED_WITHIN_S
+        for worker in self.processes:
+            worker.process.join(max(0.0, ends - time.monotonic()))
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+
+
+def stop_with_parent() -> bool:
+    """Tell whether this process is a worker; it stops when the one that started it ends in whatever way."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return False
+
+    def watch() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+    return True

@@ -1,0 +1,1 @@
+"""How calls arrive and answers leave: HTTP, its bounds, its streams."""

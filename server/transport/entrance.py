@@ -1,0 +1,227 @@
+"""The entrance: what every call passes before anything of it is read, and every answer on its way out.
+
+A call that is refused here has cost a fraction of a millisecond: the server can say no to many times the work
+that it can do. What follows, `server.gate`, knows what a call is about.
+"""
+
+import asyncio
+import re
+import time
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from indexer.logs import get_logger
+from server.access.authentication import caller_of
+from server.access.callers import Caller, Visit, enter
+from server.access.origins import Origins
+from server.errors import (
+    AddressTooLong,
+    BodyTooLarge,
+    BodyTooSlow,
+    CallerGone,
+    KeysUnreadable,
+    ServerError,
+    TooOften,
+    Unauthorized,
+)
+from server.limits.gate import Work
+from server.limits.rates import Rate
+from server.monitoring import metrics
+from server.problems.details import problem_response
+from server.problems.refusals import refusal
+from server.services import Services
+from server.settings import ServerSettings
+from server.transport.bodies import Reading, is_cheap_to_skip, read_body, replayed
+from server.transport.response_headers import default_headers, with_defaults
+
+# What is answered without a key: the page's files, the API's description, whether the server lives.
+OPEN_PATHS = frozenset(
+    "/ /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session".split()
+)
+OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last for other ways to sign in
+# What work a call is, as far as its path says; of other paths the gate is told when they are read.
+WORK_OF: dict[str, Work] = {
+    "/api/v1/search": "search",
+    "/api/v1/ask": "ask",
+    "/api/v1/keywords": "search",
+    "/api/v1/queries": "search",
+    "/api/v1/explain": "search",
+    "/api/v1/facets": "search",
+    "/api/v1/export": "search",
+    "/api/v1/record": "search",
+    "/api/v1/rerun": "search",
+    "/plain": "search",
+    "/v1/chat/completions": "ask",
+    "/mcp": "read",  # a tool's own work is counted when it is called
+    "/mcp/": "read",
+}
+UNREAD = (BodyTooLarge, BodyTooSlow)
+SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+WRONG_KEYS = Rate(per_minute=60, burst=20)  # of an address
+MOST_OF_ANYBODY = 4_096  # bytes of a call that needs no key: a key to sign in with
+READ_AT_ONCE = 64_000_000  # bytes of calls that are just arriving, in a process
+LONGEST_URL = 16_000  # bytes of path and query: a question in an address may have some thousand letters
+
+log = get_logger("server")
+
+
+class Entrance:
+    """The outermost layer of the application; one for all doors."""
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+        """Wrap an application."""
+        self._app = app
+        self._settings = settings
+        self._origins = Origins.of(settings)
+        self._headers = default_headers(settings)
+        self._reading = Reading(max(READ_AT_ONCE, 2 * settings.body_bytes))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a call in, or answer it with why not."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        services: Services = scope["state"]["services"]
+        visit = Visit(_request_id(scope), Caller((scope.get("client") or ("", 0))[0]))
+        enter(scope, visit)
+        structlog.contextvars.bind_contextvars(request_id=visit.request_id)
+        answer = _Answer(send, visit, self._headers)
+        try:
+            receive = await self._let_in(scope, receive, services, visit)
+        except CallerGone:
+            return
+        except ServerError as error:
+            # What is still to come is not waited for.
+            answer.closes = isinstance(error, UNREAD) or not is_cheap_to_skip(scope)
+            await refusal(error, scope)(scope, receive, answer.send)
+        else:
+            await self._pass_on(scope, receive, answer)
+        finally:
+            self._note(scope, services, visit, answer)
+
+    async def _let_in(self, scope: Scope, receive: Receive, services: Services, visit: Visit) -> Receive:
+        """Check a call and read its body; return what gives it.
+
+        Raises:
+            ServerError: it is not let in.
+        """
+        headers = scope["headers"]
+        host = self._origins.check_host(headers)
+        if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > LONGEST_URL:
+            raise AddressTooLong(f"an address may have at most {LONGEST_URL:,} bytes")
+        path = scope["path"]
+        is_open = path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
+        try:
+            visit.caller = await caller_of(scope, services.keys, self._settings)
+        except (Unauthorized, KeysUnreadable) as error:
+            if isinstance(error, Unauthorized) and (not is_open or path in AUDITED):
+                count_wrong_key(services, visit.caller)
+            if not is_open:
+                raise
+        self._origins.check_origin(
+            scope["method"], host, scope["scheme"], headers, by_cookie=visit.caller.by_cookie
+        )
+        if not is_open:
+            visit.caller.require("read")
+        if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
+            services.gate.check(visit, work)
+        settings = self._settings
+        most = min(MOST_OF_ANYBODY, settings.body_bytes) if is_open else settings.body_bytes
+        body = await read_body(scope, receive, self._reading, most=most, seconds=settings.body_s)
+        return replayed(body, receive) if body else receive
+
+    async def _pass_on(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
+        try:
+            await self._app(scope, receive, answer.send)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # The reader has left: nobody is answered.
+        except Exception as error:
+            if answer.status:
+                raise
+            await problem_response(error)(scope, receive, answer.send)
+
+    def _note(self, scope: Scope, services: Services, visit: Visit, answer: "_Answer") -> None:
+        """Count and time the call, and write it to the audit log."""
+        seconds = time.perf_counter() - answer.began
+        route = getattr(scope.get("route"), "path", "") or (scope["path"] if scope["path"] in WORK_OF else "")
+        method = scope["method"] if scope["method"] in metrics.METHODS else "other"
+        metrics.CALLS.labels(route, method, answer.status).inc()
+        metrics.SECONDS.labels(route).observe(seconds)
+        if answer.first_event_s is not None:
+            metrics.FIRST_EVENT.labels(route).observe(answer.first_event_s)
+        caller = visit.caller
+        record = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "request_id": visit.request_id,
+            "key": caller.key_id or None,
+            "label": caller.label or None,
+            "address": caller.address,
+            "method": method,
+            "route": route,
+            "index": visit.index or None,
+            "status": answer.status,
+            "milliseconds": round(seconds * 1_000, 1),
+            **visit.counts,
+        }
+        log.info("call", **{name: record[name] for name in ("method", "route", "status", "milliseconds")})
+        path = scope["path"]
+        if path in OPEN_PATHS - AUDITED or path.startswith(OPEN_FOLDERS):
+            return
+        if self._settings.audit_questions and visit.question:
+            record["question"] = visit.question
+        services.audit.write(record)
+
+
+AUDITED = frozenset({"/api/v1/session"})
+
+
+class _Answer:
+    """An answer on its way out: its status, and when its first event left."""
+
+    def __init__(self, send: Send, visit: Visit, headers: list[tuple[bytes, bytes]]) -> None:
+        self._send = send
+        self._visit = visit
+        self._headers = headers
+        self._streams = False
+        self.began = time.perf_counter()
+        self.closes = False
+        self.status = 0
+        self.first_event_s: float | None = None
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            own = [*message.get("headers", ()), *self._visit.headers]
+            own.append((b"x-request-id", self._visit.request_id.encode()))
+            if self.closes:
+                own.append((b"connection", b"close"))
+            self._streams = any(
+                name.lower() == b"content-type" and value.startswith(b"text/event-stream")
+                for name, value in own
+            )
+            message = {**message, "headers": with_defaults(own, self._headers)}
+        elif self._streams and self.first_event_s is None and message.get("body"):
+            self.first_event_s = time.perf_counter() - self.began
+        await self._send(message)
+
+
+def _request_id(scope: Scope) -> str:
+    """Return the id that a caller gave a call, where it is a sane one, else a new one."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and SANE_ID.fullmatch(value):
+            return str(value, "ascii")
+    return uuid4().hex[:16]
+
+
+def count_wrong_key(services: Services, caller: Caller) -> None:
+    """Raise TooOften for who has tried many wrong keys."""
+    taken = services.buckets.take(f"wrong key {caller.counted_as}", WRONG_KEYS)
+    if not taken.allowed:
+        raise TooOften("too many wrong keys from this address", retry_after_s=taken.wait_s)

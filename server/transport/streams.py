@@ -1,0 +1,72 @@
+"""An answer as numbered server-sent events, always ended by `done` or `error`."""
+
+import asyncio
+import json
+import math
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+from fastapi.sse import ServerSentEvent
+
+from generator.answer_events import AnswerEvent
+from server.errors import Stopping, TooSlow
+from server.problems.details import problem
+from server.processes.stopping import STOPPING
+
+T = TypeVar("T")
+
+
+async def numbered_events(
+    arriving: AsyncGenerator[AnswerEvent, None], stopping: asyncio.Event, within_s: float
+) -> AsyncIterator[ServerSentEvent]:
+    """Yield the events of an answer with numbers from 1.
+
+    The last is an error where there is one, where the seconds are over, and where the server ends.
+
+    Closing it ends the work, which has ended when this returns.
+    """
+    number = 0
+    try:
+        async for event in until(stopping, arriving, within_s):
+            number += 1
+            yield _numbered(number, event.kind, event.data)
+    except Exception as error:  # noqa: BLE001 - the reader is told
+        yield _numbered(number + 1, "error", problem(error))
+
+
+def _numbered(number: int, kind: str, data: Mapping[str, Any]) -> ServerSentEvent:
+    return ServerSentEvent(event=kind, id=str(number), raw_data=json.dumps(data, ensure_ascii=False))
+
+
+async def until(
+    stopping: asyncio.Event, arriving: AsyncGenerator[T, None], within_s: float = math.inf
+) -> AsyncGenerator[T, None]:
+    """Yield what arrives; what is under way is cancelled when the server stops or the seconds are over.
+
+    Raises:
+        Stopping: the server is being stopped.
+        TooSlow: the seconds are over.
+    """
+    ends = time.monotonic() + within_s
+    stops = asyncio.ensure_future(stopping.wait())
+    async with aclosing(arriving):
+        following: asyncio.Future[T] | None = None
+        try:
+            while True:
+                following = asyncio.ensure_future(anext(arriving))
+                left_s = None if within_s == math.inf else max(0.0, ends - time.monotonic())
+                await asyncio.wait((following, stops), timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+                if not following.done():
+                    raise Stopping(STOPPING) if stops.done() else TooSlow(within_s)
+                try:
+                    arrived = following.result()
+                except StopAsyncIteration:
+                    return
+                yield arrived
+        finally:
+            stops.cancel()
+            if following and not following.done():
+                following.cancel()
+                await asyncio.wait((following,))

@@ -1,0 +1,177 @@
+"""HTTP/1.1 as uvicorn and llhttp read it, with bounds on what comes before the application is asked.
+
+| bound | what happens |
+|---|---|
+| bytes of a request's line and headers, their number | 431, closed |
+| seconds until they have arrived | 408, closed |
+| seconds in which a reader takes what waits to be sent | closed |
+| connections open at once | the one idle longest is closed; where all are busy, the newest: 429 |
+"""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from server.monitoring import metrics
+
+MOST_HEAD_BYTES = 32_768
+MOST_HEADERS = 100
+HEAD_S = 10.0
+TAKEN_WITHIN_S = 60.0
+
+TOO_LARGE = "431 Request Header Fields Too Large"
+TOO_SLOW = "408 Request Timeout"
+TOO_MANY = "429 Too Many Requests"
+
+
+class HeadTooLarge(Exception):
+    """Ends the parser's work in the middle of a head."""
+
+
+class TargetRefused(Exception):
+    """Ends the parser's work: what is asked for is not a path of this server."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """One connection of a caller."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Begin before the first request's head."""
+        super().__init__(*args, **options)
+        self._in_head = True
+        self._head_bytes = 0
+        self._too_large = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._unsent: asyncio.TimerHandle | None = None
+        self._last_heard = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take up a connection, or another in its place."""
+        super().connection_made(transport)
+        metrics.CONNECTIONS.inc()
+        self._last_heard = self.loop.time()
+        self._expect_head()
+        services = self.app_state.get("services")
+        if services and len(self.connections) > services.server.connections:
+            self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let it go."""
+        super().connection_lost(exc)
+        metrics.CONNECTIONS.dec()
+        self._stop_timer()
+        self._taken()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, unless it is too much of a head."""
+        if self.transport.is_closing():
+            return
+        self._last_heard = self.loop.time()
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._timer is None:
+                self._expect_head()
+        super().data_received(data)
+        if self._in_head and self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
+            self._refuse(TOO_LARGE)
+
+    def pause_writing(self) -> None:
+        """Wait until the reader takes what lies ready, but not for ever."""
+        super().pause_writing()
+        self._unsent = self.loop.call_later(TAKEN_WITHIN_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on, as the reader takes it."""
+        super().resume_writing()
+        self._taken()
+
+    def on_url(self, url: bytes) -> None:
+        """Take a piece of the address."""
+        super().on_url(url)
+        if len(self.url) > MOST_HEAD_BYTES:
+            self._end_head()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        super().on_header(name, value)
+        if len(self.headers) > MOST_HEADERS:
+            self._end_head()
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer."""
+        if sum(len(name) + len(value) + 4 for name, value in self.headers) > MOST_HEAD_BYTES:
+            self._end_head()
+        self._in_head = False
+        self._stop_timer()
+        if not self.url.startswith((b"/", b"*")):  # a proxy's form, which names another host
+            raise TargetRefused
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Expect the next request's head."""
+        super().on_message_complete()
+        self._in_head = True
+        self._head_bytes = 0
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, or has too long a head."""
+        if not self._is_idle:
+            self.transport.abort()
+        elif self._too_large:
+            self._refuse(TOO_LARGE)
+        else:
+            super().send_400_response(msg)
+
+    def _end_head(self) -> None:
+        self._too_large = True
+        raise HeadTooLarge
+
+    def _expect_head(self) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_later(HEAD_S, self._head_late)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _taken(self) -> None:
+        if self._unsent is not None:
+            self._unsent.cancel()
+            self._unsent = None
+
+    def _head_late(self) -> None:
+        self._timer = None
+        if self._is_idle:
+            self._refuse(TOO_SLOW)
+        else:
+            self._expect_head()
+
+    @property
+    def _is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _make_room(self) -> None:
+        """Close the connection that has been idle longest, or this one."""
+        idle = [
+            each
+            for each in self.connections
+            if isinstance(each, BoundedProtocol) and each is not self and each._is_idle  # noqa: SLF001
+        ]
+        if idle:
+            min(idle, key=lambda each: each._last_heard).transport.abort()  # noqa: SLF001
+        else:
+            self._refuse(TOO_MANY)
+
+    def _refuse(self, status: str) -> None:
+        """Answer without the application, and close; in the middle of an answer there is no place for it."""
+        if not self._is_idle:
+            self.transport.abort()
+            return
+        metrics.REFUSED.labels("connection", status.partition(" ")[0]).inc()
+        lines = [f"HTTP/1.1 {status}", "Connection: close", "Content-Length: 0", "Cache-Control: no-store"]
+        if status == TOO_MANY:
+            lines.append("Retry-After: 1")
+        self.transport.write("\r\n".join([*lines, "", ""]).encode())
+        self.transport.close()
