@@ -10,8 +10,8 @@ from tests.server.page.browser import Reader, chromium
 from tests.server.running import Served
 
 
-# Of the folder, not of the session: while it runs, no other test of the process could use asyncio.run.
-@pytest.fixture(scope="package")
+# Of a file, not of the session: while it runs, no other test of the process can use asyncio.run.
+@pytest.fixture(scope="module")
 def browser(sample_home: Path) -> Iterator[Browser]:
     """Run Chromium; what is indexed in this process is indexed before."""
     del sample_home
