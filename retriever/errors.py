@@ -5,7 +5,8 @@ RetrieverError
 ├── BadExpression   the expert language: unbalanced quotes or brackets, an unknown field; marks the place
 ├── BadFilter       a year range, language or method that does not exist
 ├── UnknownPassage  no passage of that id in the index
-└── UnknownPaper    no paper of that id in the index
+├── UnknownPaper    no paper of that id in the index
+└── SourceFailed    a source of papers does not answer, or not as agreed; the others go on
 """
 
 import unicodedata
@@ -37,6 +38,10 @@ class UnknownPassage(RetrieverError):
 
 class UnknownPaper(RetrieverError):
     """No paper of that id in the index."""
+
+
+class SourceFailed(RetrieverError):
+    """A source of papers that does not answer, or not as agreed."""
 
 
 class BadExpression(RetrieverError):
