@@ -8,7 +8,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import INVALID_REQUEST
 from pydantic_core import from_json
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from server.mcp.protocol import Context, make_server
@@ -66,9 +66,6 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         request = Request(scope, receive)
-        if request.method != "POST":  # there are no sessions to listen to, or to end
-            await PlainTextResponse("Method Not Allowed", 405, {"Allow": "POST"})(scope, receive, send)
-            return
         body = await request.body()
         if body.lstrip()[:1] == b"[":
             await JSONResponse(NO_BATCH, 400)(scope, receive, send)

@@ -82,6 +82,7 @@ TITLES = {
     405: "Wrong method",
     415: "Wrong media type",
     429: "Too busy",
+    431: "Too large",
     503: "Not available",
     502: "Model",
 }
@@ -122,32 +123,37 @@ def detail_of(error: Exception) -> str:
     return wording.format(index=f"index {name!r}" if name else "the index")
 
 
-def _problem(status: int, code: str, detail: str, error: Exception) -> dict[str, Any]:
-    described: dict[str, Any] = {
+def described(status: int, code: str, detail: str) -> dict[str, Any]:
+    """Return what every problem says."""
+    return {
         "type": f"urn:shrag:problem:{code}",
         "title": TITLES.get(status, "Failed"),
         "status": status,
         "code": code,
         "detail": detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…",
     }
+
+
+def _problem(status: int, code: str, detail: str, error: Exception) -> dict[str, Any]:
+    said = described(status, code, detail)
     if isinstance(error, retriever_errors.BadExpression):
-        described |= {"detail": error.reason, "position": error.position}
+        said |= {"detail": error.reason, "position": error.position}
     if isinstance(error, server_errors.BadRequest) and error.place:
-        described["place"] = error.place
+        said["place"] = error.place
     if isinstance(error, server_errors.TooBusy):
-        described["retry_after_s"] = error.retry_after_s
-    return described
+        said["retry_after_s"] = error.retry_after_s
+    return said
 
 
 def problem_response(error: Exception) -> JSONResponse:
     """Answer with an error."""
-    described = problem(error)
+    said = problem(error)
     headers = {}
-    if "retry_after_s" in described:
-        headers["Retry-After"] = str(max(1, ceil(described["retry_after_s"])))
-    if described["status"] == UNAUTHORIZED:
+    if "retry_after_s" in said:
+        headers["Retry-After"] = str(max(1, ceil(said["retry_after_s"])))
+    if said["status"] == UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="shrag"'
-    return JSONResponse(described, described["status"], headers, media_type=MEDIA_TYPE)
+    return JSONResponse(said, said["status"], headers, media_type=MEDIA_TYPE)
 
 
 def allowed_methods(request: Request) -> list[str]:
@@ -179,8 +185,8 @@ def add_handlers(app: FastAPI) -> None:
         elif status == WRONG_METHOD:
             headers["Allow"] = ", ".join(allowed_methods(request))
             detail = f"{request.method} is not answered here; send one of {headers['Allow']}"
-        described = _problem(status, CODES.get(status, f"http-{status}"), detail, error)
-        return JSONResponse(described, status, headers, media_type=MEDIA_TYPE)
+        said = _problem(status, CODES.get(status, f"http-{status}"), detail, error)
+        return JSONResponse(said, status, headers, media_type=MEDIA_TYPE)
 
     for kind in (*PROBLEMS, Exception):
         app.add_exception_handler(kind, foreseen)

@@ -5,7 +5,9 @@ from starlette.routing import Route
 
 from server.mcp.over_http import McpEndpoint, answering
 
-router = APIRouter(
-    routes=[Route(path, McpEndpoint(), include_in_schema=False) for path in ("/mcp", "/mcp/")],
+PATHS = ("/mcp", "/mcp/")
+
+router = APIRouter(  # there are no sessions to listen to by GET, or to end by DELETE
+    routes=[Route(path, McpEndpoint(), methods=["POST"], include_in_schema=False) for path in PATHS],
     lifespan=answering,
 )

@@ -9,20 +9,49 @@
 """
 
 import asyncio
+import json
+from enum import Enum
+from http import HTTPStatus
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from server.monitoring import metrics
+from server.problems.details import MEDIA_TYPE, described
+from server.transport.response_headers import ALWAYS
 
 MOST_HEAD_BYTES = 32_768
 MOST_HEADERS = 100
 HEAD_S = 10.0
 TAKEN_WITHIN_S = 60.0
 
-TOO_LARGE = "431 Request Header Fields Too Large"
-TOO_SLOW = "408 Request Timeout"
-TOO_MANY = "429 Too Many Requests"
+
+class Refusal(Enum):
+    """Why a connection is answered without the application: status, code, and what its sender is told."""
+
+    UNREADABLE = (400, "no-http", "what arrived is no HTTP request")
+    TOO_LARGE = (431, "head-too-large", f"a head may have {MOST_HEAD_BYTES:,} bytes, {MOST_HEADERS} headers")
+    TOO_SLOW = (408, "too-slow-to-arrive", f"the head did not arrive within {HEAD_S:g} s")
+    TOO_MANY = (429, "too-many-connections", "too many connections are open")
+
+    @property
+    def status(self) -> int:
+        """The status of the answer."""
+        return self.value[0]
+
+    def answer(self) -> bytes:
+        """Write the whole answer, after which the connection is closed."""
+        status, code, detail = self.value
+        body = json.dumps(described(status, code, detail)).encode()
+        headers = {
+            "Connection": "close",
+            "Content-Type": MEDIA_TYPE,
+            "Content-Length": str(len(body)),
+            **({"Retry-After": "1"} if self is Refusal.TOO_MANY else {}),
+            **ALWAYS,
+        }
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *map(": ".join, headers.items()), "", ""]
+        return "\r\n".join(lines).encode() + body
 
 
 class HeadTooLarge(Exception):
@@ -74,7 +103,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._expect_head()
         super().data_received(data)
         if self._in_head and self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
-            self._refuse(TOO_LARGE)
+            self._refuse(Refusal.TOO_LARGE)
 
     def pause_writing(self) -> None:
         """Wait until the reader takes what lies ready, but not for ever."""
@@ -116,12 +145,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP, or has too long a head."""
-        if not self._is_idle:
-            self.transport.abort()
-        elif self._too_large:
-            self._refuse(TOO_LARGE)
-        else:
-            super().send_400_response(msg)
+        del msg  # the library's own words
+        self._refuse(Refusal.TOO_LARGE if self._too_large else Refusal.UNREADABLE)
 
     def _end_head(self) -> None:
         self._too_large = True
@@ -144,7 +169,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def _head_late(self) -> None:
         self._timer = None
         if self._is_idle:
-            self._refuse(TOO_SLOW)
+            self._refuse(Refusal.TOO_SLOW)
         else:
             self._expect_head()
 
@@ -162,16 +187,16 @@ class BoundedProtocol(HttpToolsProtocol):
         if idle:
             min(idle, key=lambda each: each._last_heard).transport.abort()  # noqa: SLF001
         else:
-            self._refuse(TOO_MANY)
+            self._refuse(Refusal.TOO_MANY)
 
-    def _refuse(self, status: str) -> None:
-        """Answer without the application, and close; in the middle of an answer there is no place for it."""
-        if not self._is_idle:
-            self.transport.abort()
-            return
-        metrics.REFUSED.labels("connection", status.partition(" ")[0]).inc()
-        lines = [f"HTTP/1.1 {status}", "Connection: close", "Content-Length: 0", "Cache-Control: no-store"]
-        if status == TOO_MANY:
-            lines.append("Retry-After: 1")
-        self.transport.write("\r\n".join([*lines, "", ""]).encode())
+    def _refuse(self, refusal: Refusal) -> None:
+        """Answer in the application's place, and close; in the middle of an answer only close."""
+        if self.cycle and not self._is_idle:
+            if self.cycle.response_started:
+                self.transport.abort()
+                return
+            self.cycle.disconnected = True  # what the application answers is for nobody
+            self.cycle.message_event.set()
+        metrics.REFUSED.labels("connection", str(refusal.status)).inc()
+        self.transport.write(refusal.answer())
         self.transport.close()

@@ -91,7 +91,9 @@ def guarded(sample_home, tmp_path_factory):
 )
 def test_heads_that_nobody_honest_sends_are_refused(guarded, head, status):
     with connected(guarded) as connection:
-        assert status_of(answer_to(connection, head)) == status
+        got = answer_to(connection, head)
+    assert status_of(got) == status
+    assert json.loads(got.partition(b"\r\n\r\n")[2])["status"] == status
     assert answers(guarded)
 
 

@@ -311,6 +311,7 @@ def test_there_is_no_session_to_listen_to_or_to_end(served, method):
     answer = httpx.request(method, f"{served.url}/mcp", headers=HEADERS)
     assert answer.status_code == 405
     assert answer.headers["Allow"] == "POST"
+    assert answer.json()["code"] == "wrong-method"
 
 
 @pytest.mark.parametrize(
