@@ -40,6 +40,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
 )
 RUN_ERRORS: tuple[type[Exception], ...] = (
     indexer_errors.IndexerError,
+    retriever_errors.SourceFailed,
     generator_errors.GeneratorError,
     eval_errors.EvalError,
     server_errors.ServerError,
@@ -159,7 +160,7 @@ def _shortened(line: str) -> str:
 def _outcome(error: Exception) -> tuple[int, list[str]]:
     """Return the exit code of an error, and the lines that say what happened."""
     described = f"{type(error).__name__}: {describe_error(error)}"
-    if isinstance(error, CALL_ERRORS):
+    if isinstance(error, CALL_ERRORS) and not isinstance(error, retriever_errors.SourceFailed):
         marks_a_place = isinstance(error, retriever_errors.BadExpression)
         return 2, described.split("\n") if marks_a_place else [described]
     if isinstance(error, RUN_ERRORS):

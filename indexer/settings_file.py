@@ -51,8 +51,13 @@ def read_settings_file() -> SettingsFile | None:
     if place is None:
         return None
     path, found = place
-    text = _text_of(path, found=found)
+    text = _text_of(path, found=found, without=WITHOUT)
     return SettingsFile(path, _parsed(path, text), found)
+
+
+def read_toml(path: Path) -> Mapping[str, Any]:
+    """Read a file of settings that a call names; InvalidSettingsFile where it cannot be used."""
+    return _parsed(path, _text_of(path))
 
 
 def settings_path() -> tuple[Path, bool] | None:
@@ -72,18 +77,18 @@ def settings_path() -> tuple[Path, bool] | None:
     return next(((place, False) for place in places if os.path.lexists(place)), None)
 
 
-def _text_of(path: Path, *, found: bool) -> str:
+def _text_of(path: Path, *, found: bool = False, without: str = "") -> str:
     try:
         with open_regular(path) as file:
             if found and (why := distrusted(path, os.fstat(file.fileno()))):
                 raise InvalidSettingsFile(
                     f"{path} {why}, and lies in the current folder: it may be somebody else's",
-                    remedy=("change that", f"name it ({CONFIG}={path}) if it is yours", WITHOUT),
+                    remedy=("change that", f"name it ({CONFIG}={path}) if it is yours", without),
                 )
             data = file.read(MOST_BYTES + 1) or b""
     except (OSError, ValueError) as error:
         why = cause_of(error) if isinstance(error, OSError) else str(error)
-        raise InvalidSettingsFile(f"{path} cannot be read: {why}", remedy=WITHOUT) from None
+        raise InvalidSettingsFile(f"{path} cannot be read: {why}", remedy=without) from None
     if len(data) > MOST_BYTES:
         raise InvalidSettingsFile(f"{path} cannot be read: it is larger than {MOST_BYTES:,} bytes")
     try:

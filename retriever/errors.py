@@ -6,6 +6,8 @@ RetrieverError
 ├── BadFilter       a year range, language or method that does not exist
 ├── UnknownPassage  no passage of that id in the index
 ├── UnknownPaper    no paper of that id in the index
+├── UnknownSource   no source of papers is declared by that name
+├── InvalidSource   what declares a source of papers cannot be used
 └── SourceFailed    a source of papers does not answer, or not as agreed; the others go on
 """
 
@@ -38,6 +40,14 @@ class UnknownPassage(RetrieverError):
 
 class UnknownPaper(RetrieverError):
     """No paper of that id in the index."""
+
+
+class UnknownSource(RetrieverError):
+    """No source of papers is declared by that name."""
+
+
+class InvalidSource(RetrieverError):
+    """What declares a source of papers cannot be used."""
 
 
 class SourceFailed(RetrieverError):

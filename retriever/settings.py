@@ -77,3 +77,16 @@ class RetrieverSettings(LayeredSettings):
         description="that 'the last five years' count back from; today's if unset",
     )
     drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")
+
+
+class SourcesSettings(LayeredSettings):
+    """The tables of sources of papers, as they stand; `retriever.sources.configuration` reads them."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SHRAG_", env_nested_delimiter="__", frozen=True, hide_input_in_errors=True
+    )
+
+    sources: dict[str, Any] = Field(
+        default_factory=dict,
+        description="sources of papers beyond the indexes, a table each: docs/sources.md",
+    )

@@ -46,11 +46,13 @@ def _permissions(path: Path, found: list[SettingInForce]) -> Iterator[Finding]:
 
 
 def _unknown_variables() -> Iterator[Finding]:
-    known = {CONFIG}
+    known, tables = {CONFIG}, [f"{each.variable}__" for each in all_settings().values() if dict in each.kinds]
     for place, setting in all_settings().items():
         known |= {setting.variable, *(variable_at(place[:length]) for length in range(1, len(place)))}
     for name in sorted(os.environ):
         if not name.upper().startswith(PREFIX) or name.upper() in known or name.startswith(OF_TESTS):
+            continue
+        if any(name.upper().startswith(table) for table in tables):
             continue
         near = get_close_matches(name.upper(), sorted(known), 1)
         mend = f"there is {near[0]}" if near else "shrag settings lists all there are"

@@ -1,0 +1,225 @@
+"""Which sources there are: tables `[sources.NAME]` of `shrag.toml`, files of one source, variables.
+
+    [sources.library]
+    kind = "elasticsearch"
+    url = "https://search.example.org:9200"
+
+A kind is a module of this package that holds `Settings` (a `SourceSettings`) and
+
+    def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> Source
+
+with nothing else to register. What is declared is connected to only where a call names it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+import retriever.sources
+from indexer.durable import cause_of
+from indexer.papers import why_invalid
+from indexer.regular_files import read_regular
+from indexer.settings import IndexerSettings
+from indexer.settings_fields import PREFIX, Setting, is_path, variable_at
+from indexer.settings_file import SettingsFile, read_toml
+from indexer.settings_sources import ADDRESSES
+from retriever.errors import InvalidSource, UnknownSource
+from retriever.sources import Source
+from retriever.sources.settings import SourceSettings
+
+TABLE = "sources"
+NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]|_(?!_)){0,63}")
+MOST_SECRET = 10_000  # bytes of a file that holds one
+FILE = "_file"
+SUFFIX = ".toml"
+
+OpenSource = Callable[[str, Any, IndexerSettings], Source]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTable:
+    """What a file and variables say of a source, not looked at yet."""
+
+    name: str
+    values: Mapping[str, Any]  # of the file
+    variables: Mapping[str, str]  # key to value; "fields__title" is title of the table fields
+    file: Path | None = None
+    found: bool = False  # whether the file was taken for lying in the current folder
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredSource:
+    """A source with its settings, checked; nothing is connected to yet."""
+
+    name: str
+    settings: SourceSettings
+    opener: OpenSource
+
+    def open(self, indexes: IndexerSettings) -> Source:
+        """Open it; what fails at the first question only, fails then."""
+        return self.opener(self.name, self.settings, indexes)
+
+
+def source_tables(file: SettingsFile | None, variables: Mapping[str, str]) -> dict[str, SourceTable]:
+    """Return what `shrag.toml` and variables SHRAG_SOURCES__NAME__KEY say, by name in alphabetical order."""
+    listed = file.values.get(TABLE, {}) if file else {}
+    tables = listed if isinstance(listed, dict) else {}
+    by_name = _by_name(variables)
+    own = {variable_name(name) for name in tables}
+    names = {*tables, *(name for name in by_name if name not in own)}
+    return {
+        name: SourceTable(
+            name,
+            tables[name] if isinstance(tables.get(name), dict) else {},
+            by_name.get(variable_name(name), {}),
+            file.path if file and name in tables else None,
+            found=bool(file and file.found),
+        )
+        for name in sorted(names)
+    }
+
+
+def _by_name(variables: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    prefix = variable_at((TABLE, "")).lower()
+    found: dict[str, dict[str, str]] = {}
+    for variable, value in variables.items():
+        if variable.lower().startswith(prefix):
+            name, _, key = variable.lower().removeprefix(prefix).partition("__")
+            if name and key and value:  # an empty variable is as good as none
+                found.setdefault(name, {})[key] = value
+    return found
+
+
+def variable_name(name: str) -> str:
+    """Return how variables write a source's name: no variable has a hyphen."""
+    return name.lower().replace("-", "_")
+
+
+def find_source(name: str, tables: Mapping[str, SourceTable], variables: Mapping[str, str]) -> DeclaredSource:
+    """Return the source of a name, or of a file `NAME.toml` that holds the keys of one table.
+
+    Raises:
+        UnknownSource: nothing declares it.
+        InvalidSource: what declares it cannot be used; InvalidSettingsFile where the file cannot be read.
+    """
+    if name in tables:
+        return declared(tables[name])
+    if not name.endswith(SUFFIX):
+        known = f"there are {', '.join(tables)}" if tables else f"[sources.{name}] of shrag.toml declares one"
+        raise UnknownSource(f"no source {name!r}", remedy=known)
+    path = Path(name).absolute()
+    return declared(
+        SourceTable(path.stem, read_toml(path), _by_name(variables).get(variable_name(path.stem), {}), path)
+    )
+
+
+def declared(table: SourceTable) -> DeclaredSource:
+    """Check what is said of a source; InvalidSource tells in one line what does not fit."""
+    if not NAME.fullmatch(table.name):
+        raise _invalid(table, "a source's name is of a-z, 0-9, - and _, and at most 64 long")
+    kind = table.variables.get("kind", table.values.get("kind"))
+    module = _module_of(str(kind))
+    if module is None:
+        what = f"there is no kind {str(kind)[:100]!r}" if kind else "kind is not set"
+        raise _invalid(table, f"{what}; there are {', '.join(kinds())}")
+    fields: dict[str, FieldInfo] = module.Settings.model_fields
+    _refuse_dangers(table, fields)
+    values = _absolute_paths(table, fields)
+    for key, value in table.variables.items():
+        values = _placed(values, key.split("__"), value)
+    try:
+        return DeclaredSource(
+            table.name, module.Settings(**_with_secrets(table, fields, values)), module.open_source
+        )
+    except ValidationError as error:
+        raise _invalid(table, why_invalid(error)) from None
+
+
+def kinds() -> list[str]:
+    """Name the kinds of sources, in alphabetical order."""
+    return sorted(filter(_module_of, _modules()))
+
+
+def _modules() -> set[str]:
+    return {module.name for module in iter_modules(retriever.sources.__path__)}
+
+
+def _module_of(kind: str) -> Any | None:
+    """Return the module of a kind; other modules of the package hold no `open_source`."""
+    module: Any = import_module(f"retriever.sources.{kind}") if kind in _modules() else None
+    return module if hasattr(module, "open_source") else None
+
+
+def _is_secret(field: FieldInfo) -> bool:
+    return Setting((), field).secret
+
+
+def _refuse_dangers(table: SourceTable, fields: Mapping[str, FieldInfo]) -> None:
+    """Refuse a secret in a file of settings, and a file that was found to decide where one goes."""
+    secrets = {name for name, field in fields.items() if _is_secret(field)}
+    if written := sorted(secrets & table.values.keys()):
+        key = written[0]
+        variable = f"{PREFIX}SOURCES__{variable_name(table.name).upper()}__{key.upper()}"
+        raise _invalid(table, f"{key} does not stand in a file of settings: set {variable} or {key}{FILE}")
+    if table.found and secrets & table.variables.keys():
+        decided = sorted((ADDRESSES & table.values.keys()) - table.variables.keys())
+        if decided:
+            raise _invalid(
+                table,
+                f"{decided[0]} would decide where a key goes, and a file that lies in the current folder may "
+                f"be somebody else's; name it (SHRAG_CONFIG={table.file}) if it is yours",
+            )
+
+
+def _absolute_paths(table: SourceTable, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
+    """Return the file's values; paths in it are relative to its folder."""
+    values = dict(table.values)
+    for key, value in values.items():
+        names_file = key.endswith(FILE) or (key in fields and is_path(Setting((key,), fields[key])))
+        if (
+            table.file
+            and names_file
+            and isinstance(value, str)
+            and value
+            and not value.startswith(("/", "~"))
+        ):
+            values[key] = str(table.file.parent / value)
+    return values
+
+
+def _with_secrets(
+    table: SourceTable, fields: Mapping[str, FieldInfo], values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Put in place of `api_key_file` the key that the file holds."""
+    found = dict(values)
+    for name, field in fields.items():
+        path = found.pop(f"{name}{FILE}", None) if _is_secret(field) else None
+        if path and name not in found:
+            try:
+                found[name] = read_regular(Path(str(path)).expanduser(), MOST_SECRET).decode().strip()
+            except (OSError, ValueError, RuntimeError) as error:
+                why = cause_of(error) if isinstance(error, OSError) else "it is not UTF-8"
+                raise _invalid(table, f"{name}{FILE}: {path} cannot be read: {why}") from None
+    return found
+
+
+def _placed(values: Mapping[str, Any], place: list[str], value: str) -> dict[str, Any]:
+    """Return tables with a value at a place of theirs."""
+    key, *inside = place
+    within = values.get(key)
+    return {
+        **values,
+        key: _placed(within if isinstance(within, dict) else {}, inside, value) if inside else value,
+    }
+
+
+def _invalid(table: SourceTable, why: str) -> InvalidSource:
+    where = f"{table.file}: " if table.file else ""
+    return InvalidSource(f"{where}source {table.name!r}: {why}")

@@ -1,0 +1,165 @@
+"""An index of this project as a source: `kind = "index"`."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pydantic import Field
+
+from indexer.analysis import Analyzer
+from indexer.papers import Paper
+from indexer.settings import IndexerSettings, OptionalPath
+from retriever.engines import EngineHit
+from retriever.index import SearchIndex, open_index
+from retriever.paper_records import records_of_papers
+from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.sources.settings import SourceSettings
+
+BODY = "body"
+
+
+class Settings(SourceSettings):
+    """Which index."""
+
+    index: str = Field(default="", description="its name; else the source's")
+    home: OptionalPath = Field(default=None, description="folder that holds it; none = that of all indexes")
+
+
+def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> Source:
+    """Open the version that answers now; raises as `open_index`."""
+    if settings.home:
+        indexes = indexes.model_copy(update={"home": settings.home})
+    return IndexSource(name, open_index(indexes, settings.index or name))
+
+
+class IndexSource(Source):
+    """One published version of an index, analysed as it was built."""
+
+    def __init__(self, name: str, index: SearchIndex) -> None:
+        """Take an open index, which is closed with it."""
+        self._name, self._index = name, index
+        self._papers = index.manifest.unit == "paper"
+
+    @property
+    def name(self) -> str:
+        """How settings, notes and records name it."""
+        return self._name
+
+    @property
+    def features(self) -> SourceFeatures:
+        """Everything."""
+        return SourceFeatures(references=True, citing=True, frequencies=True)
+
+    async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
+        """Answer many queries in one call to the engine, and read what they found in another."""
+        analyzer, engine = self._index.analyzer, self._index.engine
+        asked = await self._index.threads.run(
+            lambda: [(analysed(query, analyzer), k) for query, k in queries]
+        )
+        found = await engine.search(asked, filters=filters, collapse=self._papers)
+        hits = [hit for query_hits in found for hit in query_hits]
+        papers = await self._of_hits(hits)
+        return SourceAnswer(
+            tuple(
+                tuple(SourcePaper(papers[id_], hit.score) for hit in of if (id_ := self._id(hit)) in papers)
+                for of in found
+            ),
+            requests=2,
+        )
+
+    def _id(self, hit: EngineHit) -> str:
+        return hit.doc_id if self._papers else hit.passage_id
+
+    async def _of_hits(self, hits: Sequence[EngineHit]) -> dict[str, Paper]:
+        """Return the records of hits, of full papers with those passages as their body that were found."""
+        passages = await self._index.engine.passages({hit.passage_id for hit in hits})
+        if not self._papers:
+            return {
+                passage_id: Paper(
+                    id=passage_id, title=each.title, abstract=each.text, lang=each.lang, source=self._name
+                )
+                for passage_id, each in passages.items()
+            }
+        bodies: dict[str, list[str]] = defaultdict(list)
+        for passage in passages.values():
+            if passage.part == BODY:
+                bodies[passage.doc_id].append(passage.text)
+        papers = await self._read(hit.doc_id for hit in hits)
+        return {
+            doc_id: paper.model_copy(update={"body": "\n\n".join(bodies[doc_id])})
+            if doc_id in bodies
+            else paper
+            for doc_id, paper in papers.items()
+        }
+
+    async def _read(self, ids: Iterable[str]) -> dict[str, Paper]:
+        records = await records_of_papers(self._index, ids)
+        return {
+            str(record["doc_id"]): Paper.model_validate(
+                {name: value for name, value in record.items() if name != "doc_id"} | {"source": self._name}
+            )
+            for record in records
+        }
+
+    async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
+        """Return records by id."""
+        if not self._papers:
+            found = await self._of_hits([EngineHit(passage_id, "", 0.0) for passage_id in ids])
+        else:
+            found = await self._read(ids)
+        return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
+
+    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return the papers of the index that papers refer to, in the order of their references."""
+        papers = await self.papers(ids)
+        referred = {paper_id: each.paper.references[:limit] for paper_id, each in papers.items()}
+        return await self._linked(referred, requests=4)
+
+    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return the papers of the index that refer to papers."""
+        return await self._linked(await self._index.engine.citing(ids, limit), requests=3)
+
+    async def _linked(self, ids: dict[str, list[str]], *, requests: int) -> LinkedPapers:
+        papers = await self.papers([other for others in ids.values() for other in others])
+        return LinkedPapers(
+            {
+                paper_id: tuple(papers[other] for other in others if other in papers)
+                for paper_id, others in ids.items()
+            },
+            requests=requests,
+        )
+
+    async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
+        """Return in how many passages each word stands, and of how many; of a compound its rarest part."""
+        analyzer, engine = self._index.analyzer, self._index.engine
+        tokens = await self._index.threads.run(
+            lambda: {word: [token[0] for token in analyzer.analyze(word)] for word in words}
+        )
+        counted = await engine.document_frequencies({token for of in tokens.values() for token in of})
+        found = {word: min((counted[token] for token in of), default=0) for word, of in tokens.items()}
+        return found, engine.passage_count
+
+    async def close(self) -> None:
+        """Close the index."""
+        await asyncio.to_thread(self._index.close)
+
+
+def analysed(query: Query, analyzer: Analyzer) -> Query:
+    """Return the query with the tokens of an analyzer: those of another index may be others."""
+    match query:
+        case Term(text=text):
+            return replace(query, tokens=tuple(dict.fromkeys(token[0] for token in analyzer.analyze(text))))
+        case Phrase(text=text):
+            tokens = analyzer.analyze(text)
+            first = tokens[0][1] if tokens else 0
+            return replace(query, tokens=tuple((token[1] - first, token[0]) for token in tokens))
+        case Or(clauses=clauses):
+            return Or(tuple(analysed(clause, analyzer) for clause in clauses))
+        case And(clauses=clauses):
+            return And(tuple(analysed(clause, analyzer) for clause in clauses))
+        case Not(clause=clause):
+            return Not(analysed(clause, analyzer))
+        case Range() | Exact():
+            return query
