@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Self
 
 from retriever.hits import Hit
 
@@ -30,21 +31,47 @@ def without_duplicates(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _marks(hit: Hit) -> list[tuple[str, str]]:
-    """Return what two records of one paper have in common at least: the DOI or the title."""
-    marks = [("doi", normal_doi(hit.paper.get("doi", ""))), ("title", normal_title(hit.passage.title))]
-    return [mark for mark in marks if mark[1]]
+    return described(hit).marks
 
 
 def same_paper(one: Hit, other: Hit) -> bool:
     """Tell whether two records are of one paper."""
-    doi = normal_doi(one.paper.get("doi", ""))
-    if doi and doi == normal_doi(other.paper.get("doi", "")):
-        return True
-    title = normal_title(one.passage.title)
-    if len(title) < SHORTEST_TITLE or title != normal_title(other.passage.title):
-        return False
-    same_year = one.passage.year is not None and one.passage.year == other.passage.year
-    return same_year or bool(_names(one.paper.get("authors", ())) & _names(other.paper.get("authors", ())))
+    return described(one).is_same(described(other))
+
+
+def described(hit: Hit) -> "Description":
+    """Return what tells a hit's paper from others."""
+    return Description.of(
+        hit.paper.get("doi", ""), hit.passage.title, hit.passage.year, hit.paper.get("authors", ())
+    )
+
+
+class Description(NamedTuple):
+    """What tells one paper from another, in a form that two records of it have in common."""
+
+    doi: str
+    title: str
+    year: int | None
+    authors: tuple[str, ...]
+
+    @classmethod
+    def of(cls, doi: str, title: str, year: int | None, authors: Iterable[str]) -> Self:
+        """Take what a record says."""
+        return cls(normal_doi(doi), normal_title(title), year, tuple(authors))
+
+    @property
+    def marks(self) -> list[tuple[str, str]]:
+        """What two records of one paper have in common at least: the DOI or the title."""
+        return [mark for mark in (("doi", self.doi), ("title", self.title)) if mark[1]]
+
+    def is_same(self, other: "Description") -> bool:
+        """Tell whether two records are of one paper."""
+        if self.doi and self.doi == other.doi:
+            return True
+        if len(self.title) < SHORTEST_TITLE or self.title != other.title:
+            return False
+        same_year = self.year is not None and self.year == other.year
+        return same_year or bool(_names(self.authors) & _names(other.authors))
 
 
 def normal_title(title: str) -> str:

@@ -63,6 +63,7 @@ class Hit:
             "journal": self.passage.journal or None,
             **listed_authors(self.paper),
             "doi": self.paper.get("doi"),
+            "found_in": self.paper.get("found_in"),  # of a search over sources
             "lang": self.passage.lang,
             "snippet": self.snippet,
             "snippet_marks": [list(span) for span in self.marked.spans],

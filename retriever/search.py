@@ -271,7 +271,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         milliseconds=dict(context.recorder.milliseconds),
         applied=_applied(context, stages),
         evidence_score=likelihood,
-        notes=tuple(context.recorder.notes),
+        notes=(*context.recorder.notes, *context.index.engine.notes),
         version=context.index.manifest.version,
         constraints=_computed(stages.question).constraints,
         concepts=stages.keywords.concepts if stages.keywords and ranking.scored is not None else (),

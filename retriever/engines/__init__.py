@@ -44,6 +44,11 @@ class Explanation:
 class Engine(Protocol):
     """What every engine does; the methods with a body here are the same for all."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of how it answered so far: a part that failed, for instance."""
+        return ()
+
     async def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:

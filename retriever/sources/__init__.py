@@ -9,8 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from indexer.analysis import Decompound
 from indexer.papers import Paper
 from retriever.queries import Filters, Query
+
+ANALYZER = "bilingual"  # of the tokens in queries, and of what is made of the papers found
+DECOMPOUND: Decompound = "discard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class Source(Protocol):
         """Answer many queries, for each (query, k) at most k papers; few requests, politely.
 
         Words are sent as they are written (`Term.text`, `Phrase.text`): the source analyses them itself.
+        Tokens beside them, where there are any, are those of `ANALYZER`.
         """
         ...
 

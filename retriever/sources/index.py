@@ -13,8 +13,16 @@ from indexer.settings import IndexerSettings, OptionalPath
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex, open_index
 from retriever.paper_records import records_of_papers
-from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
-from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.queries import And, Filters, Not, Or, Phrase, Query, Term
+from retriever.sources import (
+    ANALYZER,
+    DECOMPOUND,
+    LinkedPapers,
+    Source,
+    SourceAnswer,
+    SourceFeatures,
+    SourcePaper,
+)
 from retriever.sources.settings import SourceSettings
 
 BODY = "body"
@@ -41,6 +49,8 @@ class IndexSource(Source):
         """Take an open index, which is closed with it."""
         self._name, self._index = name, index
         self._papers = index.manifest.unit == "paper"
+        chain = index.manifest.analyzer, index.manifest.decompound, index.manifest.dictionary
+        self._same = chain == (ANALYZER, DECOMPOUND, "")  # tokens in queries are those of the index
 
     @property
     def name(self) -> str:
@@ -54,9 +64,9 @@ class IndexSource(Source):
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read what they found in another."""
-        analyzer, engine = self._index.analyzer, self._index.engine
+        engine = self._index.engine
         asked = await self._index.threads.run(
-            lambda: [(analysed(query, analyzer), k) for query, k in queries]
+            lambda: [(analysed(query, self._index.analyzer, keep=self._same), k) for query, k in queries]
         )
         found = await engine.search(asked, filters=filters, collapse=self._papers)
         hits = [hit for query_hits in found for hit in query_hits]
@@ -132,13 +142,20 @@ class IndexSource(Source):
         )
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
-        """Return in how many passages each word stands, and of how many; of a compound its rarest part."""
+        """Return in how many passages each word stands, and of how many; of a compound its rarest part.
+
+        What is a token only within its sentence (줄이) counts as it is written.
+        """
         analyzer, engine = self._index.analyzer, self._index.engine
         tokens = await self._index.threads.run(
             lambda: {word: [token[0] for token in analyzer.analyze(word)] for word in words}
         )
-        counted = await engine.document_frequencies({token for of in tokens.values() for token in of})
-        found = {word: min((counted[token] for token in of), default=0) for word, of in tokens.items()}
+        everything = {*words, *(token for of in tokens.values() for token in of)}
+        counted = await engine.document_frequencies(everything)
+        found = {
+            word: max(counted[word], min((counted[token] for token in of), default=0))
+            for word, of in tokens.items()
+        }
         return found, engine.passage_count
 
     async def close(self) -> None:
@@ -146,9 +163,11 @@ class IndexSource(Source):
         await asyncio.to_thread(self._index.close)
 
 
-def analysed(query: Query, analyzer: Analyzer) -> Query:
-    """Return the query with the tokens of an analyzer: those of another index may be others."""
+def analysed(query: Query, analyzer: Analyzer, *, keep: bool = False) -> Query:
+    """Return the query with the tokens of an analyzer; with `keep` those that it has are left alone."""
     match query:
+        case Term() | Phrase() if keep and query.tokens:
+            return query
         case Term(text=text):
             return replace(query, tokens=tuple(dict.fromkeys(token[0] for token in analyzer.analyze(text))))
         case Phrase(text=text):
@@ -156,10 +175,10 @@ def analysed(query: Query, analyzer: Analyzer) -> Query:
             first = tokens[0][1] if tokens else 0
             return replace(query, tokens=tuple((token[1] - first, token[0]) for token in tokens))
         case Or(clauses=clauses):
-            return Or(tuple(analysed(clause, analyzer) for clause in clauses))
+            return Or(tuple(analysed(clause, analyzer, keep=keep) for clause in clauses))
         case And(clauses=clauses):
-            return And(tuple(analysed(clause, analyzer) for clause in clauses))
+            return And(tuple(analysed(clause, analyzer, keep=keep) for clause in clauses))
         case Not(clause=clause):
-            return Not(analysed(clause, analyzer))
-        case Range() | Exact():
+            return Not(analysed(clause, analyzer, keep=keep))
+        case _:
             return query

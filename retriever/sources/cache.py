@@ -1,0 +1,95 @@
+"""What is kept in the user's cache folder between questions: the general glossary, vectors of passages."""
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+import numpy as np
+
+from indexer.analysis import Decompound
+from indexer.base_directories import base_directory
+from indexer.encoders import VectorFingerprint
+from indexer.encoders.arrays import Stored
+from indexer.fingerprint import lexical_fingerprint
+from indexer.glossary.given import GENERAL, GivenPairs
+from indexer.glossary.storage import write_glossary
+from indexer.sums import sum_of
+from indexer.vectors.store import DTYPES
+
+MOST_VECTORS = 200_000  # of one encoder; the oldest go first
+WAIT_S = 5.0  # for another process that writes
+ASKED_AT_ONCE = 500
+SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text_hash BLOB UNIQUE, vector BLOB)"
+
+
+def cache_folder() -> Path:
+    """Return the folder, made if need be; OSError, ValueError where that cannot be."""
+    folder = base_directory("XDG_CACHE_HOME", "~/.cache") / "shrag"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def general_glossary(analyzer: str, decompound: Decompound, otherwise: Path) -> Path:
+    """Return the file of the general glossary in an analysis, made where it is not there yet.
+
+    Where the cache folder cannot be written it is made in the folder `otherwise`.
+    """
+    terms = hashlib.sha256(GENERAL.read_bytes()).hexdigest()
+    made_of = sum_of({**lexical_fingerprint(analyzer, decompound), "terms": terms})
+    name = f"general-glossary-{made_of[:16]}.sqlite"
+    with suppress(OSError, ValueError):
+        path = cache_folder() / name
+        if path.exists():
+            return path
+        otherwise = path.parent
+    path = otherwise / name
+    write_glossary(path, GivenPairs().pairs(analyzer, decompound, None)[1])
+    return path
+
+
+class VectorCache:
+    """Vectors of one encoder by the hash of the text; without a folder to write in it holds nothing.
+
+    Several processes may use it at once. What is damaged is as good as not there.
+    """
+
+    def __init__(self, fingerprint: VectorFingerprint) -> None:
+        """Name the file; it is opened for each call."""
+        self._dtype, self._dimensions = DTYPES[fingerprint.storage], fingerprint.dimensions
+        self._path: Path | None = None
+        with suppress(OSError, ValueError):
+            self._path = cache_folder() / f"passage-vectors-{sum_of(fingerprint.as_record())[:16]}.sqlite"
+
+    def known(self, hashes: Sequence[bytes]) -> dict[bytes, Stored]:
+        """Return the vectors of those texts that have one."""
+        found: dict[bytes, Stored] = {}
+        if self._path is None:
+            return found
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self._path, timeout=WAIT_S)) as connection:
+            connection.execute(SCHEMA)
+            for start in range(0, len(hashes), ASKED_AT_ONCE):
+                some = hashes[start : start + ASKED_AT_ONCE]
+                marks = ", ".join("?" * len(some))
+                statement = f"SELECT text_hash, vector FROM vectors WHERE text_hash IN ({marks})"  # noqa: S608
+                for text_hash, vector in connection.execute(statement, some):
+                    read = np.frombuffer(vector, self._dtype)
+                    if len(read) == self._dimensions:
+                        found[text_hash] = read
+        return found
+
+    def keep(self, vectors: Mapping[bytes, Stored]) -> None:
+        """Keep vectors for later questions."""
+        if self._path is None:
+            return
+        opened = closing(sqlite3.connect(self._path, timeout=WAIT_S))
+        with suppress(sqlite3.Error), opened as connection, connection:
+            connection.execute(SCHEMA)
+            connection.executemany(
+                "INSERT OR IGNORE INTO vectors (text_hash, vector) VALUES (?, ?)",
+                ((text_hash, vector.tobytes()) for text_hash, vector in vectors.items()),
+            )
+            connection.execute(
+                "DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?", (MOST_VECTORS,)
+            )

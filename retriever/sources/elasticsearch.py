@@ -1,0 +1,276 @@
+"""An Elasticsearch or OpenSearch index that somebody else built, as a source: `kind = "elasticsearch"`.
+
+It is read by `_search` and `_msearch` alone, over plain HTTP: the official clients refuse servers of other
+versions and makes. Requests are made by `elasticsearch_queries.py`, what comes is read by
+`elasticsearch_records.py`.
+"""
+
+import asyncio
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from indexer.backoff import TRANSIENT_STATUSES
+from indexer.http_client import exchange, open_client
+from indexer.settings import IndexerSettings
+from indexer.untrusted import message_in, one_line, read_json
+from retriever.errors import SourceFailed
+from retriever.queries import Filters, Query
+from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.sources.elasticsearch_queries import (
+    Body,
+    applicable,
+    bodies_body,
+    citing_body,
+    count_body,
+    records_body,
+    search_body,
+)
+from retriever.sources.elasticsearch_records import body_of, paper_of
+from retriever.sources.elasticsearch_settings import Settings
+
+if TYPE_CHECKING:  # loaded where a source is opened
+    import httpx
+
+__all__ = ["Settings", "open_source"]
+
+RECORDS_AT_A_TIME = 500
+COUNTS_AT_A_TIME = 100
+TRIES, PAUSE_S = 3, 0.3
+MOST_NOTES = 3
+
+
+def open_source(
+    name: str,
+    settings: Settings,
+    indexes: IndexerSettings | None = None,
+    *,
+    transport: "httpx.AsyncBaseTransport | None" = None,
+) -> Source:
+    """Make the client; nothing is sent yet. `transport` stands in for the network."""
+    del indexes
+    return ElasticsearchSource(name, settings, transport)
+
+
+class ElasticsearchSource(Source):
+    """An index behind a server; nothing is ever written to it."""
+
+    def __init__(
+        self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
+    ) -> None:
+        """Open a client, whose connections are made when they are needed."""
+        self._name, self._settings = name, settings
+        self._client = open_client(settings.url, None, ca_certs=settings.ca_certs, transport=transport)
+        if settings.api_key.get_secret_value():
+            self._client.headers["Authorization"] = f"ApiKey {settings.api_key.get_secret_value()}"
+        elif settings.user:
+            pair = f"{settings.user}:{settings.password.get_secret_value()}".encode()
+            self._client.headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+
+    @property
+    def name(self) -> str:
+        """How settings, notes and records name it."""
+        return self._name
+
+    @property
+    def features(self) -> SourceFeatures:
+        """References where their field is named."""
+        linked = bool(self._settings.fields.references)
+        return SourceFeatures(
+            references=linked, citing=linked, frequencies=True, private=self._settings.private
+        )
+
+    async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
+        """Answer all queries in one request; full texts of papers without an abstract are read in another."""
+        bodies = [search_body(self._settings, query, k, filters) for query, k in queries]
+        answers, notes = await self._many(bodies)
+        found: list[list[SourcePaper]] = []
+        own_ids: dict[str, str] = {}
+        unusable: set[str] = set()
+        for answer in answers:
+            papers: dict[str, SourcePaper] = {}
+            for hit in hits_in(answer):
+                paper = paper_of(self._settings, self._name, hit)
+                if paper is None:
+                    unusable.add(repr(hit)[:1000])
+                    continue
+                papers.setdefault(paper.paper.id, paper)
+                if self._settings.fields.body and not paper.paper.abstract:
+                    own_ids[paper.paper.id] = str(hit.get("_id"))
+            found.append(sorted(papers.values(), key=lambda each: (-(each.score or 0.0), each.paper.id)))
+        if unusable:
+            notes.append(f"{len(unusable)} records without a usable id were left out")
+        left = [name for name in ("years", "lang", "journal") if getattr(filters, name)]
+        if missing := [name for name in left if not getattr(applicable(self._settings, filters), name)]:
+            notes.append(f"has no field for {', '.join(missing)}: what it found was filtered afterwards")
+        texts = await self._bodies(own_ids) if own_ids else {}
+        return SourceAnswer(
+            tuple(tuple(_with_body(paper, texts) for paper in of) for of in found),
+            tuple(notes),
+            requests=1 + bool(own_ids),
+        )
+
+    async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
+        """Return records by id."""
+        wanted = list(dict.fromkeys(ids))
+        bodies = [
+            records_body(self._settings, wanted[start : start + RECORDS_AT_A_TIME])
+            for start in range(0, len(wanted), RECORDS_AT_A_TIME)
+        ]
+        answers, _ = await self._many(bodies) if bodies else ([], [])
+        papers = [paper_of(self._settings, self._name, hit) for answer in answers for hit in hits_in(answer)]
+        by_id = {paper.paper.id: replace(paper, score=None) for paper in papers if paper}
+        return {paper_id: by_id[paper_id] for paper_id in wanted if paper_id in by_id}
+
+    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return the papers of the index that papers refer to, in two requests."""
+        if not self.features.references:
+            return LinkedPapers()
+        papers = await self.papers(ids)
+        referred = {paper_id: each.paper.references[:limit] for paper_id, each in papers.items()}
+        others = await self.papers([other for of in referred.values() for other in of])
+        return LinkedPapers(
+            {
+                paper_id: tuple(others[id_] for id_ in of if id_ in others)
+                for paper_id, of in referred.items()
+            },
+            requests=2,
+        )
+
+    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return the papers of the index that refer to papers, in one request."""
+        if not self.features.citing or not ids:
+            return LinkedPapers()
+        answers, notes = await self._many([citing_body(self._settings, paper_id, limit) for paper_id in ids])
+        found = {}
+        for paper_id, answer in zip(ids, answers, strict=True):
+            papers = (paper_of(self._settings, self._name, hit) for hit in hits_in(answer))
+            found[paper_id] = tuple(replace(paper, score=None) for paper in papers if paper)
+        return LinkedPapers(found, tuple(notes), requests=1)
+
+    async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
+        """Return in how many papers each word stands, and of how many; None where that cannot be told."""
+        asked = [None, *dict.fromkeys(words)]
+        totals: list[int] = []
+        for start in range(0, len(asked), COUNTS_AT_A_TIME):
+            some = asked[start : start + COUNTS_AT_A_TIME]
+            answers, notes = await self._many([count_body(self._settings, word) for word in some])
+            if notes:
+                return None
+            totals += map(total_in, answers)
+        return {word: total for word, total in zip(asked, totals, strict=True) if word is not None}, totals[0]
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self._client.aclose()
+
+    async def _bodies(self, own_ids: dict[str, str]) -> dict[str, str]:
+        body = bodies_body(self._settings, list(own_ids.values()))
+        answers, _ = await self._many([body])
+        by_own_id = {
+            str(hit.get("_id")): body_of(self._settings.fields, hit)
+            for hit in hits_in(answers[0])
+            if isinstance(hit, dict)
+        }
+        return {paper_id: by_own_id.get(own_id, "") for paper_id, own_id in own_ids.items()}
+
+    async def _many(self, bodies: Sequence[Body]) -> tuple[list[dict[str, Any]], list[str]]:
+        """Send searches in one request; return an answer each, empty with a note where one failed.
+
+        Raises:
+            SourceFailed: the request failed, or all of its searches.
+        """
+        lines = [line for body in bodies for line in (b"{}", json.dumps(body, ensure_ascii=False).encode())]
+        index = quote(self._settings.index, safe="*,-+.:")
+        response = await self._post(f"{index}/_msearch", b"\n".join(lines) + b"\n")
+        answers = response.get("responses")
+        if not isinstance(answers, list) or len(answers) != len(bodies):
+            raise self._failed(f"its answer is not that of _msearch: {json.dumps(response)[:200]}")
+        notes, failures = [], 0
+        for place, answer in enumerate(answers):
+            if not isinstance(answer, dict) or answer.get("error") or "hits" not in answer:
+                failures += 1
+                why = message_in(json.dumps(answer).encode())
+                notes.append(f"a query failed: {one_line(why)}")
+                answers[place] = {}
+            elif answer.get("timed_out") or _failed_shards(answer):
+                notes.append("a part of it did not answer in time: some papers may be missing")
+        if failures == len(answers):
+            raise self._failed(notes[0])
+        return answers, list(dict.fromkeys(notes))[:MOST_NOTES]
+
+    async def _post(self, path: str, content: bytes) -> dict[str, Any]:
+        """Send a request, again where that may help, and read its answer as a JSON object.
+
+        Raises:
+            SourceFailed: no answer, not in time, or not as agreed.
+        """
+        import httpx
+
+        for tries_left in reversed(range(TRIES)):
+            try:
+                response = await exchange(
+                    self._client,
+                    "POST",
+                    f"{self._settings.url}/{path}",
+                    content,
+                    seconds=self._settings.timeout_s,
+                    most_bytes=self._settings.answer_bytes,
+                )
+            except httpx.ReadTimeout as error:
+                raise self._failed(str(error)) from None
+            except (httpx.RequestError, httpx.InvalidURL) as error:
+                if tries_left and isinstance(error, httpx.ConnectError):
+                    await asyncio.sleep(PAUSE_S)
+                    continue
+                raise self._failed(str(error) or type(error).__name__) from None
+            if response.status_code not in TRANSIENT_STATUSES or not tries_left:
+                return self._read(response)
+            await asyncio.sleep(PAUSE_S)
+        raise AssertionError  # the last try returned or raised
+
+    def _read(self, response: "httpx.Response") -> dict[str, Any]:
+        if response.has_redirect_location:
+            raise self._failed("it answers with a redirect, which is not followed: name the address itself")
+        if not response.is_success:
+            raise self._failed(f"status {response.status_code}: {message_in(response.content)}")
+        try:
+            answer = read_json(response.content)
+        except ValueError as error:
+            raise self._failed(f"its answer is no JSON ({error})") from None
+        if not isinstance(answer, dict):
+            raise self._failed("its answer is no JSON object")
+        return answer
+
+    def _failed(self, why: str) -> SourceFailed:
+        for secret in (self._settings.api_key, self._settings.password):
+            why = one_line(why, secret if secret.get_secret_value() else None)
+        return SourceFailed(f"source {self._name!r} at {self._settings.url}: {why}")
+
+
+def hits_in(answer: dict[str, Any]) -> list[Any]:
+    """Return the hits of one answer; none where it has no such list."""
+    hits = answer.get("hits")
+    found = hits.get("hits") if isinstance(hits, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def total_in(answer: dict[str, Any]) -> int:
+    """Return how many papers a query matched: an object since version 7, a number before."""
+    hits = answer.get("hits")
+    total = hits.get("total") if isinstance(hits, dict) else 0
+    value = total.get("value") if isinstance(total, dict) else total
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _failed_shards(answer: dict[str, Any]) -> bool:
+    shards = answer.get("_shards")
+    return bool(isinstance(shards, dict) and shards.get("failed"))
+
+
+def _with_body(paper: SourcePaper, texts: dict[str, str]) -> SourcePaper:
+    body = texts.get(paper.paper.id)
+    return replace(paper, paper=paper.paper.model_copy(update={"body": body})) if body else paper

@@ -1,0 +1,119 @@
+"""How an Elasticsearch or OpenSearch index that somebody else built is described."""
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
+
+from indexer.plain_http import refuse_plain_http
+from indexer.settings import AllowPlainHttp, BaseUrl, CaCerts, HeaderKey, refuse_unused_certificates
+from retriever.sources.settings import SourceSettings
+
+FIELD = re.compile(r"[^\s*^\x00-\x1f]{1,256}")
+INDEX = re.compile(r"[^\s/\\?\"<>|#\x00-\x1f]{1,1000}")
+MOST_FIELDS = 20  # a role
+YearType = Literal["number", "date", "text"]
+
+
+def _weighted(value: object) -> object:
+    """Return fields with their weights; "title" and ["title", "subtitle"] weigh 1 each."""
+    if isinstance(value, str):
+        value = [value] if value else []
+    return dict.fromkeys(value, 1.0) if isinstance(value, list) and all(map(_is_text, value)) else value
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, str) and value and not FIELD.fullmatch(value):
+        raise ValueError("is no field's name: white space, * and ^ stand in none")
+    return value
+
+
+FieldName = Annotated[str, BeforeValidator(_field)]
+WeightedFields = Annotated[
+    dict[FieldName, Annotated[float, Field(gt=0, le=1000)]],
+    BeforeValidator(_weighted),
+    Field(max_length=MOST_FIELDS),
+]
+
+
+class IndexFields(BaseModel):
+    """Which field holds what; `author.name` is a field inside another, "" is none.
+
+    Title, abstract, body and keywords are searched, and may be several fields each with its weight.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: FieldName = Field(default="_id", min_length=1)
+    title: WeightedFields
+    abstract: WeightedFields = Field(default_factory=dict)
+    body: WeightedFields = Field(default_factory=dict)
+    keywords: WeightedFields = Field(default_factory=dict)
+    year: FieldName = ""
+    lang: FieldName = ""
+    authors: FieldName = ""
+    journal: FieldName = ""
+    doi: FieldName = ""
+    url: FieldName = ""
+    references: FieldName = ""  # ids of papers of the same index
+
+    @property
+    def searched(self) -> dict[str, float]:
+        """The fields that a word is looked for in."""
+        return {**self.body, **self.keywords, **self.abstract, **self.title}
+
+
+class Settings(SourceSettings):
+    """How the server is reached, and what stands in which field of the index."""
+
+    url: BaseUrl = Field(description="address of the server, like https://HOST:9200")
+    index: str = Field(description="name of the index, of an alias, or a pattern")
+    user: str = Field(default="", description="name to log in with; beside a password")
+    password: SecretStr = Field(default=SecretStr(""), description="password of that user")
+    api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
+    allow_plain_http: AllowPlainHttp = False
+    ca_certs: CaCerts = None
+    private: bool = Field(default=True, description="whether questions stay within the institution")
+    answer_bytes: int = Field(default=64_000_000, ge=10_000, le=1_000_000_000, description="of one answer")
+    hangul: Literal["words", "prefixes"] = Field(
+        default="words",
+        description="how Korean words are looked for: as the index analyses them, or, where it cuts Korean "
+        "at spaces only, as what words begin with",
+    )
+    year_type: YearType = Field(default="number", description="how the field of the year is mapped")
+    languages: dict[str, str] = Field(
+        default_factory=dict, description="what the field of the language holds for ko, en and other"
+    )
+    fields: IndexFields
+
+    @field_validator("index")
+    @classmethod
+    def _names_an_index(cls, index: str) -> str:
+        if not INDEX.fullmatch(index) or index.startswith(("_", "-", "+", ".")):
+            raise ValueError("is no name of an index")
+        return index
+
+    @field_validator("user")
+    @classmethod
+    def _fit_to_log_in(cls, user: str) -> str:
+        if ":" in user:
+            raise ValueError("a user's name has no ':'")
+        return user
+
+    @model_validator(mode="after")
+    def _secrets_are_encrypted(self) -> Self:
+        refuse_plain_http(self.url, secret=bool(self.password or self.api_key), allowed=self.allow_plain_http)
+        refuse_unused_certificates(self.url, self.ca_certs)
+        return self

@@ -1,0 +1,310 @@
+"""An engine over sources: they are sent the queries, and what they find is a pool for all else.
+
+A query's hits are those of the sources, in their order: their analysis and their ranking found them. What a
+method reads of them (passages, terms, cosines) is the pool's, analysed here.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from indexer.analysis import Analyzer
+from indexer.encoders.arrays import Stored
+from indexer.packing import PassageTokens
+from indexer.schema import StoredPassage
+from retriever.engines import Engine, EngineHit, Explanation
+from retriever.engines.facets import FacetCounts, FacetField
+from retriever.engines.tantivy import TantivyEngine
+from retriever.errors import SourceFailed
+from retriever.queries import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.sources.merging import LimitedSource, MergedPaper, ask_sources, search_sources
+from retriever.sources.passage_vectors import PassageVectors
+from retriever.sources.pool import passages_of_papers, write_pool
+from retriever.sources.words import WrittenWords
+from retriever.worker_threads import WorkerThreads
+
+# Where no source counts, all words are as rare as one in a thousand.
+UNCOUNTED, UNCOUNTED_FREQUENCY = 1_000_000, 1_000
+MOST_COUNTED = 64  # words of a call whose frequencies the sources are asked for
+
+Sent = tuple[Query, Filters]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a query found at the sources: (id, score), and how many were asked for."""
+
+    ranked: tuple[tuple[str, float], ...]
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What the sources have given so far."""
+
+    papers: Mapping[str, MergedPaper] = field(default_factory=dict)
+    found: Mapping[Sent, Found] = field(default_factory=dict)
+    passages: Mapping[str, tuple[tuple[StoredPassage, PassageTokens], ...]] = field(default_factory=dict)
+    engine: TantivyEngine | None = None
+
+
+class SourcesEngine(Engine):
+    """Sources, asked as an engine is asked; for one event loop, and best for one question."""
+
+    def __init__(
+        self,
+        sources: Sequence[LimitedSource],
+        *,
+        total: int | None,
+        analyzer: Analyzer,
+        words: WrittenWords,
+        vectors: PassageVectors | None,
+        folder: Path,
+    ) -> None:
+        """Take open sources, which whoever opened them closes.
+
+        Args:
+            sources: in the order in which their records are preferred.
+            total: papers of those that count, None where none does.
+            analyzer: of the pool's passages.
+            words: how the tokens of a question were written.
+            vectors: what encodes passages, None where they get no vectors.
+            folder: a folder of its own for the pool.
+        """
+        self._sources = sources
+        self._counting = [each for each in sources if each.source.features.frequencies] if total else []
+        self._total = total or UNCOUNTED
+        self._analyzer, self._words, self._vectors, self._folder = analyzer, words, vectors, folder
+        self._pool = Pool()
+        self._counted: dict[str, int] = {}
+        self._gathering = asyncio.Lock()
+        self._threads = WorkerThreads("sources", 1)
+        self._notes: dict[str, None] = {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know: sources that failed, filters that they lack."""
+        return tuple(self._notes)
+
+    @property
+    def found(self) -> Mapping[str, MergedPaper]:
+        """All papers that were found so far, by their ids."""
+        return self._pool.papers
+
+    @property
+    def passage_count(self) -> int:
+        """How many papers the sources hold that count, else a number that all words are as rare in."""
+        return self._total
+
+    async def search(
+        self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
+    ) -> list[list[EngineHit]]:
+        """Send queries that look for words to the sources, the others to what was found before.
+
+        Raises:
+            SourceFailed: no source answers.
+        """
+        del read, collapse  # a paper comes once in any case
+        sent = Filters(filters.years, filters.lang, filters.journal)
+        async with self._gathering:
+            new = [
+                (query, k)
+                for query, k in dict(queries).items()
+                if looks_for_words(query) and not self._knows((query, sent), k)
+            ]
+            if new:
+                await self._gather(new, sent)
+            pool = self._pool
+        if pool.engine is None:
+            return [[] for _ in queries]
+        everything = [(query, max(1, len(pool.papers))) for query, _ in queries]
+        by_words, allowed = await asyncio.gather(
+            pool.engine.search(everything, filters=filters, collapse=True),
+            pool.engine.search(
+                [(EVERYTHING, max(1, pool.engine.passage_count))], filters=filters, collapse=False
+            ),
+        )
+        first: dict[str, str] = {}
+        for hit in allowed[0]:  # in the order of their ids, a paper's first passage the first
+            first.setdefault(hit.doc_id, hit.passage_id)
+        answers = []
+        for (query, k), hits in zip(queries, by_words, strict=True):
+            best = {hit.doc_id: hit.passage_id for hit in hits}
+            found = pool.found.get((query, sent))
+            ranked = [(hit.doc_id, hit.score) for hit in hits] if found is None else found.ranked
+            answers.append(
+                [
+                    EngineHit(best.get(doc_id, first[doc_id]), doc_id, round(score, 4))
+                    for doc_id, score in ranked
+                    if doc_id in first
+                ][:k]
+            )
+        return answers
+
+    def _knows(self, sent: Sent, k: int) -> bool:
+        known = self._pool.found.get(sent)
+        return known is not None and (known.k >= k or len(known.ranked) < known.k)
+
+    async def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:
+        """Ask the sources, and put what is new into the pool."""
+        written = [(as_written(query, self._words), k) for query, k in queries]
+        merged, notes = await search_sources(self._sources, written, filters, self._pool.papers)
+        self._notes |= dict.fromkeys(notes)
+        found = {
+            (query, filters): Found(ranked, k)
+            for (query, k), ranked in zip(queries, merged.found, strict=True)
+        }
+        pool = replace(self._pool, papers=merged.papers, found={**self._pool.found, **found})
+        self._pool = await self._threads.run(self._with_passages, pool)
+
+    def _with_passages(self, pool: Pool) -> Pool:
+        """Analyse, encode and index the papers that are new; a pool that did not grow stays as it is."""
+        new = {paper_id: merged for paper_id, merged in pool.papers.items() if paper_id not in pool.passages}
+        if not new:
+            return pool
+        passages = dict(pool.passages)
+        for paper_id, merged in new.items():
+            passages[paper_id] = tuple(passages_of_papers([merged.record()], self._analyzer))
+        listed = [passage for of in passages.values() for passage in of]
+        vectors: Mapping[bytes, Stored] = {}
+        if self._vectors:
+            vectors, failure = self._vectors.of([passage for passage, _ in listed])
+            self._notes |= dict.fromkeys([failure] if failure else [])
+        engine = write_pool(
+            self._folder / f"pool-{len(listed)}",
+            listed,
+            vectors,
+            self._vectors.fingerprint if self._vectors else None,
+        )
+        if pool.engine:
+            pool.engine.close()
+        return replace(pool, passages=passages, engine=engine)
+
+    async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
+        """Return in how many papers each token stands: as sources count the word, else as the pool does."""
+        wanted = list(dict.fromkeys(tokens))
+        await self._count([token for token in wanted if token not in self._counted])
+        found = {token: self._counted[token] for token in wanted if token in self._counted}
+        missing = [token for token in wanted if token not in found]
+        pool = self._pool.engine
+        if not missing:
+            return found
+        if pool is None:
+            return found | dict.fromkeys(missing, min(self._total, UNCOUNTED_FREQUENCY))
+        scale = self._total / max(1, pool.passage_count)
+        counted = await pool.document_frequencies(missing)
+        return found | {token: round(count * scale) for token, count in counted.items()}
+
+    async def _count(self, tokens: Sequence[str]) -> None:
+        """Ask the sources that count in how many of their papers the words of tokens stand."""
+        words = {token: word for token in tokens if (word := self._words.of(token)) is not None}
+        asked = sorted(set(words.values()))
+        if not asked or len(asked) > MOST_COUNTED:
+            return
+        counts: dict[str, int] | None = None
+        if self._counting:
+            with suppress(SourceFailed):  # the search will tell
+                given = await ask_sources(self._counting, lambda source: source.frequencies(asked))
+                counts = _summed(list(given.answers.values()), asked)
+        if counts is None:  # a word that was met is as rare as others, whatever the pool says
+            counts = dict.fromkeys(asked, min(self._total, UNCOUNTED_FREQUENCY))
+        self._counted |= {token: counts[word] for token, word in words.items()}
+
+    async def records(
+        self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
+    ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
+        """Return stored passages of the pool."""
+        pool = self._pool.engine
+        return ({}, {}) if pool is None else await pool.records(passage_ids, doc_ids)
+
+    async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
+        """Return how many passages of the pool each query matches."""
+        pool = self._pool.engine
+        return [0] * len(asked) if pool is None else await pool.counts(asked)
+
+    async def facets(
+        self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
+    ) -> FacetCounts:
+        """Count papers of the pool."""
+        return await self._gathered().facets(query, filters=filters, fields=fields, several=several)
+
+    async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
+        """Return none: no source lists its terms."""
+        del token, limit
+        return []
+
+    async def term_frequencies(self, token: str, sample: int) -> list[int]:
+        """Return how often the token stands in passages of the pool that hold it."""
+        pool = self._pool.engine
+        return [] if pool is None else await pool.term_frequencies(token, sample)
+
+    async def explain(self, query: Query, passage_id: str) -> Explanation:
+        """Say what each token of a query adds to the score of a passage in the pool."""
+        return await self._gathered().explain(query, passage_id)
+
+    async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosine of a vector with that of each passage of the pool that has one."""
+        pool = self._pool.engine
+        return {} if pool is None else await pool.similarities(vector, passage_ids)
+
+    async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
+        """Return the vectors of passages of the pool."""
+        pool = self._pool.engine
+        return {} if pool is None else await pool.vectors(passage_ids)
+
+    async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
+        """Return the passages of the pool that are nearest, once the queries under way have been answered."""
+        async with self._gathering:
+            pool = self._pool.engine
+        return [] if pool is None else await pool.nearest(vector, k, filters=filters)
+
+    def close(self) -> None:
+        """Let go of the pool."""
+        self._threads.close()
+        if self._pool.engine:
+            self._pool.engine.close()
+
+    def _gathered(self) -> TantivyEngine:
+        if self._pool.engine is None:
+            raise SourceFailed("no source has been asked yet")
+        return self._pool.engine
+
+
+def looks_for_words(query: Query) -> bool:
+    """Tell whether a query can be sent to sources: it looks for words, and for no passage of the pool."""
+    match query:
+        case Term() | Phrase():
+            return True
+        case Or(clauses=clauses) | And(clauses=clauses):
+            return any(map(looks_for_words, clauses)) and not any(map(_is_of_pool, clauses))
+        case Not() | Range() | Exact():
+            return False
+
+
+def _is_of_pool(query: Query) -> bool:
+    return isinstance(query, Exact) and query.field in {"passage_id", "doc_id", "part", "references"}
+
+
+def as_written(query: Query, words: WrittenWords) -> Query:
+    """Return a query in which words stand as they were written, not as their tokens."""
+    match query:
+        case Term(text=text, tokens=(token,)) if text == token and (word := words.of(token)):
+            return replace(query, text=word)
+        case Or(clauses=clauses):
+            return Or(tuple(as_written(clause, words) for clause in clauses))
+        case And(clauses=clauses):
+            return And(tuple(as_written(clause, words) for clause in clauses))
+        case Not(clause=clause):
+            return Not(as_written(clause, words))
+        case _:
+            return query
+
+
+def _summed(answers: Sequence[Any], words: Sequence[str]) -> dict[str, int] | None:
+    counted = [found for answer in answers if answer is not None for found in (answer[0],)]
+    if not counted:
+        return None
+    return {word: sum(found.get(word, 0) for found in counted) for word in words}

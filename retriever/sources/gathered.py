@@ -1,0 +1,131 @@
+"""An index for one question over sources: every method, way, check, export and trace works on it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from indexer.analysis import make_analyzer
+from indexer.encoders import VectorFingerprint
+from indexer.errors import IndexerError
+from indexer.fingerprint import lexical_fingerprint
+from indexer.manifest import Manifest
+from indexer.settings import IndexerSettings
+from indexer.store import Pointer
+from indexer.untrusted import one_line
+from retriever.errors import SourceFailed
+from retriever.index import QuestionModels, SearchIndex
+from retriever.sources import ANALYZER, DECOMPOUND
+from retriever.sources.cache import general_glossary
+from retriever.sources.configuration import DeclaredSource
+from retriever.sources.engine import SourcesEngine
+from retriever.sources.merging import LimitedSource, ask_sources
+from retriever.sources.passage_vectors import PassageVectors
+from retriever.sources.words import NotingAnalyzer, NotingGlossary, WrittenWords
+from retriever.synonyms import read_synonyms
+
+
+class _Models(QuestionModels):
+    """The models of the settings; questions get their vectors by the encoder of the passages."""
+
+    def __init__(self, settings: IndexerSettings, vectors: PassageVectors | None) -> None:
+        super().__init__(settings)
+        if vectors:
+            self._vectors[vectors.fingerprint] = vectors.questions
+
+
+@asynccontextmanager
+async def open_declared(
+    declared: Sequence[DeclaredSource], settings: IndexerSettings
+) -> AsyncIterator[list[LimitedSource]]:
+    """Open sources, and close them behind.
+
+    Raises:
+        SourceFailed, IndexerError: one of them cannot be opened.
+    """
+    async with AsyncExitStack() as opened:
+        sources = []
+        for each in declared:
+            source = await asyncio.to_thread(each.open, settings)
+            opened.push_async_callback(source.close)
+            sources.append(LimitedSource(source, each.settings.timeout_s))
+        yield sources
+
+
+@asynccontextmanager
+async def gathered_index(
+    sources: Sequence[LimitedSource], settings: IndexerSettings, synonyms: Path | None = None
+) -> AsyncIterator[SearchIndex]:
+    """Make an index of what sources find for a question; they are asked when it is.
+
+    Words are analysed for both languages, passages are encoded where an encoder is configured. The glossary
+    is the general one.
+    """
+    notes: tuple[str, ...] = ()
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
+        words = WrittenWords()
+        analyzer = make_analyzer(ANALYZER, DECOMPOUND)
+        try:
+            vectors = await PassageVectors.open(settings.encoder)
+        except IndexerError as error:
+            vectors, notes = None, (f"passages get no vectors: {one_line(str(error))}",)
+        models = _Models(settings, vectors)
+        opened.callback(models.close)
+        engine = SourcesEngine(
+            sources,
+            total=await _total(sources),
+            analyzer=make_analyzer(ANALYZER, DECOMPOUND),  # for a thread of its own
+            words=words,
+            vectors=vectors,
+            folder=folder,
+        )
+        opened.callback(engine.close)
+        glossary = NotingGlossary.noting(general_glossary(ANALYZER, DECOMPOUND, folder), words)
+        opened.enter_context(glossary)
+        index = SearchIndex(
+            Pointer(0, "sources"),
+            _manifest(sources, vectors.fingerprint if vectors else None),
+            engine,
+            NotingAnalyzer(analyzer, words),
+            glossary,
+            read_synonyms(synonyms, analyzer) if synonyms else None,
+            models,
+            opened.pop_all(),
+        )
+        index.notes = notes
+    try:
+        yield index
+    finally:
+        index.close()
+
+
+async def _total(sources: Sequence[LimitedSource]) -> int | None:
+    """Return how many papers those sources hold that count; None where none does."""
+    counting = [each for each in sources if each.source.features.frequencies]
+    if not counting:
+        return None
+    try:
+        given = await ask_sources(counting, lambda source: source.frequencies(()))
+    except SourceFailed:  # the search will tell
+        return None
+    return sum(answer[1] for answer in given.answers.values() if answer is not None) or None
+
+
+def _manifest(sources: Sequence[LimitedSource], fingerprint: VectorFingerprint | None) -> Manifest:
+    manifest = Manifest(
+        name=",".join(source.name for source in sources),
+        version=0,
+        engine="tantivy",
+        analyzer=ANALYZER,
+        decompound=DECOMPOUND,
+        unit="paper",
+        papers=0,
+        passages=0,
+        published=datetime.now(UTC).isoformat(timespec="seconds"),
+        fingerprint=lexical_fingerprint(ANALYZER, DECOMPOUND),
+        source={"sources": [source.name for source in sources]},
+    )
+    return manifest.with_vectors(fingerprint, 0) if fingerprint else manifest

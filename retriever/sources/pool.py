@@ -1,0 +1,65 @@
+"""The papers that sources gave for a question, as an index of the embedded engine in a folder of its own."""
+
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+
+from indexer.analysis import Analyzer
+from indexer.encoders import VectorFingerprint
+from indexer.encoders.arrays import Stored
+from indexer.packing import PassageTokens
+from indexer.papers import Paper
+from indexer.schema import StoredPassage
+from indexer.stored import stored_passages
+from indexer.vectors.adding import row_of
+from indexer.vectors.store import VectorStore
+from indexer.writers.tantivy import TantivyWriter
+from retriever.engines.tantivy import TantivyEngine
+
+WRITER_MEMORY_MB = 15  # the least there is; a question brings some hundreds of papers
+
+
+def passages_of_papers(
+    papers: Iterable[Paper], analyzer: Analyzer
+) -> list[tuple[StoredPassage, PassageTokens]]:
+    """Return the passages of papers as they are indexed, with their tokens."""
+    return [
+        (passage, PassageTokens.of(passage.title, passage.text, passage.title2, analyzer.analyze))
+        for paper in papers
+        for passage in stored_passages(paper, "paper")
+    ]
+
+
+def write_pool(
+    folder: Path,
+    passages: Iterable[tuple[StoredPassage, PassageTokens]],
+    vectors: Mapping[bytes, Stored],
+    fingerprint: VectorFingerprint | None,
+) -> TantivyEngine:
+    """Write passages into an empty folder, and open the engine on it.
+
+    Args:
+        vectors: by the hash of the passage's text; what has none stays without.
+        fingerprint: of the vectors; None where there are none.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    written = list(passages)
+    with TantivyWriter(folder / "index", unit="paper", memory_mb=WRITER_MEMORY_MB) as writer:
+        for number, (passage, tokens) in enumerate(written):
+            writer.add(passage, tokens, number)
+        writer.finish()
+    with ExitStack() as opened:
+        store = None
+        if fingerprint:
+            rows = [row for passage, _ in written if (row := row_of(passage)).text_hash in vectors]
+            with VectorStore.writing(folder / "vectors", fingerprint) as store:
+                if rows:
+                    matrix: Stored = np.stack([vectors[row.text_hash] for row in rows])  # type: ignore[assignment]
+                    store.append(rows, matrix)
+            store = opened.enter_context(VectorStore(folder / "vectors"))
+        engine = TantivyEngine(folder / "index", store, name="sources")
+        opened.pop_all()  # the engine closes them
+    return engine

@@ -1,0 +1,76 @@
+"""The words behind tokens: a search asks for tokens, sources are asked for words as they are written."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from indexer.analysis import Analyzer, Token
+from indexer.analysis.tokens import TaggedToken, TaggedWord
+from indexer.glossary.storage import Glossary, Match
+
+
+class WrittenWords:
+    """How each token was written where it was first met."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._words: dict[str, str] = {}
+
+    def note(self, text: str, tokens: Iterable[Token]) -> None:
+        """Note the words of an analysed text."""
+        for token, _, start, end in tokens:
+            self._words.setdefault(token, text[start:end])
+
+    def note_word(self, token: str, word: str) -> None:
+        """Note one word."""
+        self._words.setdefault(token, word)
+
+    def of(self, token: str) -> str | None:
+        """Return how a token was written, None where it was not met."""
+        return self._words.get(token)
+
+
+class NotingAnalyzer(Analyzer):
+    """An analyzer that notes how the tokens were written that it made."""
+
+    def __init__(self, analyzer: Analyzer, words: WrittenWords) -> None:
+        """Take the analyzer that does the work."""
+        self._analyzer, self._words = analyzer, words
+        self.name, self.decompound = analyzer.name, analyzer.decompound
+
+    def analyze(self, text: str) -> list[Token]:
+        """Return the tokens of `text`."""
+        tokens = self._analyzer.analyze(text)
+        self._words.note(text, tokens)
+        return tokens
+
+    def tagged_tokens(self, text: str) -> list[TaggedToken]:
+        """Return the tokens of `text`, each with its part of speech."""
+        tagged = self._analyzer.tagged_tokens(text)
+        self._words.note(text, (token for token, _ in tagged))
+        return tagged
+
+    def tagged_words(self, text: str) -> list[TaggedWord]:
+        """Return the words of `text` with their parts of speech."""
+        return self._analyzer.tagged_words(text)
+
+
+class NotingGlossary(Glossary):
+    """A glossary that notes how the terms are written that it gives."""
+
+    written: WrittenWords
+
+    @classmethod
+    def noting(cls, path: Path, words: WrittenWords) -> "NotingGlossary":
+        """Open the file at `path`; raises as `Glossary.open`."""
+        glossary = cls.open(path)
+        glossary.written = words
+        return glossary
+
+    def translations(self, tokens: Sequence[str]) -> list[Match]:
+        """Return the pairs one side of which stands in `tokens`."""
+        found = super().translations(tokens)
+        for match in found:
+            if len(match.other_tokens) == 1:  # others are analysed again
+                text = match.pair.english if match.target == "en" else match.pair.korean
+                self.written.note_word(match.other_tokens[0], text)
+        return found

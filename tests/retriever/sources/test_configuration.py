@@ -1,0 +1,125 @@
+"""Sources are declared by tables of `shrag.toml`, by files of their own, and by variables."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from indexer.settings_file import SettingsFile
+from retriever.errors import InvalidSource, UnknownSource
+from retriever.sources.configuration import declared, find_source, kinds, source_tables
+from retriever.sources.settings import SourceSettings
+
+SECRET = "sehr-geheim-0815"
+LIBRARY = {
+    "kind": "elasticsearch",
+    "url": "http://127.0.0.1:9200",
+    "index": "books",
+    "fields": {"title": "t"},
+}
+
+
+def tables(values, variables=None, *, found=False):
+    return source_tables(
+        SettingsFile(Path("/etc/shrag/shrag.toml"), {"sources": values}, found), variables or {}
+    )
+
+
+def test_a_table_of_the_file_declares_a_source():
+    source = declared(tables({"ours": {"kind": "index", "index": "papers", "timeout_s": 3}})["ours"])
+    assert (source.name, source.settings.index, source.settings.timeout_s) == ("ours", "papers", 3.0)
+
+
+def test_variables_win_over_the_file_and_declare_sources_too():
+    variables = {
+        "SHRAG_SOURCES__MY_LIBRARY__INDEX": "journals",
+        "SHRAG_SOURCES__OURS__KIND": "index",
+        "SHRAG_SOURCES__OURS__TIMEOUT_S": "7.5",
+        "SHRAG_KEYWORDS": "7",
+    }
+    found = tables({"my-library": LIBRARY}, variables)
+    assert list(found) == ["my-library", "ours"]
+    assert declared(found["my-library"]).settings.index == "journals"
+    assert declared(found["ours"]).settings.timeout_s == 7.5
+
+
+def test_a_variable_may_set_what_stands_in_a_table_of_a_source():
+    found = tables({"library": LIBRARY}, {"SHRAG_SOURCES__LIBRARY__FIELDS__TITLE": "titel"})
+    assert declared(found["library"]).settings.fields.title == {"titel": 1.0}
+
+
+def test_a_file_of_its_own_declares_one_source(tmp_path):
+    (tmp_path / "library.toml").write_text(
+        'kind = "elasticsearch"\nurl = "http://127.0.0.1:9200"\nindex = "books"\nfields.title = "t"\n'
+    )
+    source = find_source(str(tmp_path / "library.toml"), {}, {"SHRAG_SOURCES__LIBRARY__PASSWORD": SECRET})
+    assert source.name == "library"
+    assert source.settings.password.get_secret_value() == SECRET
+
+
+def test_a_secret_may_lie_in_a_file_beside_the_settings(tmp_path):
+    (tmp_path / "key").write_text(f"{SECRET}\n")
+    file = SettingsFile(tmp_path / "shrag.toml", {"sources": {"library": LIBRARY | {"api_key_file": "key"}}})
+    assert declared(source_tables(file, {})["library"]).settings.api_key.get_secret_value() == SECRET
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"kind": "index", "indx": "papers"}, "indx"),
+        ({"kind": "gopher"}, "there is no kind 'gopher'; there are"),
+        ({"kind": "merging"}, "there is no kind 'merging'"),
+        ({"index": "papers"}, "kind is not set"),
+        ({"kind": "index", "timeout_s": "soon"}, "timeout_s"),
+        (LIBRARY | {"api_key": SECRET}, "set SHRAG_SOURCES__IT__API_KEY or api_key_file"),
+        (LIBRARY | {"api_key_file": "/nowhere/key"}, "api_key_file: /nowhere/key cannot be read"),
+        (LIBRARY | {"url": "gopher://x"}, "url"),
+        ("not a table", "kind is not set"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_one_line_without_secrets(values, complaint):
+    with pytest.raises(InvalidSource) as raised:
+        declared(tables({"it": values})["it"])
+    said = str(raised.value)
+    assert complaint in said
+    assert "/etc/shrag/shrag.toml: source 'it'" in said
+    assert "\n" not in said
+    assert SECRET not in said
+
+
+@pytest.mark.parametrize("name", ["Über", "a b", "", "a" * 65, "a__b"])
+def test_names_are_such_that_variables_can_name_them(name):
+    with pytest.raises(InvalidSource, match="a source's name is of"):
+        declared(tables({name: {"kind": "index"}})[name])
+
+
+def test_a_file_that_was_found_does_not_decide_where_a_key_goes():
+    variables = {"SHRAG_SOURCES__LIBRARY__API_KEY": SECRET}
+    declared(tables({"library": LIBRARY}, variables)["library"])
+    with pytest.raises(InvalidSource, match="url would decide where a key goes") as raised:
+        declared(tables({"library": LIBRARY}, variables, found=True)["library"])
+    assert SECRET not in str(raised.value)
+
+
+def test_a_key_goes_over_plain_http_to_this_machine_alone():
+    variables = {"SHRAG_SOURCES__LIBRARY__API_KEY": SECRET}
+    elsewhere = LIBRARY | {"url": "http://search.example:9200"}
+    with pytest.raises(InvalidSource, match=r"search\.example") as raised:
+        declared(tables({"library": elsewhere}, variables)["library"])
+    assert SECRET not in str(raised.value)
+    declared(tables({"library": elsewhere | {"allow_plain_http": True}}, variables)["library"])
+
+
+def test_an_unknown_name_is_told_with_those_there_are():
+    with pytest.raises(UnknownSource, match="no source 'other'; there are library, ours"):
+        find_source("other", tables({"library": LIBRARY, "ours": {"kind": "index"}}), {})
+
+
+def test_every_kind_forbids_what_it_does_not_know():
+    assert {"index", "elasticsearch"} <= set(kinds())
+    for kind in kinds():
+        settings = import_module(f"retriever.sources.{kind}").Settings
+        assert issubclass(settings, SourceSettings)
+        with pytest.raises(ValidationError, match="unheard_of"):
+            settings(kind=kind, unheard_of=1)
