@@ -1,18 +1,27 @@
 """The commands that answer: `ask` and `trace`."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from indexer.options import INTERRUPTED, chosen_index, json_option, name_option
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.commands import constraint_options, filter_options, plan_options, show_trace, synonyms_option
+from retriever.commands import (
+    constraint_options,
+    filter_options,
+    plan_options,
+    show_trace,
+    source_option,
+    synonyms_option,
+)
 from retriever.methods import method_names
 
 
 @click.command()
 @click.argument("question")
 @name_option
+@source_option
 @filter_options
 @constraint_options
 @plan_options
@@ -35,6 +44,7 @@ from retriever.methods import method_names
 def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     name: str | None,
+    sources: tuple[str, ...],
     year: str | None,
     lang: str | None,
     journal: str | None,
@@ -56,15 +66,18 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     one keywords come from statistics and the answer is quoted from the papers.
     """
     from generator.console import live_progress, show_answer
-    from generator.pipeline import Settings, answer_question, run
+    from generator.pipeline import Settings, answer_from_sources, answer_question, run
     from indexer.output_files import check_output
     from indexer.settings import named_paths
     from retriever.constraints import chosen_constraints
     from retriever.filters import make_filters
     from retriever.index import open_index
 
+    if sources and name:
+        raise click.UsageError("--source excludes --name")
     settings = Settings.from_environment()
-    name, synonyms = chosen_index(name, settings.indexer), synonyms or settings.retriever.synonyms
+    name = "" if sources else chosen_index(name, settings.indexer)
+    synonyms = synonyms or settings.retriever.synonyms
     if trace_file:
         named = named_paths(settings.indexer, settings.retriever, settings.generator)
         check_output(trace_file, (synonyms, settings.indexer.home / name, *named))
@@ -83,8 +96,15 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         skip=skip,
     )
     try:
-        with open_index(settings.indexer, name, synonyms, follow=True) as index, live_progress() as listener:
-            asked = run(answer_question(index, request, settings, listener=listener))
+        with ExitStack() as opened:
+            if sources:
+                listener = opened.enter_context(live_progress())
+                asking = answer_from_sources(sources, request, settings, synonyms, listener=listener)
+            else:
+                index = opened.enter_context(open_index(settings.indexer, name, synonyms, follow=True))
+                listener = opened.enter_context(live_progress())
+                asking = answer_question(index, request, settings, listener=listener)
+            asked = run(asking)
     except KeyboardInterrupt:
         echo("interrupted", err=True)
         raise SystemExit(INTERRUPTED) from None

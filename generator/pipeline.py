@@ -4,7 +4,7 @@ Scripts and notebooks call `ask` and `find`; callers that keep an index open awa
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -72,6 +72,27 @@ async def answer_question(
         UnknownWay: no way of that name.
     """
     return await index.ask(lambda version: _answer(version, request, settings, model, listener))
+
+
+async def answer_from_sources(
+    names: Sequence[str],
+    request: AskRequest,
+    settings: Settings,
+    synonyms: Path | None = None,
+    *,
+    listener: Listener | None = None,
+) -> AskResult:
+    """Answer as `answer_question` from what sources find, named as in `shrag.toml` or by a file each.
+
+    Raises:
+        UnknownSource, InvalidSource: no such source, or one that is declared wrongly.
+        SourceFailed: none of them answers.
+    """
+    from retriever.sources.configuration import read_declared
+    from retriever.sources.gathered import open_sources
+
+    async with open_sources(read_declared(names), settings.indexer, synonyms) as index:
+        return await answer_question(index, request, settings, listener=listener)
 
 
 async def _answer(
@@ -154,38 +175,55 @@ def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
 
 def ask(
     question: str,
-    name: str,
+    name: str = "",
     *,
+    sources: Sequence[str] = (),
     home: Path | None = None,
     filters: Filters | None = None,
     way: str | None = None,
     method: str | None = None,
     evidence: int | None = None,
 ) -> AskResult:
-    """Answer a question from the index of that name; for scripts and notebooks.
+    """Answer a question from the index of that name, or from sources; for scripts and notebooks.
 
     What is not given is as the settings have it.
     """
     settings = Settings.from_environment()
     request = settings.request(question, filters, way=way, method=method, evidence=evidence)
+    if sources:
+        settings = replace(settings, indexer=_at(home, settings))
+        return run(answer_from_sources(sources, request, settings, settings.retriever.synonyms))
     with open_index(_at(home, settings), name, settings.retriever.synonyms, follow=True) as index:
         return run(answer_question(index, request, settings))
 
 
 def find(
     question: str,
-    name: str,
+    name: str = "",
     *,
+    sources: Sequence[str] = (),
     method: str = "shrag",
     k: int = 10,
     home: Path | None = None,
     filters: Filters | None = None,
 ) -> SearchResult:
-    """Search the index of that name; for scripts and notebooks."""
+    """Search the index of that name, or sources; for scripts and notebooks."""
     settings = Settings.from_environment()
     request = SearchRequest(question, method=method, k=k, filters=filters or Filters())
+    if sources:
+        return run(_find_in_sources(sources, request, settings, _at(home, settings)))
     with open_index(_at(home, settings), name, settings.retriever.synonyms, follow=True) as index:
         return run(search(index, request, settings.retriever))
+
+
+async def _find_in_sources(
+    names: Sequence[str], request: SearchRequest, settings: Settings, places: IndexerSettings
+) -> SearchResult:
+    from retriever.sources.configuration import read_declared
+    from retriever.sources.gathered import open_sources
+
+    async with open_sources(read_declared(names), places, settings.retriever.synonyms) as index:
+        return await search(index, request, settings.retriever)
 
 
 def _at(home: Path | None, settings: Settings) -> IndexerSettings:

@@ -1,9 +1,9 @@
 """The commands that search: `search`, `rerun` and `explain`."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,8 +18,12 @@ from retriever.hits import SearchResult
 from retriever.methods import method_names
 from retriever.query_names import BRIDGES, NOTHING_TO_SEARCH, QUESTION
 
+if TYPE_CHECKING:  # loaded where an index is opened
+    from retriever.index import SearchIndex
+
 LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one of each
 Command = TypeVar("Command", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 method_option = click.option(
     "--method",
@@ -34,6 +38,15 @@ synonyms_option = click.option(
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="For the question only; a line: 딥러닝, 심층학습, deep learning; or one way: R&D => 연구개발",
+)
+
+
+source_option = click.option(
+    "--source",
+    "sources",
+    metavar="NAME[,NAME]",
+    callback=lambda _, __, value: tuple(filter(None, map(str.strip, (value or "").split(",")))),
+    help="Search these sources instead of an index: [sources.NAME] of shrag.toml, or a file NAME.toml.",
 )
 
 
@@ -95,6 +108,7 @@ def plan_options(command: Command) -> Command:
 @click.command()
 @click.argument("question")
 @name_option
+@source_option
 @method_option
 @click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Papers to find.")
 @filter_options
@@ -121,6 +135,7 @@ def plan_options(command: Command) -> Command:
 def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     name: str | None,
+    sources: tuple[str, ...],
     method: str,
     k: int,
     year: str | None,
@@ -150,13 +165,17 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from retriever.search import search as run
     from retriever.settings import RetrieverSettings
 
-    if export and as_json:
-        raise click.UsageError("--json and --export exclude each other")
-    if out and not export:
-        raise click.UsageError("--out is for --export")
+    wrong = {
+        "--json and --export exclude each other": export and as_json,
+        "--out is for --export": out and not export,
+        "--source excludes --name": sources and name,
+        "--source excludes --record: sources change, and nobody could run it again": sources and record_file,
+    }
+    for what in (what for what, is_so in wrong.items() if is_so):
+        raise click.UsageError(what)
     settings, places = RetrieverSettings(), IndexerSettings()
     filters, synonyms = make_filters(year, lang, journal), synonyms or settings.synonyms
-    name = chosen_index(name, places)
+    name = "" if sources else chosen_index(name, places)
     read = (synonyms, places.home / name, *named_paths(places, settings))
     if out:
         check_output(out, read)
@@ -182,8 +201,11 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
         return result, await records_of_hits(version, result.hits), version.manifest
 
-    with open_index(places, name, synonyms, follow=True) as index:
-        result, records, manifest = asyncio.run(index.ask(of_version))
+    if sources:
+        result, records, manifest = _of_sources(sources, places, synonyms, of_version)
+    else:
+        with open_index(places, name, synonyms, follow=True) as index:
+            result, records, manifest = asyncio.run(index.ask(of_version))
     try:
         if export:
             _write_export(result, export_named(export).encoded(records), out)
@@ -197,6 +219,23 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
             from retriever.search_record_files import save
 
             save(search_record(manifest, request, result), record_file)
+
+
+def _of_sources(
+    names: Iterable[str],
+    places: IndexerSettings,
+    synonyms: Path | None,
+    question: "Callable[[SearchIndex], Awaitable[Result]]",
+) -> Result:
+    """Ask sources, as an index is asked."""
+    from retriever.sources.configuration import read_declared
+    from retriever.sources.gathered import open_sources
+
+    async def asked() -> Result:
+        async with open_sources(read_declared(names), places, synonyms) as index:
+            return await question(index)
+
+    return asyncio.run(asked())
 
 
 @click.command()

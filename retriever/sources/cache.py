@@ -22,6 +22,8 @@ MOST_VECTORS = 200_000  # of one encoder; the oldest go first
 WAIT_S = 5.0  # for another process that writes
 ASKED_AT_ONCE = 500
 SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text_hash BLOB UNIQUE, vector BLOB)"
+INSERT = "INSERT OR IGNORE INTO vectors (text_hash, vector) VALUES (?, ?)"
+DELETE_OLDEST = "DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?"
 
 
 def cache_folder() -> Path:
@@ -67,8 +69,7 @@ class VectorCache:
         found: dict[bytes, Stored] = {}
         if self._path is None:
             return found
-        with suppress(sqlite3.Error), closing(sqlite3.connect(self._path, timeout=WAIT_S)) as connection:
-            connection.execute(SCHEMA)
+        with suppress(sqlite3.Error), self._opened(self._path) as connection:
             for start in range(0, len(hashes), ASKED_AT_ONCE):
                 some = hashes[start : start + ASKED_AT_ONCE]
                 marks = ", ".join("?" * len(some))
@@ -83,13 +84,13 @@ class VectorCache:
         """Keep vectors for later questions."""
         if self._path is None:
             return
-        opened = closing(sqlite3.connect(self._path, timeout=WAIT_S))
-        with suppress(sqlite3.Error), opened as connection, connection:
-            connection.execute(SCHEMA)
-            connection.executemany(
-                "INSERT OR IGNORE INTO vectors (text_hash, vector) VALUES (?, ?)",
-                ((text_hash, vector.tobytes()) for text_hash, vector in vectors.items()),
-            )
-            connection.execute(
-                "DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?", (MOST_VECTORS,)
-            )
+        rows = ((text_hash, vector.tobytes()) for text_hash, vector in vectors.items())
+        with suppress(sqlite3.Error), self._opened(self._path) as connection, connection:
+            connection.executemany(INSERT, rows)
+            connection.execute(DELETE_OLDEST, (MOST_VECTORS,))
+
+    @staticmethod
+    def _opened(path: Path) -> "closing[sqlite3.Connection]":
+        connection = sqlite3.connect(path, timeout=WAIT_S)
+        connection.execute(SCHEMA)
+        return closing(connection)

@@ -11,8 +11,9 @@ A kind is a module of this package that holds `Settings` (a `SourceSettings`) an
 with nothing else to register. What is declared is connected to only where a call names it.
 """
 
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -28,9 +29,10 @@ from indexer.papers import why_invalid
 from indexer.regular_files import read_regular
 from indexer.settings import IndexerSettings
 from indexer.settings_fields import PREFIX, Setting, is_path, variable_at
-from indexer.settings_file import SettingsFile, read_toml
+from indexer.settings_file import SettingsFile, read_settings_file, read_toml
 from indexer.settings_sources import ADDRESSES
 from retriever.errors import InvalidSource, UnknownSource
+from retriever.settings import SourcesSettings
 from retriever.sources import Source
 from retriever.sources.settings import SourceSettings
 
@@ -65,6 +67,22 @@ class DeclaredSource:
     def open(self, indexes: IndexerSettings) -> Source:
         """Open it; what fails at the first question only, fails then."""
         return self.opener(self.name, self.settings, indexes)
+
+
+def read_declared(names: Iterable[str]) -> list[DeclaredSource]:
+    """Return the sources of these names, as the file of settings and variables declare them now.
+
+    Raises:
+        UnknownSource, InvalidSource, InvalidSettingsFile: as `find_source`.
+    """
+    tables = read_tables()
+    return [find_source(name, tables, os.environ) for name in dict.fromkeys(names)]
+
+
+def read_tables() -> dict[str, SourceTable]:
+    """Read what the file of settings and variables say of sources; InvalidSettingsFile where they may not."""
+    SourcesSettings()  # checks the file as a whole
+    return source_tables(read_settings_file(), os.environ)
 
 
 def source_tables(file: SettingsFile | None, variables: Mapping[str, str]) -> dict[str, SourceTable]:

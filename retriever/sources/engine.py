@@ -29,6 +29,7 @@ from retriever.worker_threads import WorkerThreads
 # Where no source counts, all words are as rare as one in a thousand.
 UNCOUNTED, UNCOUNTED_FREQUENCY = 1_000_000, 1_000
 MOST_COUNTED = 64  # words of a call whose frequencies the sources are asked for
+NOT_ASKED = "no source was asked: they are searched for words, and there is no query of words"
 
 Sent = tuple[Query, Filters]
 
@@ -83,6 +84,7 @@ class SourcesEngine(Engine):
         self._gathering = asyncio.Lock()
         self._threads = WorkerThreads("sources", 1)
         self._notes: dict[str, None] = {}
+        self._failure: SourceFailed | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -110,6 +112,8 @@ class SourcesEngine(Engine):
         del read, collapse  # a paper comes once in any case
         sent = Filters(filters.years, filters.lang, filters.journal)
         async with self._gathering:
+            if self._failure:  # what is asked beside would only wait for the same
+                raise self._failure
             new = [
                 (query, k)
                 for query, k in dict(queries).items()
@@ -151,7 +155,11 @@ class SourcesEngine(Engine):
     async def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:
         """Ask the sources, and put what is new into the pool."""
         written = [(as_written(query, self._words), k) for query, k in queries]
-        merged, notes = await search_sources(self._sources, written, filters, self._pool.papers)
+        try:
+            merged, notes = await search_sources(self._sources, written, filters, self._pool.papers)
+        except SourceFailed as error:
+            self._failure = error
+            raise
         self._notes |= dict.fromkeys(notes)
         found = {
             (query, filters): Found(ranked, k)
@@ -259,6 +267,8 @@ class SourcesEngine(Engine):
         """Return the passages of the pool that are nearest, once the queries under way have been answered."""
         async with self._gathering:
             pool = self._pool.engine
+        if not self._pool.found:
+            self._notes[NOT_ASKED] = None
         return [] if pool is None else await pool.nearest(vector, k, filters=filters)
 
     def close(self) -> None:

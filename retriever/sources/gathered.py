@@ -37,6 +37,18 @@ class _Models(QuestionModels):
 
 
 @asynccontextmanager
+async def open_sources(
+    declared: Sequence[DeclaredSource], settings: IndexerSettings, synonyms: Path | None = None
+) -> AsyncIterator[SearchIndex]:
+    """Open sources as one index for one question; raises as `open_declared`."""
+    async with (
+        open_declared(declared, settings) as sources,
+        gathered_index(sources, settings, synonyms) as index,
+    ):
+        yield index
+
+
+@asynccontextmanager
 async def open_declared(
     declared: Sequence[DeclaredSource], settings: IndexerSettings
 ) -> AsyncIterator[list[LimitedSource]]:

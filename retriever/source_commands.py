@@ -1,0 +1,131 @@
+"""The commands of sources: `shrag sources list` and `shrag sources check`."""
+
+import asyncio
+import os
+import time
+from dataclasses import asdict, dataclass, fields
+
+import click
+
+from indexer.columns import table
+from indexer.errors import RemediableError
+from indexer.options import json_option
+from indexer.requests import counted
+from indexer.settings import IndexerSettings
+from indexer.terminal import echo, echo_json, echo_lines
+from retriever.queries import Filters, Or, Term
+from retriever.sources import SourceAnswer, SourceFeatures
+from retriever.sources.configuration import SourceTable, declared, find_source, read_tables
+from retriever.sources.gathered import open_declared
+from retriever.sources.merging import ask_sources
+
+WORDS = Or((Term("research", ("research",)), Term("연구", ("연구",))))  # that a check looks for
+NONE = "no source is configured; docs/sources.md says how one is"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSource:
+    """A source that is configured; `problem` says why it cannot be used."""
+
+    name: str
+    kind: str
+    private: bool | None = None
+    features: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSource:
+    """What a source answered to one small query."""
+
+    name: str
+    found: int = 0
+    title: str = ""  # of the first paper
+    notes: tuple[str, ...] = ()
+    milliseconds: float = 0.0
+    problem: str | None = None
+
+
+@click.group()
+def sources() -> None:
+    """List the sources of papers that are configured, and check whether they answer."""
+
+
+@sources.command("list")
+@json_option
+def list_sources(as_json: bool) -> None:
+    """List what is configured, whether questions stay within the institution, and what a source can do."""
+    listed = asyncio.run(_listed(read_tables()))
+    if as_json:
+        echo_json({"sources": [asdict(each) for each in listed]})
+    elif not listed:
+        echo(NONE, err=True)
+    else:
+        kept = {True: "private", False: "questions leave", None: ""}
+        rows = [("source", "kind", "", "can, beside searching")]
+        rows += [
+            (each.name, each.kind, kept[each.private], each.problem or ", ".join(each.features))
+            for each in listed
+        ]
+        echo_lines(table(rows))
+
+
+@sources.command()
+@click.argument("name", required=False)
+@json_option
+def check(name: str | None, as_json: bool) -> None:
+    """Send a small query to the source NAME, or to all, and tell what comes; exit 1 if one fails.
+
+    NAME may be a file NAME.toml that describes one source.
+    """
+    tables = read_tables()
+    if name and name not in tables:
+        find_source(name, tables, os.environ)  # raises where there is none
+    checked = asyncio.run(_checked([name] if name else list(tables)))
+    if as_json:
+        echo_json({"sources": [asdict(each) for each in checked]})
+    elif not checked:
+        echo(NONE, err=True)
+    for each in () if as_json else checked:
+        said = each.problem or f"{counted(each.found, 'paper')} in {each.milliseconds:,.0f} ms"
+        echo(f"{each.name}: {said}" + (f", the first {each.title!r}" if each.title else ""))
+        echo_lines(f"  note: {note}" for note in each.notes)
+    if any(each.problem for each in checked):
+        raise SystemExit(1)
+
+
+async def _listed(tables: dict[str, SourceTable]) -> list[ListedSource]:
+    found = []
+    for name, named in tables.items():
+        kind = str(named.variables.get("kind", named.values.get("kind", "")))
+        try:
+            async with open_declared([declared(named)], IndexerSettings()) as [opened]:
+                able = opened.source.features
+            private, problem = able.private, None
+        except RemediableError as error:
+            able, private, problem = SourceFeatures(), None, str(error)
+        names = (each.name for each in fields(able) if each.name != "private" and getattr(able, each.name))
+        found.append(ListedSource(name, kind, private, tuple(names), problem))
+    return found
+
+
+async def _checked(names: list[str]) -> list[CheckedSource]:
+    return list(await asyncio.gather(*map(_check, names)))
+
+
+async def _check(name: str) -> CheckedSource:
+    begun = time.monotonic()
+    try:
+        declared_source = find_source(name, read_tables(), os.environ)
+        async with open_declared([declared_source], IndexerSettings()) as opened:
+            given = await ask_sources(opened, lambda source: source.search([(WORDS, 3)], filters=Filters()))
+    except RemediableError as error:
+        return CheckedSource(name, problem=str(error))
+    [answer] = given.answers.values()
+    return _described(name, answer, 1000 * (time.monotonic() - begun))
+
+
+def _described(name: str, answer: SourceAnswer, milliseconds: float) -> CheckedSource:
+    papers = answer.found[0] if answer.found else ()
+    title = papers[0].paper.title if papers else ""
+    return CheckedSource(name, len(papers), title, answer.notes, round(milliseconds, 2))
