@@ -238,7 +238,7 @@ class ElasticsearchSource(Source):
         if not response.is_success:
             raise self._failed(f"status {response.status_code}: {message_in(response.content)}")
         try:
-            answer = read_json(response.content)
+            answer = _read_json(response.content)
         except ValueError as error:
             raise self._failed(f"its answer is no JSON ({error})") from None
         if not isinstance(answer, dict):
@@ -249,6 +249,19 @@ class ElasticsearchSource(Source):
         for secret in (self._settings.api_key, self._settings.password):
             why = one_line(why, secret if secret.get_secret_value() else None)
         return SourceFailed(f"source {self._name!r} at {self._settings.url}: {why}")
+
+
+def _read_json(content: bytes) -> Any:
+    """Read JSON in which a record may hold a lone surrogate; ValueError where it is none."""
+    try:
+        return read_json(content)
+    except ValueError as error:
+        if b"\\ud" not in content.lower():
+            raise
+        try:
+            return json.loads(content)
+        except RecursionError:
+            raise error from None
 
 
 def hits_in(answer: dict[str, Any]) -> list[Any]:

@@ -1,0 +1,279 @@
+"""A server of somebody else's that answers well, badly, or not at all."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from retriever.errors import SourceFailed
+from retriever.queries import Filters, Or, Range, Term
+from retriever.sources.elasticsearch import open_source
+from retriever.sources.elasticsearch_settings import Settings
+
+SECRET = "sehr-geheim-0815"
+FIELDS = {
+    "title": "name",
+    "abstract": ["summary", "summary_en"],
+    "body": "text",
+    "year": "year",
+    "lang": "language",
+    "authors": "people",
+    "journal": "venue",
+    "doi": "doi",
+    "references": "cites",
+    "keywords": "topics.label",
+}
+METHANE = Or((Term("methane", ("methan",)),))
+
+
+def source(handler, *, fields=FIELDS, **changed):
+    values = {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "books", "api_key": SECRET}
+    settings = Settings(**(values | {"fields": fields, "timeout_s": 1} | changed))
+    return open_source("library", settings, transport=httpx.MockTransport(handler))
+
+
+def answered(*hits):
+    """Answer every search of a request by the same hits."""
+
+    def handler(request):
+        searches = len(request.content.splitlines()) // 2
+        return httpx.Response(200, json={"responses": [{"hits": {"hits": list(hits)}}] * searches})
+
+    return handler
+
+
+def found(handler, queries=((METHANE, 10),), filters=None, **changed):
+    return asyncio.run(source(handler, **changed).search(list(queries), filters=filters or Filters()))
+
+
+def paper(**record):
+    [[only]] = found(answered({"_id": "B1", "_score": 2.5, "_source": record})).found
+    return only.paper
+
+
+def test_a_record_becomes_a_paper():
+    made = paper(
+        name="Rice",
+        summary="Methane.",
+        summary_en="More.",
+        year=2019,
+        language="en",
+        people=["A. Kim", "B. Lee"],
+        venue="Soil",
+        doi="10.1/x",
+        cites=["B2", 3],
+        topics=[{"label": "rice"}, {"label": "water"}],
+    )
+    assert made.record() == {
+        "id": "B1",
+        "title": "Rice",
+        "abstract": "Methane.\nMore.",
+        "source": "library",
+        "year": 2019,
+        "lang": "en",
+        "authors": ["A. Kim", "B. Lee"],
+        "journal": "Soil",
+        "doi": "10.1/x",
+        "keywords": ["rice", "water"],
+        "references": ["B2", "3"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"year": "2019-05"}, {"year": 2019}),
+        ({"year": "May 2019"}, {"year": 2019}),
+        ({"year": ["2019", "2020"]}, {"year": 2019}),
+        ({"year": 99999}, {"year": None}),
+        ({"year": {"from": 2019}}, {"year": None}),
+        ({"name": ["Rice", "and water"]}, {"title": "Rice\nand water"}),
+        ({"name": None, "summary": 17}, {"title": "", "abstract": "17"}),
+        ({"name": {"full": "Rice"}}, {"title": ""}),
+        ({"people": "A. Kim; B. Lee | C. Park"}, {"authors": ["A. Kim", "B. Lee", "C. Park"]}),
+        ({"people": [{"name": "A. Kim"}, {"nome": "?"}, None]}, {"authors": ["A. Kim"]}),
+        ({"language": "kor"}, {"lang": "ko"}),
+        ({"language": "fr"}, {"lang": "other"}),
+        ({"language": True, "name": "벼"}, {"lang": "ko"}),
+        ({"cites": ["has space", "", None, "B2"]}, {"references": ["B2"]}),
+        ({"doi": [], "venue": {}}, {"doi": "", "journal": ""}),
+        ({"summary": "x" * 1_000_000}, {"abstract": "x" * 20_000}),
+    ],
+)
+def test_whatever_stands_in_a_field_becomes_what_can_be_made_of_it(record, expected):
+    made = paper(**record)
+    assert {name: getattr(made, name) for name in expected} == expected
+
+
+def test_a_record_may_hold_a_lone_surrogate():
+    content = b'{"responses": [{"hits": {"hits": [{"_id": "B1", "_source": {"name": "Rice \\ud800"}}]}}]}'
+    [[only]] = found(lambda _: httpx.Response(200, content=content)).found
+    assert only.paper.title == "Rice \ufffd"
+
+
+def test_records_without_a_usable_id_are_left_out_and_counted():
+    hits = [{"_source": {"name": "no id"}}, {"_id": "a b"}, "no hit", None, {"_id": "B1", "_source": None}]
+    answer = found(answered(*hits))
+    assert [each.paper.id for each in answer.found[0]] == ["B1"]
+    assert answer.notes == ("4 records without a usable id were left out",)
+
+
+def test_all_queries_go_in_one_request_that_reads():
+    asked = []
+
+    def handler(request):
+        asked.append(request)
+        return answered({"_id": "B1", "_source": {"name": "Rice", "summary": "Methane."}})(request)
+
+    answer = found(handler, [(METHANE, 10)] * 11)
+    assert len(answer.found) == 11
+    assert answer.requests == len(asked) == 1
+    assert (asked[0].method, asked[0].url.path) == ("POST", "/books/_msearch")
+    assert asked[0].headers["Authorization"] == f"ApiKey {SECRET}"
+    assert len(asked[0].content.splitlines()) == 22
+
+
+def test_full_texts_are_read_where_there_is_no_abstract():
+    def handler(request):
+        [_, body] = map(json.loads, request.content.splitlines())
+        hit = {"_id": "B1", "_source": {"name": "Rice"}}
+        if body["_source"] == ["text"]:
+            assert body["query"] == {"ids": {"values": ["B1"]}}
+            hit = {"_id": "B1", "_source": {"text": "All of it."}}
+        return answered(hit)(request)
+
+    answer = found(handler)
+    assert answer.found[0][0].paper.body == "All of it."
+    assert answer.requests == 2
+
+
+def test_filters_that_the_index_lacks_are_told():
+    answer = found(answered(), filters=Filters(Range(2019, None), "ko"), fields={"title": "name"})
+    assert answer.notes == ("has no field for years, lang: what it found was filtered afterwards",)
+
+
+def test_one_query_that_fails_costs_the_others_nothing():
+    def handler(_):
+        error = {"error": {"type": "x", "reason": f"bad {SECRET}"}, "status": 400}
+        hits = {"hits": {"hits": [{"_id": "B1", "_source": {"name": "Rice", "summary": "x"}}]}}
+        return httpx.Response(200, json={"responses": [error, hits]})
+
+    answer = found(handler, [(METHANE, 10)] * 2)
+    assert [len(of) for of in answer.found] == [0, 1]
+    assert "a query failed" in answer.notes[0]
+
+
+def test_shards_that_failed_are_told():
+    answer = {"hits": {"hits": []}, "timed_out": True, "_shards": {"failed": 1}}
+    told = found(lambda _: httpx.Response(200, json={"responses": [answer]}))
+    assert told.notes == ("a part of it did not answer in time: some papers may be missing",)
+
+
+def _slow(_):
+    raise httpx.ReadTimeout("was silent for 1 s")
+
+
+def _refused(_):
+    raise httpx.ConnectError("All connection attempts failed")
+
+
+FAULTS = {
+    "redirect": (lambda _: httpx.Response(302, headers={"Location": "http://x/"}), "redirect"),
+    "forbidden": (lambda _: httpx.Response(403, json={"error": f"no {SECRET}"}), "status 403: no"),
+    "not there": (
+        lambda _: httpx.Response(404, json={"error": {"reason": "no such index [books]"}}),
+        "no such index",
+    ),
+    "html": (lambda _: httpx.Response(200, html="<h1>Welcome</h1>"), "no JSON"),
+    "a list": (lambda _: httpx.Response(200, json=[1]), "no JSON object"),
+    "another object": (lambda _: httpx.Response(200, json={"ok": SECRET}), "not that of _msearch"),
+    "too few answers": (lambda _: httpx.Response(200, json={"responses": []}), "not that of _msearch"),
+    "garbage answers": (lambda _: httpx.Response(200, json={"responses": [7]}), "a query failed"),
+    "cut off": (lambda _: httpx.Response(200, content=b'{"responses": [{"hits"'), "no JSON"),
+    "deep": (lambda _: httpx.Response(200, content=b"[" * 9_000), "no JSON"),
+    "huge": (lambda _: httpx.Response(200, content=b"x" * 20_000), "more than 10,000 bytes"),
+    "packed": (
+        lambda _: httpx.Response(200, content=b"x", headers={"Content-Encoding": "br"}),
+        "",
+    ),
+    "overloaded": (lambda _: httpx.Response(503, text="busy"), "status 503: busy"),
+    "silent": (_slow, "silent"),
+    "refused": (_refused, "connection attempts failed"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_server_that_fails_is_told_in_one_line_without_the_key(fault):
+    handler, said = FAULTS[fault]
+    with pytest.raises(SourceFailed) as raised:
+        found(handler, answer_bytes=10_000)
+    message = str(raised.value)
+    assert "source 'library' at http://127.0.0.1:9200: " in message
+    assert said in message
+    assert "\n" not in message
+    assert SECRET not in message
+    assert len(message) < 500
+
+
+def test_a_server_that_was_overloaded_is_asked_again():
+    answers = [httpx.Response(429), httpx.Response(503)]
+
+    def handler(request):
+        return answers.pop() if answers else answered()(request)
+
+    assert found(handler).found == ((),)
+
+
+def test_words_are_counted_without_reading_records():
+    def handler(request):
+        bodies = [json.loads(line) for line in request.content.splitlines()[1::2]]
+        assert all(body["size"] == 0 for body in bodies)
+        totals = [120 if "match_all" in body["query"] else 7 for body in bodies]
+        answers = [{"hits": {"total": {"value": total}, "hits": []}} for total in totals]
+        answers[-1] = {"hits": {"total": 3, "hits": []}}  # as before version 7
+        return httpx.Response(200, json={"responses": answers})
+
+    counted = asyncio.run(source(handler).frequencies(["methane", "rice"]))
+    assert counted == ({"methane": 7, "rice": 3}, 120)
+
+
+LIBRARY = {
+    "B1": {"name": "First", "summary": "x", "cites": ["B2", "B1", "B9"]},
+    "B2": {"name": "Second", "summary": "x", "cites": ["B1"]},
+}
+
+
+def library(request):
+    """Answer look-ups by id, and by what a paper refers to."""
+    answers = []
+    for line in request.content.splitlines()[1::2]:
+        query = json.loads(line)["query"]
+        ids = query.get("ids", {}).get("values")
+        if ids is None:
+            [cited] = query["terms"]["cites"]
+            ids = [paper_id for paper_id, record in LIBRARY.items() if cited in record["cites"]]
+        hits = [{"_id": paper_id, "_source": LIBRARY[paper_id]} for paper_id in ids if paper_id in LIBRARY]
+        answers.append({"hits": {"hits": hits}})
+    return httpx.Response(200, json={"responses": answers})
+
+
+def test_references_are_followed_both_ways():
+    async def linked():
+        opened = source(library)
+        return await opened.references(["B1", "B7"], 10), await opened.citing(["B1"], 10)
+
+    references, citing = asyncio.run(linked())
+    assert {name: [each.paper.id for each in of] for name, of in references.papers.items()} == {
+        "B1": ["B2", "B1"]
+    }
+    assert [each.paper.title for each in citing.papers["B1"]] == ["First", "Second"]
+
+
+def test_without_a_field_of_references_there_are_none_and_nothing_is_asked():
+    def handler(_):
+        raise AssertionError
+
+    opened = source(handler, fields={"title": "name"})
+    assert not opened.features.references
+    assert asyncio.run(opened.references(["B1"], 10)).papers == {}
