@@ -21,7 +21,7 @@ from indexer.readers import DeadLetter, read_corpus
 from indexer.requests import IngestRequest, Progress, no_progress
 from indexer.settings import IndexerSettings
 from indexer.store import IndexStore
-from indexer.store.build_folder import GLOSSARY
+from indexer.store.build_folder import COMPANIONS
 from indexer.store.engines import open_store
 from indexer.stored import key_field
 from indexer.vectors.stage import VectorStage
@@ -114,7 +114,8 @@ def encode_passages(
             store.discard_building()
             store.local.forget_encoded()
             return base, 0
-        shutil.copyfile(store.glossary_path(base), store.local.building / GLOSSARY)
+        for companion in COMPANIONS.keys() & base.files.keys():
+            shutil.copyfile(store.companion_path(base, companion), store.local.building / companion)
         draft = replace(draft, counts={"encoded": added}, published=publishing_time())
         manifest = store.publish(draft, keep=settings.keep_versions)
         store.local.forget_encoded()

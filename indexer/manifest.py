@@ -39,6 +39,7 @@ class Manifest:
     counts: dict[str, int] = field(default_factory=dict)
     dictionary: str = ""  # the hash of the user's dictionary
     glossary: dict[str, int] = field(default_factory=dict)  # how many pairs are of the corpus, user, general
+    citations: dict[str, int] = field(default_factory=dict)  # references, matched …; none without a graph
     vectors: dict[str, Any] | None = None  # the fingerprint of the set, and how many passages have one
     source: dict[str, Any] = field(default_factory=dict)  # paths and format of what was indexed last
     files: dict[str, FileSum] = field(default_factory=dict)
@@ -61,6 +62,8 @@ class Manifest:
     def as_record(self) -> dict[str, Any]:
         """Return what is stored: all fields, and their sum."""
         record = asdict(self)
+        if not self.citations:  # as versions without a citation graph were written
+            del record["citations"]
         return record | {SUM: sum_of(record)}
 
     @classmethod

@@ -1,16 +1,11 @@
 """Different records of one paper among hits: the same DOI, or title with year or author in common."""
 
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
+from indexer.normal_forms import SHORTEST_TITLE, normal_doi, normal_title
 from retriever.hits import Hit
-
-NOT_A_LETTER = re.compile(r"[\W_]+")
-SHORTEST_TITLE = 8  # letters; "Editorial" and its like stand over many papers
-DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 
 
 def without_duplicates(hits: Sequence[Hit]) -> list[Hit]:
@@ -72,16 +67,6 @@ class Description(NamedTuple):
             return False
         same_year = self.year is not None and self.year == other.year
         return same_year or bool(_names(self.authors) & _names(other.authors))
-
-
-def normal_title(title: str) -> str:
-    """Return the title's letters and digits alone, in one case."""
-    return NOT_A_LETTER.sub("", unicodedata.normalize("NFKC", title).casefold())
-
-
-def normal_doi(doi: str) -> str:
-    """Return a DOI without resolver and in one case."""
-    return DOI_PREFIX.sub("", doi.strip()).casefold()
 
 
 def _names(authors: Iterable[str]) -> set[str]:

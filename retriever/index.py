@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, Self, TypeVar, overload
 
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
+from indexer.citation_graph.graph import CitationGraph
 from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexClosed, IndexDamaged, InvalidCall, Remedy
 from indexer.glossary.storage import Glossary
@@ -15,6 +16,7 @@ from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import IndexStore, Pointer
+from indexer.store.build_folder import CITATIONS, GLOSSARY
 from indexer.store.engines import open_store
 from retriever.cross_encoder import CrossEncoder
 from retriever.engines import Engine
@@ -73,6 +75,7 @@ class SearchIndex:
         self.engine = engine
         self.analyzer = analyzer
         self.glossary = glossary
+        self.citations: CitationGraph | None = None  # a version of an earlier release has none
         self.synonyms = synonyms or Synonyms()
         self.vectors = models.vectors(manifest.vector_fingerprint)
         self.cross_encoder = models.cross_encoder
@@ -110,11 +113,11 @@ class SearchIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of threads, glossary, models and engine."""
+        """Let go of threads, glossary, citation graph, models and engine."""
         self.close()
 
     def close(self) -> None:
-        """Let go of threads, glossary, engine, and of the models where it owns them."""
+        """Let go of threads, glossary, citation graph, engine, and of the models where it owns them."""
         self._closed = True
         with self._shared, self._resources:
             self._threads.close()
@@ -184,11 +187,17 @@ def _open_version(
                 dictionary = _checked_dictionary(store, manifest, settings.home)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
                 alike = read_synonyms(synonyms, analyzer) if synonyms else None
-                glossary = opened.enter_context(Glossary.open(store.glossary_path(manifest)))
+                glossary = opened.enter_context(Glossary.open(store.companion_path(manifest, GLOSSARY)))
+                citations = None
+                if CITATIONS in manifest.files:
+                    graph = CitationGraph.open(store.companion_path(manifest, CITATIONS))
+                    citations = opened.enter_context(closing(graph))
                 engine = opened.enter_context(closing(ENGINES[store.engine](settings, store, manifest)))
-                return SearchIndex(
+                index = SearchIndex(
                     pointer, manifest, engine, analyzer, glossary, alike, models, opened.pop_all()
                 )
+                index.citations = citations
+                return index
         except (FileNotFoundError, IndexDamaged) as error:
             if store.pointer() != pointer:
                 continue  # cleared away between the look at the pointer and the opening

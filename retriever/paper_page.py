@@ -12,10 +12,12 @@ from itertools import islice
 from typing import Any, Literal
 from unicodedata import normalize
 
+from indexer.citation_graph.graph import CitationCounts
 from indexer.encoders.arrays import Stored
 from indexer.packing import GAP
 from indexer.schema import StoredPassage
 from indexer.untrusted import one_line
+from retriever.citations import citation_counts, cited_by, named_references
 from retriever.engines import EngineHit
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.hits import listed_authors
@@ -27,7 +29,6 @@ PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
 MOST_PASSAGES = (
     10_000  # of a paper, that are put in order; a text of a million characters has a third of that
 )
-MOST_REFERENCES = 1_000  # that are looked up
 MOST_DISTINCT = 1_000  # terms of a passage whose frequencies are asked for
 STRONGEST = 25  # terms that similar papers are searched by
 
@@ -64,10 +65,21 @@ class NamedPaper:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedPapers:
+    """What a paper cites, names without the index holding it, and is cited by; and how many there are."""
+
+    cites: tuple[NamedPaper, ...]
+    unknown: tuple[str, ...]
+    cited_by: tuple[NamedPaper, ...]
+    counts: CitationCounts
+
+
+@dataclass(frozen=True, slots=True)
 class PaperPage:
     """A paper and what is around it; of each list at most as many as were asked for, with how many there are.
 
-    `cites` are the papers it refers to that the index holds, `unknown` the other ids, in the record's order.
+    `cites` are the papers it refers to that the index holds, `unknown` the other references as the record
+    names them, both in its order.
     """
 
     doc_id: str
@@ -130,7 +142,7 @@ async def paper_page(
     """Return a paper with at most so many passages, papers that it cites or that cite it, and similar ones.
 
     Similar are the papers of the nearest vectors, where the index has one of the paper's first passage, else
-    those that its strongest terms find. 10,000 passages and 1,000 references are looked at.
+    those that its strongest terms find. 10,000 passages are looked at.
 
     Raises:
         UnknownPaper: no paper of that id in the index.
@@ -141,29 +153,24 @@ async def paper_page(
         first = (await version.engine.papers([doc_id])).get(doc_id) if may_be_id(doc_id) else None
         if first is None:
             raise UnknownPaper(f"index {version.manifest.name!r} holds no paper {one_line(doc_id)!r}")
-        references = first.references
-        ids, cites, cited_by, [passage_count, citing_count], (by, alike) = await asyncio.gather(
+        ids, [passage_count], linked, (by, alike) = await asyncio.gather(
             _passage_ids(version, doc_id),
-            _named(version, references[:MOST_REFERENCES]),
-            _citing(version, doc_id, related),
-            version.engine.counts(
-                [(Exact("doc_id", (doc_id,)), Filters()), (Exact("references", (doc_id,)), Filters())]
-            ),
+            version.engine.counts([(Exact("doc_id", (doc_id,)), Filters())]),
+            linked_papers(version, first, related),
             _similar(version, first, similar),
         )
         shown = ids[:passages]
         stored = await version.engine.passages(shown)
-        known = {paper.doc_id for paper in cites}
         return PaperPage(
             doc_id,
             _named_paper(first).record,
             tuple(stored[passage_id] for passage_id in shown),
             passage_count,
-            cites=tuple(cites[:related]),
-            unknown=tuple(name for name in references[:MOST_REFERENCES] if name not in known)[:related],
-            reference_count=len(references),
-            cited_by=tuple(cited_by),
-            citing_count=citing_count,
+            cites=linked.cites,
+            unknown=linked.unknown,
+            reference_count=linked.counts.references,
+            cited_by=linked.cited_by,
+            citing_count=linked.counts.cited_by,
             similar=alike,
             similar_by=by,
             version=version.manifest.version,
@@ -199,6 +206,24 @@ async def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
     return stored
 
 
+async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> LinkedPapers:
+    """Return at most so many papers that a paper cites and that cite it; its first passage is given."""
+    doc_id = first.doc_id
+    named, counts, citing = await asyncio.gather(
+        named_references(index, first),
+        citation_counts(index, [doc_id]),
+        cited_by(index, [doc_id], most),
+    )
+    cited = [reference.doc_id for reference in named if reference.doc_id][:most]
+    found = {paper.doc_id: paper for paper in await _named(index, [*cited, *citing[doc_id]])}
+    return LinkedPapers(
+        cites=tuple(found[name] for name in cited if name in found),
+        unknown=tuple(reference.label for reference in named if not reference.doc_id)[:most],
+        cited_by=tuple(found[name] for name in citing[doc_id] if name in found),
+        counts=counts[doc_id],
+    )
+
+
 def may_be_id(text: str) -> bool:
     """Tell whether a text may be an id at all; an engine takes no half of a surrogate pair."""
     return len(text) <= LONGEST_ID and not SURROGATE.search(text)
@@ -227,10 +252,6 @@ async def _passage_ids(index: SearchIndex, doc_id: str) -> list[str]:
 def _place(suffix: str) -> tuple[int, str]:
     number = suffix.removeprefix("#")
     return (int(number), "") if number.isdecimal() else (-1, suffix)
-
-
-async def _citing(index: SearchIndex, doc_id: str, most: int) -> list[NamedPaper]:
-    return await _named(index, (await index.engine.citing([doc_id], most))[doc_id])
 
 
 async def _similar(

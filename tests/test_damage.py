@@ -43,7 +43,7 @@ INDEX = ["index", "HOME/more.jsonl", "--name", "papers", "--json"]
 REMOVE = ["indexes", "remove", "papers", "P00003", "--json"]
 ROLLBACK = ["indexes", "rollback", "papers", "--json"]
 VERSION_FILES = (
-    *("manifest.json", "dictionary.txt", "glossary.sqlite"),
+    *("manifest.json", "dictionary.txt", "glossary.sqlite", "citations.sqlite"),
     *("vectors/rows.bin", "vectors/passages.sqlite", "vectors/fingerprint.json"),
     *("tantivy/meta.json", "tantivy/.managed.json", "tantivy/*.del"),
     *(f"tantivy/*.{suffix}" for suffix in ("term", "idx", "pos", "fast", "fieldnorm", "store")),

@@ -13,6 +13,7 @@ from indexer.manifest import Manifest, check_analysis
 from indexer.readers import Corpus
 from indexer.requests import IngestRequest
 from indexer.store import IndexStore
+from indexer.store.build_folder import GLOSSARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def own_entries(store: IndexStore, base: Manifest) -> tuple[Entry, ...]:
     """Return the pairs of a version's glossary that the user gave."""
     if not base.glossary.get("user"):
         return ()
-    with Glossary.open(store.glossary_path(base)) as glossary:
+    with Glossary.open(store.companion_path(base, GLOSSARY)) as glossary:
         return tuple(
             Entry(pair.korean, pair.english, pair.target)
             for pair in glossary.pairs()

@@ -1,4 +1,4 @@
-"""What makes a written index a version: its glossary, its counts, its manifest."""
+"""What makes a written index a version: its glossary, its citation graph, its counts, its manifest."""
 
 from array import array
 from dataclasses import replace
@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
+from indexer.citation_graph.gathering import Gathered
+from indexer.citation_graph.writing import write_citations
 from indexer.glossary.brackets import PassageMentions, passage_mentions
 from indexer.glossary.forms import FormMiner, Forms
 from indexer.glossary.given import GivenPairs
@@ -17,12 +19,12 @@ from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
-from indexer.store.build_folder import GLOSSARY
+from indexer.store.build_folder import CITATIONS, GLOSSARY
 from indexer.writers import Writer
 
 
 class CorpusSummary:
-    """What is gathered from a version's passages: its glossary, and how many papers there are."""
+    """What is gathered from a version's passages: glossary, references, and how many papers there are."""
 
     def __init__(
         self, analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
@@ -31,12 +33,14 @@ class CorpusSummary:
         self._analyzer = make_analyzer(analyzer, decompound, dictionary)
         self._miner, self._forms = GlossaryMiner(self._analyzer), FormMiner(self._analyzer)
         self._papers = array("q")
+        self.references = Gathered()
 
     def add(self, passage: StoredPassage, mentions: PassageMentions | None = None) -> None:
         """Add a passage, in corpus order; `mentions` where they have been found already."""
         mentions = mentions or passage_mentions(texts_of(passage), self._analyzer)
         self._miner.add(passage, mentions)
         self._forms.add(passage, mentions)
+        self.references.add(passage)
         self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by their article
 
     @property
@@ -67,7 +71,10 @@ def complete_manifest(
     given: GivenPairs,
     summary: CorpusSummary | None = None,
 ) -> Manifest:
-    """Write the glossary and return the manifest with all counts; without a summary all passages are read."""
+    """Write glossary and citation graph, and return the manifest with all counts.
+
+    Without a summary all passages are read.
+    """
     chain = draft.analyzer, draft.decompound, dictionary
     total = writer.passage_count
     progress("glossary", 0, total)
@@ -78,10 +85,18 @@ def complete_manifest(
             summary.add(passage)
     mined, (own, general) = summary.pairs(), given.pairs(*chain)
     write_glossary(building / GLOSSARY, [*own, *mined, *general], summary.forms())
+    citations = write_citations(building / CITATIONS, summary.references)
     progress("publishing", 0, 0)
     sizes = {
         "corpus": len(mined),
         "user": len({(pair.korean, pair.english) for pair in own}),
         "general": len(general),
     }
-    return replace(draft, papers=summary.papers, passages=total, published=publishing_time(), glossary=sizes)
+    return replace(
+        draft,
+        papers=summary.papers,
+        passages=total,
+        published=publishing_time(),
+        glossary=sizes,
+        citations=citations,
+    )

@@ -4,7 +4,7 @@
 |---|---|
 | PREFIX-NAME@000001 | an index: one version of the index NAME, or the one being built |
 | PREFIX-NAME | an alias: the version that answers |
-| PREFIX.glossaries | the glossaries of all versions, in pieces |
+| PREFIX.glossaries | the glossaries and citation graphs of all versions, in pieces |
 | PREFIX.leases | who is writing to which index |
 | PREFIX.readers | who keeps which version open |
 
@@ -73,7 +73,7 @@ def is_published(meta: Mapping[str, Any], version: int) -> bool:
 
 
 def glossaries(prefix: str) -> str:
-    """Name the index of glossaries."""
+    """Name the index of glossaries and citation graphs."""
     return f"{prefix}.glossaries"
 
 

@@ -1,9 +1,9 @@
 """Backup and restore of all indexes of a prefix: snapshots in a folder that all servers of a cluster mount.
 
-A snapshot holds SHRAG's indexes of the prefix with their aliases and glossaries, but not who is writing or
-reading just now. A restore makes them what they were: what is there is deleted first, and that must be
-confirmed. Indexes that others called alike are neither saved nor touched. The folder is a repository of the
-type `fs`, called PREFIX-backups in the cluster.
+A snapshot holds SHRAG's indexes of the prefix with their aliases, glossaries and citation graphs, but not
+who is writing or reading just now. A restore makes them what they were: what is there is deleted first, and
+that must be confirmed. Indexes that others called alike are neither saved nor touched. The folder is a
+repository of the type `fs`, called PREFIX-backups in the cluster.
 """
 
 import re

@@ -4,17 +4,15 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import Self
 
 from indexer.damage import describing_damage
-from indexer.durable import temporary_path
-from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten, Remedy
 from indexer.glossary.abbreviations import LONGEST_TOKENS as LONGEST_FORM
 from indexer.glossary.abbreviations import Abbreviation
 from indexer.glossary.forms import Forms
 from indexer.glossary.loanwords import SpeltWord, loanword
 from indexer.glossary.pairs import Pair, Target
+from indexer.sqlite_files import SQLiteFile, writing_sqlite
 
 SEPARATOR = "\x1f"
 KOREAN, ENGLISH = 0, 1
@@ -89,28 +87,12 @@ def write_glossary(path: Path, pairs: Sequence[Pair], forms: Forms | None = None
     Raises:
         IndexNotWritten: disk full, no permission.
     """
-    passing = temporary_path(path)
-    try:
-        connection = sqlite3.connect(passing)
-        try:
-            connection.execute("PRAGMA journal_mode = OFF")  # nobody reads it before it has its name
-            connection.executescript(SCHEMA)
-            with connection:
-                connection.executemany("INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(pairs))
-                connection.executemany("INSERT INTO lookups VALUES (?, ?, ?, ?, ?)", sorted(_lookups(pairs)))
-                connection.execute("INSERT INTO lengths SELECT DISTINCT first, length FROM lookups")
-                if forms:
-                    _insert_forms(connection, forms)
-        finally:
-            connection.close()
-        passing.replace(path)
-    except (sqlite3.Error, OSError) as error:
-        raise IndexNotWritten(
-            f"the glossary {path} was not written ({error})",
-            remedy="mend the cause and give the same command again",
-        ) from error
-    finally:
-        passing.unlink(missing_ok=True)
+    with writing_sqlite(path, "glossary", SCHEMA) as connection:
+        connection.executemany("INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(pairs))
+        connection.executemany("INSERT INTO lookups VALUES (?, ?, ?, ?, ?)", sorted(_lookups(pairs)))
+        connection.execute("INSERT INTO lengths SELECT DISTINCT first, length FROM lookups")
+        if forms:
+            _insert_forms(connection, forms)
 
 
 def _rows(pairs: Sequence[Pair]) -> Iterator[tuple[int, str, str, str, str, int, str, str | None]]:
@@ -144,10 +126,8 @@ def _insert_forms(connection: sqlite3.Connection, forms: Forms) -> None:
 class Glossary:
     """A glossary file opened for reading; use it as a context manager or close it."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
-        self._lock = Lock()  # one connection, asked from many threads
-        self._path = path
+    def __init__(self, file: SQLiteFile) -> None:
+        self._file, self._path = file, file.path
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -157,19 +137,7 @@ class Glossary:
             FileNotFoundError: there is none.
             IndexDamaged: the file is no glossary.
         """
-        address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-        try:
-            connection = sqlite3.connect(address, uri=True, check_same_thread=False)
-        except sqlite3.Error as error:
-            path.stat()  # FileNotFoundError where it is gone
-            raise _damaged(path, error) from error
-        glossary = cls(connection, path)
-        try:
-            glossary._select("SELECT first FROM lengths LIMIT 1")
-        except IndexDamaged:
-            connection.close()
-            raise
-        return glossary
+        return cls(SQLiteFile(path, "glossary", table="lengths"))
 
     def translations(self, tokens: Sequence[str]) -> list[Match]:
         """Return the pairs one side of which stands in `tokens` without a gap: the longest first.
@@ -182,7 +150,7 @@ class Glossary:
             return self._translations(tokens)
 
     def _translations(self, tokens: Sequence[str]) -> list[Match]:
-        lengths = {first: [int(row[0]) for row in self._select(LENGTHS, first)] for first in set(tokens)}
+        lengths = {first: [int(row[0]) for row in self._file.select(LENGTHS, first)] for first in set(tokens)}
         spans = [
             (start, start + length)
             for start, first in enumerate(tokens)
@@ -193,7 +161,9 @@ class Glossary:
         found = [
             Match(_pair(row[1:]), start, end, TARGETS[row[0]])
             for start, end in spans
-            for row in self._select(LOOKUP, tokens[start], end - start, SEPARATOR.join(tokens[start:end]))
+            for row in self._file.select(
+                LOOKUP, tokens[start], end - start, SEPARATOR.join(tokens[start:end])
+            )
         ]
         matches = [match for target in TARGETS for match in _chosen(found, target, len(tokens))]
         return sorted(matches, key=lambda match: (match.start - match.end, match.start))
@@ -220,7 +190,7 @@ class Glossary:
         ends = range(start + 1, min(start + LONGEST_FORM, len(tokens)) + 1)
         spans = {SEPARATOR.join(tokens[start:end]): end for end in ends}
         statement = ABBREVIATIONS.format(", ".join("?" * len(spans)))
-        for side, _, short, long, short_tokens, long_tokens, count, ordinary in self._select(
+        for side, _, short, long, short_tokens, long_tokens, count, ordinary in self._file.select(
             statement, *spans
         ):
             form = Abbreviation(
@@ -239,7 +209,7 @@ class Glossary:
             return loanword(korean, self._words)
 
     def _words(self, keys: Sequence[str]) -> list[SpeltWord]:
-        rows = self._select(WORDS.format(", ".join("?" * len(keys))), *keys)
+        rows = self._file.select(WORDS.format(", ".join("?" * len(keys))), *keys)
         return [
             SpeltWord(str(key), str(sound), str(word), str(token), int(passages))
             for key, word, sound, token, passages in rows
@@ -248,10 +218,10 @@ class Glossary:
     def pairs(self) -> Iterator[Pair]:
         """Iterate over all pairs, most papers first."""
         with describing_damage(self._path):
-            yield from map(_pair, self._select("SELECT * FROM pairs ORDER BY id"))
+            yield from map(_pair, self._file.select("SELECT * FROM pairs ORDER BY id"))
 
     def __len__(self) -> int:
-        return int(self._select("SELECT count(*) FROM pairs")[0][0])
+        return int(self._file.select("SELECT count(*) FROM pairs")[0][0])
 
     def __enter__(self) -> Self:
         return self
@@ -261,19 +231,7 @@ class Glossary:
 
     def close(self) -> None:
         """Close the file; whoever asks afterwards is told by IndexClosed."""
-        with self._lock:
-            self._connection.close()
-
-    def _select(self, statement: str, *values: str | int) -> list[tuple[int, ...]]:
-        try:
-            with self._lock:
-                return self._connection.execute(statement, values).fetchall()
-        except sqlite3.ProgrammingError as error:  # no other is possible with statements that are fixed
-            raise IndexClosed(
-                f"the glossary {self._path} is closed", remedy="open the index again"
-            ) from error
-        except sqlite3.DatabaseError as error:
-            raise _damaged(self._path, error) from error
+        self._file.close()
 
 
 def _chosen(found: Sequence[Match], target: Target, size: int) -> Iterator[Match]:
@@ -303,10 +261,4 @@ def _pair(row: Sequence[object]) -> Pair:
         count=int(str(count)),
         sources=tuple(str(sources).split(SEPARATOR)),
         target=next((language for language in TARGETS if language == target), None),
-    )
-
-
-def _damaged(path: Path, error: sqlite3.Error) -> IndexDamaged:
-    return IndexDamaged(
-        f"the glossary {path} cannot be read ({error})", remedy=(Remedy.REBUILD, Remedy.ROLL_BACK)
     )

@@ -159,8 +159,13 @@ class IndexStore(Protocol):
             IndexDamaged: a passage is broken.
         """
 
-    def glossary_path(self, manifest: Manifest) -> Path:
-        """Return the file of a version's glossary; FileNotFoundError where it is missing."""
+    def companion_path(self, manifest: Manifest, name: str) -> Path:
+        """Return one of the files that are kept with a version (`build_folder.COMPANIONS`).
+
+        Raises:
+            FileNotFoundError: it is missing. Versions of earlier releases have no citation graph; the
+                manifest lists the files that there are.
+        """
 
     def dictionary(self, manifest: Manifest) -> UserDictionary | None:
         """Return the user's dictionary of a version; IndexDamaged where it cannot be read or is another."""

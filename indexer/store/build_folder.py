@@ -33,6 +33,8 @@ from indexer.sums import FileSum, sealed, unsealed
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
 DICTIONARY = "dictionary.txt"
 GLOSSARY = "glossary.sqlite"
+CITATIONS = "citations.sqlite"
+COMPANIONS = {GLOSSARY: "glossary", CITATIONS: "citation graph"}  # files kept with a version on every engine
 PLAN = "plan.json"
 COMMITTED = "committed.json"
 CLEARING = "clearing.json"
@@ -49,7 +51,7 @@ OURS = re.compile(
 VERSION = re.compile(r"[0-9]{6,}")
 CLEARED = re.compile(r"\.[0-9]{6,}")  # a version that is removed as soon as nobody has it open
 OF_A_VERSION = re.compile(
-    rf"manifest\.json|tantivy|{VECTORS}|{DICTIONARY}|{PLAN}|(.*-)?{GLOSSARY}(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
+    rf"manifest\.json|tantivy|{VECTORS}|{DICTIONARY}|{PLAN}|(.*-)?({GLOSSARY}|{CITATIONS})(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
 )
 
 

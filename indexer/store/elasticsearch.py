@@ -1,7 +1,8 @@
 """Versions as indexes of a cluster, and an alias that says which one answers.
 
 The cluster decides what there is and what answers. Below HOME/NAME on the machine that indexes lie the plan
-of a build and the dead letters; on every machine that searches, copies of the versions' glossaries.
+of a build and the dead letters; on every machine that searches, copies of the versions' glossaries and
+citation graphs.
 """
 
 import shutil
@@ -17,7 +18,7 @@ from elasticsearch import BadRequestError, NotFoundError
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.cluster import glossaries, names, readers
+from indexer.cluster import companions, names, readers
 from indexer.cluster.connection import Cluster, is_denied
 from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
@@ -33,7 +34,7 @@ from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
-from indexer.store.build_folder import GLOSSARY, NAME, BuildFolder, is_version
+from indexer.store.build_folder import COMPANIONS, NAME, BuildFolder, is_version
 from indexer.sums import sum_file
 from indexer.writers import Writer
 from indexer.writers.elasticsearch import ElasticsearchWriter
@@ -61,7 +62,7 @@ class ElasticsearchStore(IndexStore):
             "key may see"
         )
         self._alias = names.alias_of(self._settings.prefix, name)
-        self._glossaries = names.glossaries(self._settings.prefix)
+        self._companions = names.glossaries(self._settings.prefix)
         self._readers = names.readers(self._settings.prefix)
 
     def __exit__(self, *_: object) -> None:
@@ -195,39 +196,42 @@ class ElasticsearchStore(IndexStore):
                 index=self.name,
             ) from error
 
-    def glossary_path(self, manifest: Manifest) -> Path:
-        """Return a copy of a version's glossary, fetched where this machine has none."""
-        note = self._glossary_note(manifest.version)
-        path = self.local.version_path(manifest.version) / f"{note['sha256'][:16]}-{GLOSSARY}"
+    def companion_path(self, manifest: Manifest, name: str) -> Path:
+        """Return a copy of a file that is kept with a version, fetched where there is none here."""
+        note = self._note_of(manifest.version, name)
+        path = self.local.version_path(manifest.version) / f"{note['sha256'][:16]}-{name}"
         if not _is_whole(path, note["sha256"]):
             try:
-                with _describing_copy_errors(self.name, path.parent):
-                    self._fetch_glossary(manifest, note, path)
+                with _describing_copy_errors(self.name, COMPANIONS[name], path.parent):
+                    self._fetch(manifest, note, name, path)
                 self._remove_old_copies(path)
             except (IndexDamaged, IndexNotWritten):
                 if self.current() != manifest.version:  # cleared away since
                     index = self.index_of(manifest.version)
-                    raise FileNotFoundError(ENOENT, "no such glossary", index) from None
+                    raise FileNotFoundError(ENOENT, f"no such {COMPANIONS[name]}", index) from None
                 raise
         return path
 
-    def _glossary_note(self, version: int) -> glossaries.GlossaryNote:
-        note: glossaries.GlossaryNote | None = self._metas().get(version, {}).get("glossary")
+    def _note_of(self, version: int, name: str) -> companions.CompanionNote:
+        note = companions.notes_of(self._metas().get(version, {})).get(name)
         if not note:
-            raise FileNotFoundError(ENOENT, "no such glossary", self.index_of(version))
+            raise FileNotFoundError(ENOENT, f"no such {COMPANIONS[name]}", self.index_of(version))
         return note
 
-    def _fetch_glossary(self, manifest: Manifest, note: glossaries.GlossaryNote, path: Path) -> None:
-        index, written = self.index_of(manifest.version), manifest.files.get(GLOSSARY)
+    def _fetch(self, manifest: Manifest, note: companions.CompanionNote, name: str, path: Path) -> None:
+        index, written = self.index_of(manifest.version), manifest.files.get(name)
         size = written.bytes if written else 0
-        self._run(glossaries.download(self._client, self._glossaries, index, note, size, path))
+        kept = companions.Companion(index, name)
+        self._run(companions.download(self._client, self._companions, kept, note, size, path))
 
     def _remove_old_copies(self, fetched: Path) -> None:
         """Remove what this machine copied of versions that the cluster has no more, and nothing else."""
         there = self._metas("all")
         for folder in filter(is_version, self.local.versions.iterdir()):
-            if folder == fetched.parent or int(folder.name.removeprefix(".")) not in there:
-                _remove_copies(folder, fetched)
+            if folder == fetched.parent:
+                _remove_copies(folder, fetched, name=fetched.name.partition("-")[2])
+            elif int(folder.name.removeprefix(".")) not in there:
+                _remove_copies(folder)
 
     def vectors(self, manifest: Manifest) -> None:
         """Return None: the cluster holds the vectors, and a version that starts from another has its."""
@@ -240,10 +244,10 @@ class ElasticsearchStore(IndexStore):
         return parse_user_dictionary("\n".join(lines).encode(), origin)
 
     def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
-        """Nothing: the servers check their files, and a glossary's sum is compared when it is fetched."""
+        """Nothing: the servers check their files, and a companion's sum is compared when it is fetched."""
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
-        """Compare the number of a version's passages and its glossary's sum with its manifest."""
+        """Compare the number of a version's passages and the sums of its files with its manifest."""
         del progress  # little is read
         changed = []
         try:
@@ -255,16 +259,17 @@ class ElasticsearchStore(IndexStore):
             changed.append(
                 f"{self.index_of(version)}: {found:,} passages, {manifest.passages:,} were written"
             )
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / GLOSSARY
-                self._fetch_glossary(manifest, self._glossary_note(version), path)
-                if sum_file(path) != manifest.files.get(GLOSSARY):
-                    changed.append(f"{GLOSSARY} holds other bytes than were written")
-        except FileNotFoundError:
-            changed.append(f"{GLOSSARY} is missing")
-        except IndexDamaged as error:
-            changed.append(f"{GLOSSARY}: {error.what}")
+        for name, written in manifest.files.items():
+            try:
+                with tempfile.TemporaryDirectory() as folder:
+                    path = Path(folder) / name
+                    self._fetch(manifest, self._note_of(version, name), name, path)
+                    if sum_file(path) != written:
+                        changed.append(f"{name} holds other bytes than were written")
+            except FileNotFoundError:
+                changed.append(f"{name} is missing")
+            except IndexDamaged as error:
+                changed.append(f"{name}: {error.what}")
         return changed
 
     @contextmanager
@@ -275,7 +280,7 @@ class ElasticsearchStore(IndexStore):
             for index, body in (
                 (leases, LEASES_BODY),
                 (self._readers, readers.BODY),
-                (self._glossaries, glossaries.BODY),
+                (self._companions, companions.BODY),
             ):
                 self._run(self._create(index, body))
             self._refuse_foreign_alias()
@@ -381,18 +386,19 @@ class ElasticsearchStore(IndexStore):
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         """Make the finished build a version that answers, and clear away all but the last `keep`."""
-        index, glossary = self.index_of(manifest.version), self.local.building / GLOSSARY
-        published = replace(manifest, files={GLOSSARY: sum_file(glossary)})
+        index = self.index_of(manifest.version)
+        written = [path for name in COMPANIONS if (path := self.local.building / name).exists()]
+        published = replace(manifest, files={path.name: sum_file(path) for path in written})
         answering = self._patiently(self._answering)
         before = answering.version if answering else 0
         self._require_lease()
         self.local.move_dead_letters(manifest.version)
-        note = self._patiently(lambda: glossaries.upload(self._client, self._glossaries, index, glossary))
+        notes = {companions.NOTED_AS[path.name]: self._upload(index, path) for path in written}
         self._require_lease()  # an upload may take long
         built_by = holder_at(self.local.path)  # stays until it answers: a build that is killed here goes on
         meta = {
             "manifest": published.as_record(),
-            "glossary": note,
+            **notes,
             names.PUBLISHING: True,
             "built_by": built_by,
         }
@@ -405,6 +411,10 @@ class ElasticsearchStore(IndexStore):
         shutil.rmtree(self.local.building, ignore_errors=True)
         self.local.finish_clearing(self.current, self.versions, self._clear_away)
         return published
+
+    def _upload(self, index: str, path: Path) -> companions.CompanionNote:
+        kept = companions.Companion(index, path.name)
+        return self._patiently(lambda: companions.upload(self._client, self._companions, kept, path))
 
     def point_to(self, version: int) -> None:
         """Let a version answer from now on."""
@@ -425,9 +435,10 @@ class ElasticsearchStore(IndexStore):
             self._remove(version)
 
     def _remove(self, version: int) -> None:
-        index, note = self.index_of(version), self._metas().get(version, {}).get("glossary")
-        if note:  # first: only the index knows of how many pieces
-            self._run(glossaries.forget(self._client, self._glossaries, index, note))
+        index, notes = self.index_of(version), companions.notes_of(self._metas().get(version, {}))
+        for name, note in notes.items():  # first: only the index knows of how many pieces
+            kept = companions.Companion(index, name)
+            self._run(companions.forget(self._client, self._companions, kept, note))
         self._delete_index(index)
         _remove_copies(self.local.version_path(version))
         self.local.dead_letter_path(version).unlink(missing_ok=True)
@@ -472,17 +483,18 @@ class ElasticsearchStore(IndexStore):
         return self._cluster.run_patiently(ask)
 
 
-def _remove_copies(folder: Path, kept: Path | None = None) -> None:
-    """Remove copies of glossaries, and the folder where nothing else lies in it."""
+def _remove_copies(folder: Path, kept: Path | None = None, *, name: str = "") -> None:
+    """Remove copies of a version's files, or of one of them, and the folder where nothing else lies in it."""
     with suppress(OSError):
-        for copy in folder.glob(f"*-{GLOSSARY}"):
-            if copy != kept:
-                copy.unlink()
+        for copied in [name] if name else COMPANIONS:
+            for copy in folder.glob(f"*-{copied}"):
+                if copy != kept:
+                    copy.unlink()
         folder.rmdir()
 
 
 def _is_whole(path: Path, sha256: str) -> bool:
-    """Tell whether a copy of a glossary is there, every byte of it."""
+    """Tell whether a copy of a file is there, every byte of it."""
     try:
         return sum_file(path).sha256 == sha256
     except OSError:
@@ -526,13 +538,13 @@ def _name_of(version: dict[str, Any], prefix: str) -> str:
 
 
 @contextmanager
-def _describing_copy_errors(name: str, folder: Path) -> Iterator[None]:
-    """Turn what the system refuses while a glossary is fetched into IndexNotWritten with the next step."""
+def _describing_copy_errors(name: str, what: str, folder: Path) -> Iterator[None]:
+    """Turn what the system refuses while a file is fetched into IndexNotWritten with the next step."""
     try:
         yield
     except OSError as error:
         raise IndexNotWritten(
-            f"the glossary of index {name!r} cannot be copied to {folder} ({error.strerror or error}), and "
+            f"the {what} of index {name!r} cannot be copied to {folder} ({error.strerror or error}), and "
             "searching needs a copy",
             remedy=("free the disk", "set SHRAG_HOME to a folder that can be written"),
             index=name,

@@ -8,6 +8,7 @@
 | versions/000001/tantivy/ | its index |
 | versions/000001/vectors/ | the vectors of its passages, if it has any |
 | versions/000001/glossary.sqlite | its glossary |
+| versions/000001/citations.sqlite | its citation graph |
 | versions/000001/dictionary.txt | the user's dictionary it was analysed with, if any |
 | versions/000001/plan.json | there only between the move to this place and the move of the pointer |
 | versions/.000001/ | a version that is cleared away as soon as nobody has it open |
@@ -43,7 +44,6 @@ from indexer.store.build_folder import (
     CLEARED,
     COMMITTED,
     DICTIONARY,
-    GLOSSARY,
     NAME,
     NOT_PUBLISHED,
     PLAN,
@@ -196,9 +196,9 @@ class FolderStore(IndexStore):
                 index=self.name,
             ) from error
 
-    def glossary_path(self, manifest: Manifest) -> Path:
-        """Return the file of a version's glossary."""
-        return self.version_path(manifest.version) / GLOSSARY
+    def companion_path(self, manifest: Manifest, name: str) -> Path:
+        """Return one of the files that are kept with a version."""
+        return self.version_path(manifest.version) / name
 
     def vectors(self, manifest: Manifest) -> "VectorStore | None":
         """Open the vectors of a version; None where it has none.

@@ -14,7 +14,7 @@ from indexer.settings import ElasticsearchSettings
 from tests.http_server import Handler, serving
 
 pytest.importorskip("elasticsearch")
-from indexer.cluster import glossaries
+from indexer.cluster import companions
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import to_document
 from indexer.cluster.reading import passages_of_index, passages_of_version
@@ -68,9 +68,10 @@ def test_of_a_version_no_more_passages_are_read_than_were_written():
 @pytest.mark.parametrize("data", [b"", b"a" * 1_000])
 def test_of_a_glossary_no_more_is_taken_than_was_written(tmp_path, data):
     piece = {"_source": {"data": base64.b64encode(data).decode()}}
-    note: glossaries.GlossaryNote = {"pieces": 10**9, "sha256": "0" * 64}
+    kept = companions.Companion("papers@000001", "glossary.sqlite")
+    note: companions.CompanionNote = {"pieces": 10**9, "sha256": "0" * 64}
     with cluster_that_says(itertools.repeat(piece, 100)) as cluster:
         path = tmp_path / "glossary"
         with pytest.raises(IndexDamaged, match="is not what was written"):
-            cluster.run(glossaries.download(cluster.client, "glossaries", "key", note, 5_000, path))
+            cluster.run(companions.download(cluster.client, "glossaries", kept, note, 5_000, path))
     assert list(tmp_path.iterdir()) == []

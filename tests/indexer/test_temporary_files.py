@@ -35,14 +35,15 @@ write_glossary(Path(sys.argv[1]), pairs())
 FETCHES_A_GLOSSARY = """
 import asyncio, os, sys
 from pathlib import Path
-from indexer.cluster.glossaries import download
+from indexer.cluster.companions import Companion, download
 
 class EndsWhenAsked:
     async def get(self, **asked):
         os._exit(9)
 
 note = {"pieces": 1, "sha256": ""}
-asyncio.run(download(EndsWhenAsked(), "glossaries", "papers", note, 9, Path(sys.argv[1])))
+kept = Companion("papers", "glossary.sqlite")
+asyncio.run(download(EndsWhenAsked(), "glossaries", kept, note, 9, Path(sys.argv[1])))
 """
 
 

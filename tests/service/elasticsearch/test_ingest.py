@@ -12,6 +12,7 @@ from elasticsearch import Elasticsearch
 from indexer.cluster import names
 from indexer.errors import EmptyCorpus, InvalidCall, UnknownIndex
 from indexer.ingest import IngestRequest, build_index, remove_records
+from indexer.store.build_folder import GLOSSARY
 from indexer.store.engines import index_names, open_store
 from retriever.index import open_index
 from tests.indexer.corpora import ROOT, answers, paper, write_jsonl
@@ -80,7 +81,7 @@ def state(settings, name=NAME):
     with open_store(settings, name) as store:
         manifest = store.manifest()
         letters = store.local.dead_letter_path(manifest.version)
-        with closing(sqlite3.connect(store.glossary_path(manifest))) as glossary:
+        with closing(sqlite3.connect(store.companion_path(manifest, GLOSSARY))) as glossary:
             pairs = list(glossary.iterdump())
     return {
         "documents": documents(settings, name),

@@ -1,0 +1,110 @@
+"""A citation graph opened for reading; `writing.py` says what the file holds."""
+
+import sys
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from indexer.damage import describing_damage
+from indexer.sqlite_files import SQLiteFile
+from indexer.windows import windows
+
+ASKED_AT_ONCE = 10_000  # values of a statement; SQLite takes 32,766
+NUMBER_BYTES = 4
+LINKS = "SELECT doc_id, links FROM papers WHERE doc_id IN ({})"
+CITED_BY = "SELECT doc_id, substr(cited_by, 1, ?) FROM papers WHERE doc_id IN ({})"
+COUNTED = "SELECT doc_id, links, length(cited_by) FROM papers WHERE doc_id IN ({})"
+NAMES = "SELECT number, doc_id FROM papers WHERE number IN ({})"
+ALL = 1 << 40  # more than any paper has
+# What stands in the place of a paper's number: no paper, one that the record named before, itself, several.
+UNMATCHED, DUPLICATE, ITSELF, AMBIGUOUS = -1, -2, -3, -4
+
+
+@dataclass(frozen=True, slots=True)
+class CitationCounts:
+    """How many references a paper's record has, and how many papers of the index it names and name it."""
+
+    references: int = 0
+    cites: int = 0
+    cited_by: int = 0
+
+
+class CitationGraph:
+    """Which papers of a version refer to which, for many papers in one call; close it.
+
+    A paper that is not in the index, or that neither refers to anything nor is referred to, has no links.
+    """
+
+    def __init__(self, file: SQLiteFile) -> None:
+        self._file = file
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open the file at `path`.
+
+        Raises:
+            FileNotFoundError: there is none.
+            IndexDamaged: the file is no citation graph.
+        """
+        return cls(SQLiteFile(path, "citation graph", table="papers"))
+
+    def references(self, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
+        """Return for each paper at most `limit` papers of the index that it refers to, in its order."""
+        with describing_damage(self._file.path):
+            found = {
+                doc_id: [number for number in _numbers(links) if number >= 0][:limit]
+                for doc_id, links in self._rows(LINKS, doc_ids)
+            }
+            return self._named(doc_ids, found)
+
+    def cited_by(self, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
+        """Return for each paper at most `limit` papers that refer to it, by id."""
+        with describing_damage(self._file.path):
+            rows = self._rows(CITED_BY, doc_ids, limit * NUMBER_BYTES)
+            return self._named(doc_ids, {doc_id: _numbers(cited_by) for doc_id, cited_by in rows})
+
+    def counts(self, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:
+        """Return the counts of each paper."""
+        with describing_damage(self._file.path):
+            counts = {doc_id: CitationCounts() for doc_id in doc_ids}
+            for doc_id, links, cited_by in self._rows(COUNTED, counts):
+                numbers = _numbers(links)
+                cites = sum(number >= 0 for number in numbers)
+                counts[doc_id] = CitationCounts(len(numbers), cites, cited_by // NUMBER_BYTES)
+            return counts
+
+    def outcomes(self, doc_id: str) -> list[str | int]:
+        """Return for each reference of a paper, as `references.labels` has them, what it names.
+
+        That is a doc_id, or the code that says why none.
+        """
+        with describing_damage(self._file.path):
+            numbers = [number for _, links in self._rows(LINKS, [doc_id]) for number in _numbers(links)]
+            names = self._names({number for number in numbers if number >= 0})
+            return [names[number] if number >= 0 else number for number in numbers]
+
+    def close(self) -> None:
+        """Close the file; whoever asks afterwards is told by IndexClosed."""
+        self._file.close()
+
+    def _named(self, doc_ids: Iterable[str], found: dict[str, Any]) -> dict[str, list[str]]:
+        names = self._names({number for numbers in found.values() for number in numbers})
+        return {doc_id: [names[number] for number in found.get(doc_id, ())] for doc_id in doc_ids}
+
+    def _names(self, numbers: set[int]) -> dict[int, str]:
+        return dict(self._rows(NAMES, sorted(numbers)))
+
+    def _rows(self, statement: str, values: Iterable[str | int], *before: int) -> Iterator[tuple[Any, ...]]:
+        for some in windows(dict.fromkeys(values), ASKED_AT_ONCE):
+            marks = ", ".join("?" * len(some))
+            yield from self._file.select(statement.format(marks), *before, *some)
+
+
+def _numbers(packed: bytes | None) -> "array[int]":
+    numbers = array("i")
+    numbers.frombytes(packed or b"")  # SQLite makes NULL of a part of nothing
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

@@ -1,0 +1,135 @@
+"""The papers that references name: by id, then DOI, then title with year and authors.
+
+Titles are compared as `normal_title` writes them. Years that both tell differ by one at most, and where both
+tell authors, one is common; where a year is not told, an author must be common. A reference that may be
+several papers is matched to none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.citation_graph.gathering import AUTHOR_SEPARATOR, NONE, Gathered
+from indexer.citation_graph.graph import AMBIGUOUS, DUPLICATE, ITSELF, UNMATCHED
+from indexer.normal_forms import NOT_A_LETTER, normal_title
+
+Numbers = NDArray[np.int64]
+OUTCOMES = {"duplicates": DUPLICATE, "itself": ITSELF, "ambiguous": AMBIGUOUS}
+YEARS_APART = 1
+MOST_ALIKE = 50  # papers of one title that are looked at
+SHORTEST_NAME = 2  # letters; initials tell nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """For each reference, in the order of the records, its paper and the one it names, or why none.
+
+    Papers are numbered by their first record.
+    """
+
+    citing: Numbers
+    cited: Numbers
+
+    def counts(self) -> dict[str, int]:
+        """Return how many references there are, of how many papers, and what became of them."""
+        outcomes = {name: int(np.count_nonzero(self.cited == code)) for name, code in OUTCOMES.items()}
+        return {
+            "references": len(self.cited),
+            "citing": len(np.unique(self.citing)),
+            "matched": int(np.count_nonzero(self.cited >= 0)),
+            **outcomes,
+        }
+
+
+def match_references(gathered: Gathered) -> Matched:
+    """Find the papers that all references name."""
+    hashes, first, inverse = np.unique(_column(gathered.hashes), return_index=True, return_inverse=True)
+    paper_of = first[inverse]  # an article whose passages are records of their own has several
+    citing = np.repeat(paper_of, _column(gathered.reference_counts))
+    cited = np.full(len(citing), UNMATCHED)
+    if len(citing):
+        wanted = _column(gathered.reference_ids)
+        places = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
+        found = (hashes[places] == wanted) & (wanted != NONE)
+        cited[found] = first[places[found]]
+        _match_by_doi(gathered, paper_of, cited)
+        _match_by_title(gathered, paper_of, cited)
+        cited[cited == citing] = ITSELF
+        cited[_repeated(citing, cited)] = DUPLICATE
+    return Matched(citing, cited)
+
+
+def _match_by_doi(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> None:
+    dois, owners = _pairs(gathered.dois, paper_of[_column(gathered.doi_owners)])
+    places, wanted = _column(gathered.described), _column(gathered.described_dois)
+    open_ones = (wanted != NONE) & (cited[places] == UNMATCHED)
+    places, wanted = places[open_ones], wanted[open_ones]
+    begin, end = np.searchsorted(dois, wanted), np.searchsorted(dois, wanted, side="right")
+    one = end - begin == 1
+    cited[places[one]] = owners[begin[one]]
+    cited[places[end - begin > 1]] = AMBIGUOUS
+
+
+def _match_by_title(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> None:
+    titles, owners = _pairs(gathered.titles, paper_of[_column(gathered.title_owners)])
+    places, wanted = _column(gathered.described), _column(gathered.described_titles)
+    begin, end = np.searchsorted(titles, wanted), np.searchsorted(titles, wanted, side="right")
+    for number in np.flatnonzero((wanted != NONE) & (cited[places] == UNMATCHED) & (end > begin)):
+        alike = owners[begin[number] : end[number]]
+        if len(alike) > MOST_ALIKE:
+            cited[places[number]] = AMBIGUOUS
+            continue
+        year, authors = gathered.described_years[number], gathered.described_authors[int(number)]
+        fitting = [
+            owner
+            for owner in alike
+            if _fits(year, authors, gathered.years[owner], gathered.authors[int(owner)])
+        ]
+        if fitting:
+            cited[places[number]] = fitting[0] if len(fitting) == 1 else AMBIGUOUS
+
+
+def _fits(year: int, authors: str, paper_year: int, paper_authors: str) -> bool:
+    """Tell whether a reference may be a paper of the same title."""
+    years_told, authors_told = bool(year and paper_year), bool(authors and paper_authors)
+    if years_told and abs(year - paper_year) > YEARS_APART:
+        return False
+    return _share_an_author(authors, paper_authors) if authors_told else years_told
+
+
+def _share_an_author(authors: str, others: str) -> bool:
+    return not _name_words(authors).isdisjoint(_name_words(others))
+
+
+@lru_cache(maxsize=10_000)
+def _name_words(authors: str) -> frozenset[str]:
+    """Return the words of names, and each name as one word: 김 철수 is 김철수, and initials tell nothing."""
+    names = authors.split(AUTHOR_SEPARATOR)
+    words = {normal_title(word) for name in names for word in (name, *NOT_A_LETTER.split(name))}
+    return frozenset(word for word in words if len(word) >= SHORTEST_NAME)
+
+
+def _repeated(citing: Numbers, cited: Numbers) -> Numbers:
+    """Return the places of references to a paper that the same paper has named before."""
+    places = np.flatnonzero(cited >= 0)
+    order = places[np.lexsort((places, cited[places], citing[places]))]
+    same = (citing[order][1:] == citing[order][:-1]) & (cited[order][1:] == cited[order][:-1])
+    repeated: Numbers = order[1:][same]
+    return repeated
+
+
+def _pairs(keys: Sequence[int], owners: Numbers) -> tuple[Numbers, Numbers]:
+    """Return (key, owner) sorted, each once."""
+    column = _column(keys)
+    order = np.lexsort((owners, column))
+    column, owners = column[order], owners[order]
+    new = np.ones(len(column), dtype=bool)
+    new[1:] = (column[1:] != column[:-1]) | (owners[1:] != owners[:-1])
+    return column[new], owners[new]
+
+
+def _column(values: Sequence[int]) -> Numbers:
+    return np.asarray(values, dtype=np.int64)

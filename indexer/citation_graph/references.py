@@ -1,0 +1,75 @@
+"""The references of a paper's record: ids under `references`, a bibliography under `reference_list`.
+
+An entry is an object {"text", "title", "year", "doi", "authors"}, of which any may be missing; what is of
+another type counts as a reference of which nothing is known.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from indexer.normal_forms import normal_doi
+
+REFERENCES, REFERENCE_LIST = "references", "reference_list"
+DOI = re.compile(r"10\.\d{4,9}/\S+")
+LONGEST_DOI_PREFIX = 40  # characters, a resolver's address
+YEAR = re.compile(r"\d{4}")
+LONGEST_LABEL = 300  # characters
+
+
+class Entry(NamedTuple):
+    """An entry of a bibliography; what it does not tell is "", 0 or empty."""
+
+    text: str
+    title: str
+    year: int
+    doi: str
+    authors: tuple[str, ...]
+
+
+def reference_ids(record: Mapping[str, Any]) -> list[str]:
+    """Return the references that are ids, in their order; DOIs may be among them."""
+    return record.get(REFERENCES) or []
+
+
+def entries(record: Mapping[str, Any]) -> list[Entry]:
+    """Return the references that are entries of a bibliography, in their order."""
+    listed = record.get(REFERENCE_LIST)
+    return [_entry(entry) for entry in listed] if isinstance(listed, list) else []
+
+
+def labels(record: Mapping[str, Any]) -> list[str]:
+    """Name each reference, ids first: by its id, else its title, text or DOI."""
+    named = (entry.title or entry.text or entry.doi for entry in entries(record))
+    return [*reference_ids(record), *(" ".join(label.split())[:LONGEST_LABEL] for label in named)]
+
+
+def doi_in(text: str) -> str:
+    """Return the normalised DOI that a text is, "" where it is none."""
+    if "10." not in text[:LONGEST_DOI_PREFIX]:  # most ids are none
+        return ""
+    doi = normal_doi(text)
+    return doi if DOI.fullmatch(doi) else ""
+
+
+def _entry(entry: Any) -> Entry:
+    if not isinstance(entry, dict):
+        return Entry(entry if isinstance(entry, str) else "", "", 0, "", ())
+    authors = entry.get("authors")
+    named = authors if isinstance(authors, list) else [authors]
+    return Entry(
+        _text(entry.get("text")),
+        _text(entry.get("title")),
+        _year(entry.get("year")),
+        _text(entry.get("doi")),
+        tuple(author for author in named if isinstance(author, str)),
+    )
+
+
+def _text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _year(value: Any) -> int:
+    found = YEAR.search(str(value)) if isinstance(value, str | int) else None
+    return int(found.group()) if found else 0

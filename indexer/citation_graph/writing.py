@@ -1,0 +1,63 @@
+"""A citation graph written as a file: SQLite, a row a paper that refers to something or is referred to.
+
+Papers are numbered by the order of their ids, so the file depends on the records alone, not on the order in
+which they came. `links` holds for each reference of the record, in its order, the number of the paper that it
+names or a code of `graph.py`; `cited_by` the numbers of the papers that refer to it. Both are sequences
+of little-endian 32-bit integers.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from indexer.citation_graph.gathering import Gathered
+from indexer.citation_graph.matching import Matched, Numbers, match_references
+from indexer.sqlite_files import writing_sqlite
+
+SCHEMA = "CREATE TABLE papers (number INTEGER PRIMARY KEY, doc_id TEXT, links BLOB, cited_by BLOB);"
+BY_ID = "CREATE UNIQUE INDEX by_id ON papers (doc_id)"
+
+
+def write_citations(path: Path, gathered: Gathered) -> dict[str, int]:
+    """Match all references and write the graph, or replace it; return its counts.
+
+    Raises:
+        IndexNotWritten: disk full, no permission.
+    """
+    matched = match_references(gathered)
+    with writing_sqlite(path, "citation graph", SCHEMA) as connection:
+        connection.executemany("INSERT INTO papers VALUES (?, ?, ?, ?)", _rows(gathered, matched))
+        connection.execute(BY_ID)
+    return matched.counts()
+
+
+def _rows(gathered: Gathered, matched: Matched) -> Iterator[tuple[int, str, bytes, bytes]]:
+    is_edge = matched.cited >= 0
+    papers = np.union1d(matched.citing, matched.cited[is_edge])
+    names = [gathered.doc_ids.encoded(int(paper)) for paper in papers]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    numbers: Numbers = np.zeros(len(gathered.hashes), np.int64)
+    numbers[papers[order]] = np.arange(len(order))
+
+    citing = numbers[matched.citing]
+    by_citing = np.argsort(citing, kind="stable")
+    links = np.where(is_edge, numbers[np.maximum(matched.cited, 0)], matched.cited)[by_citing]
+    link_ends = _ends(citing, len(order))
+    edges_from, edges_to = citing[is_edge], numbers[matched.cited[is_edge]]
+    cited_by = edges_from[np.lexsort((edges_from, edges_to))]
+    cited_ends = _ends(edges_to, len(order))
+    links, cited_by = links.astype("<i4"), cited_by.astype("<i4")
+    for number, place in enumerate(order):
+        yield (
+            number,
+            names[place].decode(),
+            links[link_ends[number] : link_ends[number + 1]].tobytes(),
+            cited_by[cited_ends[number] : cited_ends[number + 1]].tobytes(),
+        )
+
+
+def _ends(owners: Numbers, count: int) -> list[int]:
+    """Return 0, and where the values of each of `count` owners end in a column sorted by owner."""
+    ends: list[int] = np.cumsum(np.bincount(owners + 1, minlength=count + 1)).tolist()
+    return ends

@@ -1,0 +1,18 @@
+"""Titles and DOIs in the form in which they are compared."""
+
+import re
+import unicodedata
+
+NOT_A_LETTER = re.compile(r"[\W_]+")
+SHORTEST_TITLE = 8  # letters; "Editorial" and its like stand over many papers
+DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+
+
+def normal_title(title: str) -> str:
+    """Return the title's letters and digits alone, in one case."""
+    return NOT_A_LETTER.sub("", unicodedata.normalize("NFKC", title).casefold())
+
+
+def normal_doi(doi: str) -> str:
+    """Return a DOI without resolver and in one case."""
+    return DOI_PREFIX.sub("", doi.strip()).casefold()

@@ -1,0 +1,87 @@
+"""SQLite files of a version: written whole or not at all, then read by many threads and never changed."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from indexer.durable import temporary_path
+from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten, Remedy
+
+
+@contextmanager
+def writing_sqlite(path: Path, what: str, schema: str) -> Iterator[sqlite3.Connection]:
+    """Open a new file that takes the place of the one at `path` when the block ends well.
+
+    The same statements give the same bytes. `what` is the file, for a message.
+
+    Raises:
+        IndexNotWritten: disk full, no permission.
+    """
+    passing = temporary_path(path)
+    try:
+        connection = sqlite3.connect(passing)
+        try:
+            connection.execute("PRAGMA journal_mode = OFF")  # nobody reads it before it has its name
+            connection.executescript(schema)
+            with connection:
+                yield connection
+        finally:
+            connection.close()
+        passing.replace(path)
+    except (sqlite3.Error, OSError) as error:
+        raise IndexNotWritten(
+            f"the {what} {path} was not written ({error})",
+            remedy="mend the cause and give the same command again",
+        ) from error
+    finally:
+        passing.unlink(missing_ok=True)
+
+
+class SQLiteFile:
+    """A file opened for reading; one connection, asked from many threads."""
+
+    def __init__(self, path: Path, what: str, table: str) -> None:
+        """Open the file, which holds such a table.
+
+        Raises:
+            FileNotFoundError: there is none.
+            IndexDamaged: the file is not what was written.
+        """
+        self.path, self._what, self._lock = path, what, Lock()
+        address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        try:
+            self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+        except sqlite3.Error as error:
+            path.stat()  # FileNotFoundError where it is gone
+            raise self._damaged(error) from error
+        try:
+            self.select(f"SELECT * FROM {table} LIMIT 1")  # noqa: S608 - a name of ours
+        except IndexDamaged:
+            self._connection.close()
+            raise
+
+    def select(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
+        """Return all rows; IndexClosed once it is closed, IndexDamaged where the file is broken."""
+        try:
+            with self._lock:
+                return self._connection.execute(statement, values).fetchall()
+        except sqlite3.ProgrammingError as error:  # no other is possible with statements that are fixed
+            raise IndexClosed(
+                f"the {self._what} {self.path} is closed", remedy="open the index again"
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(error) from error
+
+    def close(self) -> None:
+        """Close the file; whoever asks afterwards is told by IndexClosed."""
+        with self._lock:
+            self._connection.close()
+
+    def _damaged(self, error: sqlite3.Error) -> IndexDamaged:
+        return IndexDamaged(
+            f"the {self._what} {self.path} cannot be read ({error})",
+            remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
+        )
