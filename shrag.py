@@ -54,6 +54,10 @@ COMMANDS = {
     "analyze": ("indexer.commands:analyze", "Turn texts into tokens."),
     "ask": ("generator.commands:ask", "Answer a question from the five best papers, with citations."),
     "bundle": ("stack.commands:bundle", "Collect what a machine without internet needs."),
+    "citations": (
+        "retriever.citation_commands:citations",
+        "Tell what papers refer to, and what refers to them.",
+    ),
     "doctor": ("stack.commands:doctor", "Tell what is configured, reachable and wrong."),
     "eval": ("eval.commands:evaluate", "Make runs of topics, score them, compare them."),
     "explain": ("retriever.commands:explain", "Say why a passage scores what it scores."),

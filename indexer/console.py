@@ -29,6 +29,22 @@ def describe_glossary(manifest: "Manifest") -> str:
     return ", ".join(parts)
 
 
+def describe_citations(manifest: "Manifest") -> str:
+    """Say how many references the papers have, and how many of them name a paper of the index."""
+    counts = manifest.citations
+    if not counts:
+        return "none kept by the release that built it; references are looked up by id"
+    if not counts["references"]:
+        return "no references"
+    share = counts["matched"] / counts["references"]
+    parts = [
+        f"{counted(counts['references'], 'reference')} of {counted(counts['citing'], 'paper')}",
+        f"{counts['matched']:,} ({share:.1%}) to papers of the index",
+    ]
+    parts += [f"{counts[key]:,} {words}" for key, words in DROPPED_AS.items() if counts.get(key)]
+    return ", ".join(parts)
+
+
 def terms_of(dictionary: UserDictionary | None) -> int:
     """Return how many terms a dictionary holds, 0 where there is none."""
     return len(dictionary.entries) if dictionary else 0
@@ -45,6 +61,11 @@ def size_of(manifest: "Manifest") -> str:
     return f"{counted(manifest.passages, 'passage')} of {counted(manifest.papers, 'paper')}"
 
 
+DROPPED_AS = {
+    "ambiguous": "that may be several papers",
+    "itself": "to the paper itself",
+    "duplicates": "repeated",
+}
 GIVEN_AS = {"user": "of a file", "general": "general ones"}
 COUNTED_AS = {
     "records": "read",

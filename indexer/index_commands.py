@@ -12,6 +12,7 @@ from indexer.cluster.commands import backup, backups, restore
 from indexer.columns import table
 from indexer.console import (
     as_record,
+    describe_citations,
     describe_counts,
     describe_glossary,
     describe_vectors,
@@ -100,6 +101,7 @@ def show(name: str | None, as_json: bool) -> None:
             "decompound": manifest.decompound,
             "dictionary": terms_of(store.dictionary(manifest)),
             "glossary": manifest.glossary,
+            "citations": manifest.citations,
             "unit": manifest.unit,
             "vectors": manifest.vectors,
             "source": manifest.source,
@@ -119,6 +121,7 @@ def show(name: str | None, as_json: bool) -> None:
         "analysis": f"{manifest.analyzer}, decompound {manifest.decompound}",
         "dictionary": counted(record["dictionary"], "term") if record["dictionary"] else "",
         "glossary": describe_glossary(manifest),
+        "citations": describe_citations(manifest),
         "vectors": describe_vectors(manifest),
         "last build": "; ".join(describe_counts(manifest.counts)),
         "source": ", ".join(manifest.source.get("paths", ())),
@@ -188,7 +191,7 @@ def verify(name: str | None, as_json: bool) -> None:
     """Compare every byte of each version of NAME with what was written; exit 1 where one differs.
 
     NAME may be left out where there is one index.
-    In a cluster, whose servers check their own files, passages are counted and the glossary is read.
+    In a cluster, whose servers check their own files, passages are counted, glossary and citations are read.
     """
     from contextlib import ExitStack, suppress
 

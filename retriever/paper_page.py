@@ -6,22 +6,20 @@ Papers that are named here carry their record with the title; texts stand in the
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 from unicodedata import normalize
 
-from indexer.citation_graph.graph import CitationCounts
 from indexer.encoders.arrays import Stored
 from indexer.packing import GAP
 from indexer.schema import StoredPassage
 from indexer.untrusted import one_line
-from retriever.citations import citation_counts, cited_by, named_references
 from retriever.engines import EngineHit
 from retriever.errors import UnknownPaper, UnknownPassage
-from retriever.hits import listed_authors
 from retriever.index import OpenIndex, SearchIndex
+from retriever.linked_papers import LinkedPapers, NamedPaper, linked_papers, named_paper, named_papers
 from retriever.queries import Exact, Filters, Term, or_query
 from retriever.term_statistics import term_statistics
 
@@ -39,58 +37,14 @@ SimilarBy = Literal["vectors", "terms"]
 
 
 @dataclass(frozen=True, slots=True)
-class NamedPaper:
-    """A paper as it stands in a list: its record, and a score where the list is ordered by one."""
-
-    doc_id: str
-    record: dict[str, Any]
-    score: float | None = None
-
-    @property
-    def title(self) -> str:
-        """The title, "" where it has none."""
-        return str(self.record.get("title", ""))
-
-    @property
-    def year(self) -> int | None:
-        """The year of publication."""
-        return self.record.get("year")
-
-    def as_record(self) -> dict[str, Any]:
-        """Return what a list shows as JSON."""
-        shown = {name: self.record[name] for name in ("lang", "journal") if name in self.record}
-        record: dict[str, Any] = {"doc_id": self.doc_id, "title": self.title, "year": self.year}
-        record |= shown | listed_authors(self.record) | {"score": self.score}
-        return {name: value for name, value in record.items() if value is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedPapers:
-    """What a paper cites, names without the index holding it, and is cited by; and how many there are."""
-
-    cites: tuple[NamedPaper, ...]
-    unknown: tuple[str, ...]
-    cited_by: tuple[NamedPaper, ...]
-    counts: CitationCounts
-
-
-@dataclass(frozen=True, slots=True)
 class PaperPage:
-    """A paper and what is around it; of each list at most as many as were asked for, with how many there are.
-
-    `cites` are the papers it refers to that the index holds, `unknown` the other references as the record
-    names them, both in its order.
-    """
+    """A paper and what is around it; each list as long as was asked for, beside how many there are."""
 
     doc_id: str
     record: dict[str, Any]
     passages: tuple[StoredPassage, ...]
     passage_count: int
-    cites: tuple[NamedPaper, ...]
-    unknown: tuple[str, ...]
-    reference_count: int
-    cited_by: tuple[NamedPaper, ...]
-    citing_count: int
+    links: LinkedPapers
     similar: tuple[NamedPaper, ...]
     similar_by: SimilarBy
     version: int
@@ -103,11 +57,7 @@ class PaperPage:
             "record": self.record,
             "passages": [passage_record(passage) for passage in self.passages],
             "passage_count": self.passage_count,
-            "cites": [paper.as_record() for paper in self.cites],
-            "unknown": list(self.unknown),
-            "reference_count": self.reference_count,
-            "cited_by": [paper.as_record() for paper in self.cited_by],
-            "citing_count": self.citing_count,
+            **self.links.as_record(),
             "similar": [paper.as_record() for paper in self.similar],
             "similar_by": self.similar_by,
         }
@@ -153,7 +103,7 @@ async def paper_page(
         first = (await version.engine.papers([doc_id])).get(doc_id) if may_be_id(doc_id) else None
         if first is None:
             raise UnknownPaper(f"index {version.manifest.name!r} holds no paper {one_line(doc_id)!r}")
-        ids, [passage_count], linked, (by, alike) = await asyncio.gather(
+        ids, [passage_count], links, (by, alike) = await asyncio.gather(
             _passage_ids(version, doc_id),
             version.engine.counts([(Exact("doc_id", (doc_id,)), Filters())]),
             linked_papers(version, first, related),
@@ -163,14 +113,10 @@ async def paper_page(
         stored = await version.engine.passages(shown)
         return PaperPage(
             doc_id,
-            _named_paper(first).record,
+            named_paper(first).record,
             tuple(stored[passage_id] for passage_id in shown),
             passage_count,
-            cites=linked.cites,
-            unknown=linked.unknown,
-            reference_count=linked.counts.references,
-            cited_by=linked.cited_by,
-            citing_count=linked.counts.cited_by,
+            links,
             similar=alike,
             similar_by=by,
             version=version.manifest.version,
@@ -189,7 +135,7 @@ async def passage(index: OpenIndex, passage_id: str) -> PaperPassage:
     async def of_version(version: SearchIndex) -> PaperPassage:
         stored = await stored_passage(version, normalize("NFC", passage_id))
         papers = await version.engine.papers([stored.doc_id])
-        return PaperPassage(stored, _named_paper(papers.get(stored.doc_id, stored)))
+        return PaperPassage(stored, named_paper(papers.get(stored.doc_id, stored)))
 
     return await index.ask(of_version)
 
@@ -206,40 +152,9 @@ async def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
     return stored
 
 
-async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> LinkedPapers:
-    """Return at most so many papers that a paper cites and that cite it; its first passage is given."""
-    doc_id = first.doc_id
-    named, counts, citing = await asyncio.gather(
-        named_references(index, first),
-        citation_counts(index, [doc_id]),
-        cited_by(index, [doc_id], most),
-    )
-    cited = [reference.doc_id for reference in named if reference.doc_id][:most]
-    found = {paper.doc_id: paper for paper in await _named(index, [*cited, *citing[doc_id]])}
-    return LinkedPapers(
-        cites=tuple(found[name] for name in cited if name in found),
-        unknown=tuple(reference.label for reference in named if not reference.doc_id)[:most],
-        cited_by=tuple(found[name] for name in citing[doc_id] if name in found),
-        counts=counts[doc_id],
-    )
-
-
 def may_be_id(text: str) -> bool:
     """Tell whether a text may be an id at all; an engine takes no half of a surrogate pair."""
     return len(text) <= LONGEST_ID and not SURROGATE.search(text)
-
-
-def _named_paper(first: StoredPassage, score: float | None = None) -> NamedPaper:
-    return NamedPaper(first.doc_id, {"title": first.title, **(first.paper or {})}, score)
-
-
-async def _named(
-    index: SearchIndex, doc_ids: Iterable[str], scores: dict[str, float] | None = None
-) -> list[NamedPaper]:
-    """Return papers in the order of their ids; those that the index does not hold are left out."""
-    wanted, scores = list(dict.fromkeys(doc_ids)), scores or {}
-    found = await index.engine.papers(wanted)
-    return [_named_paper(found[doc_id], scores.get(doc_id)) for doc_id in wanted if doc_id in found]
 
 
 async def _passage_ids(index: SearchIndex, doc_id: str) -> list[str]:
@@ -266,7 +181,7 @@ async def _similar(
         by, scores = "vectors", await _by_vector(index, vector, k + 1)
     scores.pop(first.doc_id, None)
     scores = dict(islice(scores.items(), k))
-    return by, tuple(await _named(index, scores, scores))
+    return by, tuple(await named_papers(index, scores, scores))
 
 
 async def _by_vector(index: SearchIndex, vector: Stored, k: int) -> dict[str, float]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from indexer.normal_forms import DOI_PREFIX
 from indexer.terminal import STEERING
-from retriever.duplicates import DOI_PREFIX
 
 # Here some reader, as Python's splitlines, ends a line.
 SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")

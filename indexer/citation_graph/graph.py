@@ -17,7 +17,7 @@ LINKS = "SELECT doc_id, links FROM papers WHERE doc_id IN ({})"
 CITED_BY = "SELECT doc_id, substr(cited_by, 1, ?) FROM papers WHERE doc_id IN ({})"
 COUNTED = "SELECT doc_id, links, length(cited_by) FROM papers WHERE doc_id IN ({})"
 NAMES = "SELECT number, doc_id FROM papers WHERE number IN ({})"
-ALL = 1 << 40  # more than any paper has
+ALL = 1 << 28  # more than any paper has; bytes of it are counted in 32 bits
 # What stands in the place of a paper's number: no paper, one that the record named before, itself, several.
 UNMATCHED, DUPLICATE, ITSELF, AMBIGUOUS = -1, -2, -3, -4
 

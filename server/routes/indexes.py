@@ -45,6 +45,7 @@ def _of_manifest(services: Services, manifest: Manifest) -> dict[str, Any]:
         "analyzer": manifest.analyzer,
         "unit": manifest.unit,
         "glossary": manifest.glossary,
+        "citations": manifest.citations,
         "vectors": describe_vectors(manifest) or None,
         "fingerprint": manifest.fingerprint,
         "language_model": llm.model if llm.configured else None,

@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.settings import IndexerSettings
-from retriever.paper_page import NamedPaper
+from retriever.linked_papers import NamedPaper
 
 pytest.register_assert_rewrite("tests.retriever.paper_page_contract")
 

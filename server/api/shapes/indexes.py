@@ -19,6 +19,9 @@ class Index(TypedDict):
     analyzer: Literal["bilingual", "korean", "english"]
     unit: Annotated[str, Field(description="what is judged: paper or passage")]
     glossary: dict[str, int]
+    citations: Annotated[
+        dict[str, int], Field(description="references, of how many papers (citing), and how many are matched")
+    ]
     vectors: str | None
     fingerprint: dict[str, str]
     language_model: Annotated[str | None, Field(description="that writes answers; null: quotations")]

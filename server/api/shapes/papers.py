@@ -42,8 +42,11 @@ class Paper(TypedDict):
     passages: list[Passage]
     passage_count: int
     cites: list[ListedPaper]
-    unknown: Annotated[list[str], Field(description="ids of its references that the index does not hold")]
-    reference_count: int
+    cites_count: int
+    unknown: Annotated[
+        list[str], Field(description="its references that the index does not hold: ids, or titles")
+    ]
+    reference_count: Annotated[int, Field(description="of the record, whatever they name")]
     cited_by: list[ListedPaper]
     citing_count: int
     similar: list[ListedPaper]

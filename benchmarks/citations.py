@@ -1,0 +1,106 @@
+"""What the citation graph costs while indexing, on disk and in look-ups.
+
+    python -m benchmarks.citations [--papers 20000] [--lookups 50] [--corpus FILE] [--json] [--strict]
+
+Without `--corpus` the generated one is indexed. Gathering references, and matching and writing them, is timed
+once more on the stored records of the index just built; a build does it in the thread that writes.
+"""
+
+import asyncio
+import random
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import click
+
+from benchmarks.citation_corpus import PAPERS, SEED, CitationCorpus, write_corpus
+from benchmarks.figures import Figure, machine, report, strict_option
+from indexer.citation_graph.gathering import Gathered
+from indexer.citation_graph.writing import write_citations
+from indexer.ingest import build_index
+from indexer.options import json_option
+from indexer.progress import progress_bar
+from indexer.requests import IngestRequest
+from indexer.settings import IndexerSettings
+from indexer.store.build_folder import CITATIONS
+from indexer.store.engines import open_store
+from retriever.citations import citation_counts, cited_layer, citing_layer, references
+from retriever.index import SearchIndex, open_index
+
+NAME, LAYER = "citations", 100
+SHARE_BAR = 0.05  # of the time of indexing
+
+
+@click.command()
+@click.option("--papers", type=click.IntRange(1), default=PAPERS, show_default=True)
+@click.option("--lookups", type=click.IntRange(1), default=50, show_default=True)
+@click.option("--corpus", type=click.Path(path_type=Path, exists=True), help="Papers of one's own.")
+@strict_option
+@json_option
+def main(papers: int, lookups: int, corpus: Path | None, *, strict: bool, as_json: bool) -> None:
+    """Measure the citation graph of a generated corpus, or of one's own."""
+    facts = machine()
+    with tempfile.TemporaryDirectory(prefix="shrag-bench-") as folder:
+        path = corpus or write_corpus(Path(folder) / "corpus", CitationCorpus(papers, SEED))
+        settings = IndexerSettings(home=Path(folder) / "home", workers=2)
+        with progress_bar() as progress:
+            built = build_index(IngestRequest(NAME, [str(path)]), settings, progress)
+        counts, sizes = built.manifest.citations, built.manifest.files
+        figures = [
+            Figure("indexing", f"{built.manifest.papers:,} papers", built.seconds, "s"),
+            *_building(settings, built.seconds),
+            Figure("size", "whole index", sum(file.bytes for file in sizes.values()) / 1e6, "MB"),
+            Figure("size", "citation graph", sizes[CITATIONS].bytes / 1e6, "MB"),
+            *(Figure("references", name, count) for name, count in counts.items()),
+        ]
+        with open_index(settings, NAME) as index:
+            figures += asyncio.run(_lookups(index, _ids(settings), lookups))
+    report(figures, facts, as_json=as_json, strict=strict)
+
+
+def _building(settings: IndexerSettings, seconds: float) -> list[Figure]:
+    """Time what a build does for the graph, beside the seconds of the whole build."""
+    gathered, spent = Gathered(), 0.0
+    with open_store(settings, NAME) as store, tempfile.TemporaryDirectory() as folder:
+        for passage in store.stored_passages(store.manifest()):
+            started = time.perf_counter()
+            gathered.add(passage)
+            spent += time.perf_counter() - started
+        started = time.perf_counter()
+        write_citations(Path(folder) / CITATIONS, gathered)
+        written = time.perf_counter() - started
+    return [
+        Figure("indexing", "references gathered", spent, "s"),
+        Figure("indexing", "references matched, graph written", written, "s"),
+        Figure("indexing", "the graph's share", (spent + written) / seconds, "×", SHARE_BAR),
+    ]
+
+
+def _ids(settings: IndexerSettings) -> list[str]:
+    with open_store(settings, NAME) as store:
+        return sorted({passage.doc_id for passage in store.stored_passages(store.manifest())})
+
+
+async def _lookups(index: SearchIndex, ids: list[str], lookups: int) -> list[Figure]:
+    """Time look-ups of layers of papers drawn at random, each kind on layers of its own."""
+    draw, figures = random.Random(SEED), []  # noqa: S311 - the same layers each time
+    for name, look_up in (
+        ("references", references),
+        ("counts", citation_counts),
+        ("references with records", cited_layer),
+        ("cited-by with records", citing_layer),
+    ):
+        layers = [draw.sample(ids, min(LAYER, len(ids))) for _ in range(lookups)]
+        times = []
+        for layer in layers:
+            started = time.perf_counter()
+            await look_up(index, layer)
+            times.append((time.perf_counter() - started) * 1_000)
+        figures.append(Figure(f"{LAYER} papers", f"{name}, median", median(times), "ms"))
+    return figures
+
+
+if __name__ == "__main__":
+    main()

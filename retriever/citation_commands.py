@@ -1,0 +1,74 @@
+"""The command that tells what papers of an index refer to, and what refers to them: `citations`."""
+
+import asyncio
+from collections.abc import Sequence
+from unicodedata import normalize
+
+import click
+
+from indexer.options import chosen_index, json_option, name_option
+from indexer.requests import counted
+from indexer.settings import IndexerSettings
+from indexer.terminal import echo, echo_json, styled, visible
+from retriever.errors import UnknownPaper
+from retriever.index import SearchIndex, open_index
+from retriever.linked_papers import LinkedPapers, NamedPaper, linked_papers, named_paper
+from retriever.paper_page import may_be_id
+
+MOST_ASKED = 1_000  # papers of one call
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True, metavar="PAPER_ID…")
+@name_option
+@click.option(
+    "-k", "most", type=click.IntRange(0), default=20, show_default=True, help="Papers of each list at most."
+)
+@json_option
+def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) -> None:
+    """Tell which papers of the index PAPER_ID refers to, and which refer to it."""
+    settings = IndexerSettings()
+    if len(ids) > MOST_ASKED:
+        raise click.UsageError(f"{len(ids):,} papers were given; at most {MOST_ASKED:,} can be")
+    asked = list(dict.fromkeys(normalize("NFC", doc_id) for doc_id in ids))
+    with open_index(settings, chosen_index(name, settings)) as index:
+        found = asyncio.run(_linked(index, asked, most))
+        manifest = index.manifest
+    absent = [doc_id for doc_id in asked if doc_id not in found]
+    if not found:
+        raise UnknownPaper(f"index {manifest.name!r} holds none of these papers: {', '.join(absent[:5])}")
+    if as_json:
+        papers = [paper.as_record() | linked.as_record() for paper, linked in found.values()]
+        echo_json({"name": manifest.name, "version": manifest.version, "papers": papers, "absent": absent})
+        return
+    for paper, linked in found.values():
+        _show(paper, linked)
+    if absent:
+        echo(f"not in the index: {', '.join(absent)}", err=True)
+
+
+async def _linked(
+    index: SearchIndex, doc_ids: Sequence[str], most: int
+) -> dict[str, tuple[NamedPaper, LinkedPapers]]:
+    firsts = await index.engine.papers(filter(may_be_id, doc_ids))
+    there = [firsts[doc_id] for doc_id in doc_ids if doc_id in firsts]
+    linked = await asyncio.gather(*(linked_papers(index, first, most) for first in there))
+    return {first.doc_id: (named_paper(first), links) for first, links in zip(there, linked, strict=True)}
+
+
+def _show(paper: NamedPaper, linked: LinkedPapers) -> None:
+    counts = linked.counts
+    echo(styled(_line(paper), bold=True))
+    echo(f"  {counted(counts.references, 'reference')}, {counts.cites:,} to papers of the index")
+    for cited in linked.cites:
+        echo(f"    {_line(cited)}")
+    for label in linked.unknown:
+        echo(f"    {visible(label)} (not in the index)")
+    echo(f"  cited by {counted(counts.cited_by, 'paper')}")
+    for citing in linked.cited_by:
+        echo(f"    {_line(citing)}")
+
+
+def _line(paper: NamedPaper) -> str:
+    year = f" ({paper.year})" if paper.year else ""
+    return visible(f"{paper.doc_id}  {paper.title}{year}")
