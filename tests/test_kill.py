@@ -16,6 +16,7 @@ import pytest
 
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
+from indexer.store.build_folder import CITATIONS
 from indexer.store.folder import FolderStore
 from tests.indexer.corpora import answers, environment_of, paper, stored_records, write_jsonl
 
@@ -105,7 +106,10 @@ class Killer:
 
 
 def some(first, last, version=0):
-    return [paper(number, version=version) for number in range(first, last)]
+    return [
+        paper(number, version=version) | {"references": [f"P{number // 2:05}", f"P{number + version + 7:05}"]}
+        for number in range(first, last)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +161,7 @@ def test_commands_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path,
         assert dead_letters_of(other) == dead_letters_of(one)
         assert stored_records(disturbed) == stored_records(undisturbed)
         assert answers(disturbed) == answers(undisturbed)
+        assert citations_of(other) == citations_of(one)
         with other.writing():  # whoever writes next clears away what a kill behind the publishing left
             assert other.versions() == one.versions()
         assert [other.verify_files(version) for version in other.versions()] == [[]] * len(one.versions())
@@ -170,7 +175,18 @@ def test_commands_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path,
 
 def manifest_of(folder):
     manifest = folder.manifest()
-    return (manifest.version, manifest.papers, manifest.passages, manifest.counts, manifest.fingerprint)
+    return (
+        manifest.version,
+        manifest.papers,
+        manifest.passages,
+        manifest.counts,
+        manifest.citations,
+        manifest.fingerprint,
+    )
+
+
+def citations_of(folder):
+    return folder.companion_path(folder.manifest(), CITATIONS).read_bytes()
 
 
 def dead_letters_of(folder):

@@ -67,8 +67,12 @@ def test_papers_are_linked_in_both_directions(graph_of):
         "none": CitationCounts(),
     }
     assert counts == {
-        **{"references": 4, "citing": 2, "matched": 3},
-        **{"duplicates": 0, "itself": 0, "ambiguous": 0},
+        "references": 4,
+        "citing": 2,
+        "matched": 3,
+        "duplicates": 0,
+        "itself": 0,
+        "ambiguous": 0,
     }
 
 

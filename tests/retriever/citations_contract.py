@@ -1,0 +1,214 @@
+"""What the citation graph of an index promises on every engine: tests for whatever `settings_for` sets.
+
+A module of tests imports all of this beside a fixture `settings_for`, which makes settings for a home.
+"""
+
+import asyncio
+import shutil
+from typing import Any
+
+import pytest
+
+from indexer.citation_graph.graph import CitationCounts
+from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
+from indexer.store.build_folder import CITATIONS
+from indexer.store.engines import open_store
+from retriever.citations import (
+    NamedReference,
+    citation_counts,
+    cited_by,
+    cited_layer,
+    citing_layer,
+    named_references,
+    references,
+)
+from retriever.index import open_index
+from tests.indexer.corpora import write_jsonl
+from tests.indexer.embedding_server import embedding_server
+from tests.retriever.papers import indexed
+from tests.retriever.vector_contract import with_encoder
+
+NAME = "cited"
+PAPERS: list[dict[str, Any]] = [
+    {"id": "OLD", "title": "Sea ice and its floes", "abstract": "Ice floes drift.", "year": 1990},
+    {
+        "id": "SURVEY",
+        "title": "Counting from the air",
+        "abstract": "Counts were made from aeroplanes.",
+        "doi": "10.5555/air",
+        "year": 2000,
+        "references": ["OLD", "absent", "NEW", "SURVEY", "OLD"],
+    },
+    {
+        "id": "NEW",
+        "title": "Walrus haulouts",
+        "abstract": "Walrus haulouts on ice floes were counted.",
+        "references": ["https://doi.org/10.5555/AIR"],
+        "reference_list": [
+            {"text": "Sea ice and its floes, 1991.", "title": "Sea ice and its floes.", "year": 1991},
+            {"text": "A book that nobody has, 1950."},
+        ],
+    },
+    {"id": "해마", "title": "Sea horses", "abstract": "No relation.", "year": 2001},
+]
+MORE = [
+    {"id": "LATER", "title": "Walrus tusks", "abstract": "Tusks grow.", "references": ["NEW", "해마"]},
+    {"id": "SURVEY", "title": "Counting from the air", "abstract": "Anew.", "references": ["absent"]},
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory, settings_for):
+    with indexed(settings_for(tmp_path_factory.mktemp("cited")), PAPERS, NAME) as index:
+        yield index
+
+
+def links(index):
+    """Return what each paper refers to, and is referred to by."""
+    ids = [paper["id"] for paper in (*PAPERS, *MORE)]
+    return asyncio.run(references(index, ids)), asyncio.run(cited_by(index, ids))
+
+
+def graph_file(settings, name):
+    """Return the bytes of the graph of the version that answers."""
+    with open_store(settings, name) as store:
+        return store.companion_path(store.manifest(), CITATIONS).read_bytes()
+
+
+def counts_told(settings, name):
+    with open_store(settings, name) as store:
+        return store.manifest().citations
+
+
+def index_more(settings, name, papers, **options):
+    path = write_jsonl(settings.home / "more.jsonl", papers)
+    return build_index(IngestRequest(name, [str(path)], **options), settings)
+
+
+def test_papers_tell_what_they_cite_and_what_cites_them(index):
+    asked = ["NEW", "SURVEY", "해마", "none"]
+
+    assert asyncio.run(references(index, asked)) == {
+        "NEW": ["SURVEY", "OLD"],
+        "SURVEY": ["OLD", "NEW"],
+        "해마": [],
+        "none": [],
+    }
+    assert asyncio.run(cited_by(index, ["OLD", "NEW", "none"])) == {
+        "OLD": ["NEW", "SURVEY"],
+        "NEW": ["SURVEY"],
+        "none": [],
+    }
+    assert asyncio.run(references(index, ["NEW"], 1)) == {"NEW": ["SURVEY"]}
+    assert asyncio.run(cited_by(index, ["OLD"], 1)) == {"OLD": ["NEW"]}
+    assert asyncio.run(citation_counts(index, ["SURVEY", "OLD"])) == {
+        "SURVEY": CitationCounts(references=5, cites=2, cited_by=1),
+        "OLD": CitationCounts(references=0, cites=0, cited_by=2),
+    }
+    counts = {"references": 8, "citing": 2, "matched": 4, "duplicates": 1, "itself": 1, "ambiguous": 0}
+    assert index.manifest.citations == counts
+
+
+def test_a_layer_brings_the_records_of_all_neighbours_in_one_request(index, monkeypatch):
+    asked: list[list[str]] = []
+    records = index.engine.records
+
+    async def noted(passage_ids, doc_ids=()):
+        asked.append(sorted(doc_ids))
+        return await records(passage_ids, asked[-1])
+
+    monkeypatch.setattr(index.engine, "records", noted)
+    cited = asyncio.run(cited_layer(index, ["NEW", "SURVEY", "해마"]))
+    citing = asyncio.run(citing_layer(index, ["OLD", "NEW"]))
+
+    assert cited.neighbours == {"NEW": ["SURVEY", "OLD"], "SURVEY": ["OLD", "NEW"], "해마": []}
+    assert {name: paper.title for name, paper in cited.papers.items()} == {
+        "OLD": "Sea ice and its floes",
+        "NEW": "Walrus haulouts",
+        "SURVEY": "Counting from the air",
+    }
+    assert set(citing.papers) == {"NEW", "SURVEY"}
+    assert asked == [["NEW", "OLD", "SURVEY"], ["NEW", "SURVEY"]]
+
+
+def test_references_are_named_in_the_order_of_the_record(index):
+    firsts = asyncio.run(index.engine.papers(["NEW", "SURVEY"]))
+
+    assert asyncio.run(named_references(index, firsts["NEW"])) == [
+        NamedReference("https://doi.org/10.5555/AIR", "SURVEY"),
+        NamedReference("Sea ice and its floes.", "OLD"),
+        NamedReference("A book that nobody has, 1950."),
+    ]
+    assert asyncio.run(named_references(index, firsts["SURVEY"])) == [
+        NamedReference("OLD", "OLD"),
+        NamedReference("absent"),
+        NamedReference("NEW", "NEW"),
+    ]
+
+
+def test_a_version_without_a_graph_is_asked_by_ids(index, monkeypatch):
+    monkeypatch.setattr(index, "citations", None)
+    [survey] = asyncio.run(index.engine.papers(["SURVEY"])).values()
+
+    assert asyncio.run(references(index, ["SURVEY", "NEW", "none"])) == {
+        "SURVEY": ["OLD", "NEW"],
+        "NEW": [],
+        "none": [],
+    }
+    assert asyncio.run(cited_by(index, ["OLD", "none"])) == {"OLD": ["SURVEY"], "none": []}
+    counts = asyncio.run(citation_counts(index, ["SURVEY", "OLD"]))
+    assert counts["OLD"].cited_by == 1
+    assert (counts["SURVEY"].references, counts["SURVEY"].cites) == (5, 2)
+    assert asyncio.run(named_references(index, survey)) == [
+        NamedReference("OLD", "OLD"),
+        NamedReference("absent"),
+        NamedReference("NEW", "NEW"),
+    ]
+
+
+def test_updates_removals_and_rollbacks_keep_the_graph_of_their_records(tmp_path, settings_for):
+    settings = settings_for(tmp_path)
+    indexed(settings, PAPERS, "updated").close()
+    first = graph_file(settings, "updated")
+    index_more(settings, "updated", MORE)
+    updated, told = graph_file(settings, "updated"), counts_told(settings, "updated")
+    with open_index(settings, "updated") as index:
+        cites, citing = links(index)
+    assert (cites["SURVEY"], cites["LATER"]) == ([], ["NEW", "해마"])
+    assert cites["NEW"] == ["OLD"]  # the survey has no DOI any more
+    assert (citing["OLD"], citing["NEW"], citing["해마"]) == (["NEW"], ["LATER"], ["LATER"])
+
+    remove_records("updated", ["OLD"], settings)
+    with open_index(settings, "updated") as index:
+        cites, citing = links(index)
+    assert (cites["NEW"], citing["OLD"]) == ([], [])
+    with open_store(settings, "updated") as store:
+        store.rollback()
+    assert graph_file(settings, "updated") == updated
+    with open_store(settings, "updated") as store:
+        store.rollback()
+    assert graph_file(settings, "updated") == first
+
+    index_more(settings, "updated", [*PAPERS[:1], *PAPERS[2:], *MORE], rebuild=True)
+    assert (graph_file(settings, "updated"), counts_told(settings, "updated")) == (updated, told)
+
+
+def test_encoding_keeps_the_graph(tmp_path, settings_for):
+    settings = settings_for(tmp_path)
+    with embedding_server() as server:
+        indexed(settings, PAPERS, "encoded").close()
+        before = graph_file(settings, "encoded")
+        manifest, encoded = encode_passages("encoded", with_encoder(settings, server))
+
+    assert (encoded, manifest.version, manifest.citations["matched"]) == (4, 2, 4)
+    assert graph_file(settings, "encoded") == before
+
+
+def test_a_machine_without_a_copy_opens_the_same_graph(tmp_path, settings_for):
+    settings = settings_for(tmp_path / "here")
+    indexed(settings, PAPERS, "copied").close()
+    written = graph_file(settings, "copied")
+    if settings.engine == "tantivy":
+        shutil.copytree(settings.home, tmp_path / "there")
+
+    assert graph_file(settings_for(tmp_path / "there"), "copied") == written
