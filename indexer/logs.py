@@ -38,17 +38,20 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
 
 
 def log_to_standard_error(verbosity: int) -> None:
-    """Write log lines to standard error: 1, what was done; 2 and more, also questions, inputs and outputs."""
+    """Write log lines to standard error.
+
+    0: what failed; 1: also what was done; 2 and more: also questions, inputs and outputs.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     root = logging.getLogger(ROOT)
     root.addHandler(handler)
-    root.setLevel(logging.INFO if verbosity == 1 else logging.DEBUG)
+    root.setLevel({0: logging.WARNING, 1: logging.INFO}.get(verbosity, logging.DEBUG))
     root.propagate = False
 
 
 def verbosity() -> int:
-    """Return what `log_to_standard_error` was told; 0 where it was not called."""
+    """Return what `log_to_standard_error` was told, 2 for more; 0 also where it was not called."""
     return {logging.INFO: 1, logging.DEBUG: 2}.get(logging.getLogger(ROOT).level, 0)
 
 

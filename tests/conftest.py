@@ -24,6 +24,7 @@ settings.load_profile("shrag")
 # longest: nobody waits for one that was begun last. Those of vLLM are one process's: each would start servers
 # of its own.
 SERVICE, VLLM = "service/", "service/vllm"
+BY_NIGHT = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))  # read before the user's settings are hidden
 LONGEST = (
     VLLM,
     "service/elasticsearch/test_faults_indexing.py",
@@ -48,8 +49,12 @@ if missing := [name for name in LONGEST if not (Path(__file__).parent / name).ex
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what asks for the shared data, so that `-m "not shared"` leaves it out; sort."""
+    """Mark what asks for the shared data, so that `-m "not shared"` leaves it out; leave some for the night; sort."""
     for item in items:
+        if not BY_NIGHT and item.get_closest_marker("nightly"):
+            item.add_marker(
+                pytest.mark.skip(reason="takes minutes: SHRAG_TEST_NIGHTLY=1, as of .ci/run nightly")
+            )
         if SHARED_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("shared")
     place = in_order_of_running([_group(item.nodeid) for item in items])

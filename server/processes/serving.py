@@ -53,6 +53,8 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     require_protection(server, home)
     with AuditLog(server.audit_file):  # told now rather than by each worker
         pass
+    if not verbosity():
+        log_to_standard_error(0)  # callers are told that the log says more
     for name, value in server.model_dump(mode="json").items():
         os.environ[f"SHRAG_SERVER__{name.upper()}"] = "" if value is None else str(value)
     config = uvicorn.Config(
@@ -77,8 +79,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         port = listener.getsockname()[1]
         listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
         if server.workers > 1:
-            if told := verbosity():
-                os.environ[VERBOSITY] = str(told)
+            os.environ[VERBOSITY] = str(verbosity())
             with shared_folder():
                 _learn_whether_keys_are_needed(home)
                 workers = Workers(config, listener, server.stop_s)

@@ -18,7 +18,7 @@ from tests.generator.language_model import events, streams_out
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.indexer.corpora import ROOT, build, environment_of, write_jsonl
-from tests.server.running import serving
+from tests.server.running import START_S, serving
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -172,7 +172,7 @@ def test_it_ends_quietly_with_its_client_and_so_does_the_models_work(sample_home
             process.stdout.close()
             process.stdin.write(f"{json.dumps(message('tools/list', number=3))}\n")
             process.stdin.flush()
-        assert process.wait(30) == (130 if end == "interrupted" else 0)
+        assert process.wait(START_S) == (130 if end == "interrupted" else 0)
         assert process.stderr.read() == ""
         assert model.closed.wait(10)
         for stream in (process.stdin, process.stdout, process.stderr):

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"  # before the settings of the user are hidden
-CHROMIUM = "chromium"
+PROGRAMS = ("chromium-headless-shell", "chromium")  # the first is the lighter one
 LOCALES = {"ko": "ko-KR", "en": "en-GB"}
 WIDE = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -26,9 +26,9 @@ expect.set_options(timeout=WAIT_MS)
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Run Chromium until the end of the block; without one the test is skipped, or fails where all run."""
-    program = shutil.which(CHROMIUM)
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
-        reason = f"{CHROMIUM} is not installed"
+        reason = f"{' or '.join(PROGRAMS)} is not installed"
         pytest.fail(f"{reason} (SHRAG_REQUIRE_SERVICES=1)") if REQUIRED else pytest.skip(reason)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])

@@ -52,6 +52,7 @@ def put(client: httpx.Client, path: str, body: object) -> None:
     client.put(path, json=body).raise_for_status()
 
 
+@pytest.mark.nightly
 def test_a_cluster_that_places_no_shards_is_told(settings, client, command: Command, monkeypatch):
     index = ("index", settings.home / "papers.jsonl", "--name", NAME)
     for allocation in ("none", "none"):  # neither the leases find a place, nor the build

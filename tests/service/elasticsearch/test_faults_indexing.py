@@ -53,7 +53,14 @@ def papers(tmp_path):
     return corpus(tmp_path, PAPERS)
 
 
-@pytest.mark.parametrize(("stage", "after"), [("indexing", 70), ("merging", 0), ("glossary", 0)])
+@pytest.mark.parametrize(
+    ("stage", "after"),
+    [
+        ("indexing", 70),
+        pytest.param("merging", 0, marks=pytest.mark.nightly),
+        pytest.param("glossary", 0, marks=pytest.mark.nightly),
+    ],
+)
 def test_a_build_goes_on_when_a_killed_server_comes_back(
     own_server: Server, undisturbed, papers, tmp_path, stage: str, after: int
 ):
@@ -70,7 +77,9 @@ def test_a_build_goes_on_when_a_killed_server_comes_back(
     assert contents(settings) == undisturbed
 
 
-@pytest.mark.parametrize("after", [30, 70])  # before the first commit, and behind it
+@pytest.mark.parametrize(  # before the first commit, and behind it
+    "after", [pytest.param(30, marks=pytest.mark.nightly), 70]
+)
 def test_without_the_server_a_build_ends_and_the_same_command_goes_on(
     own_server: Server, undisturbed, papers, tmp_path, after: int, command: Command
 ):

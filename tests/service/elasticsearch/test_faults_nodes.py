@@ -70,6 +70,7 @@ def holder_of(cluster: tuple[Server, ...], index: str) -> Server:
     return next(server for server in cluster if server.node.name == name)
 
 
+@pytest.mark.nightly
 def test_searches_go_on_when_a_node_dies(cluster, settings: IndexerSettings):
     build(settings, settings.home / "papers.jsonl")
     ask(cluster, f"/_cluster/health/{FIRST}?wait_for_status=green&timeout=50s")
@@ -169,6 +170,7 @@ def test_a_build_goes_on_when_the_node_that_holds_it_comes_back(cluster, setting
     assert contents(settings) == undisturbed
 
 
+@pytest.mark.nightly
 def test_a_build_whose_node_is_lost_starts_over_on_the_others(cluster, settings, undisturbed):
     # The cluster holds what is written for a minute, in case that the node comes back: once is enough.
     impatient = changed(settings, patience_s=0)
