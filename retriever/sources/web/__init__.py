@@ -1,0 +1,1 @@
+"""What the sources on the network share: politeness, bounds, Boolean syntax, reading of records."""

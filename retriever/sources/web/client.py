@@ -1,0 +1,191 @@
+"""Requests to a service: politely often, within bounds of bytes and time, sent again where that may help.
+
+They go past httpx's client, which follows redirects, keeps cookies and logs addresses: questions and keys
+may stand in those.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from importlib.metadata import PackageNotFoundError, version
+from urllib.parse import quote, quote_plus, urlsplit
+
+import httpx
+
+from indexer.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
+from indexer.http_client import BOUND, CONNECT_S, BoundedTransport
+from indexer.requests import plain
+from indexer.untrusted import message_in, one_line
+from retriever.sources.web.rates import bucket_of
+from retriever.sources.web.settings import WebSettings
+
+MOST_BYTES = 16_000_000  # of an answer; none that is asked for comes near it
+
+
+class Unanswered(Exception):
+    """A service that does not answer, or not as agreed; the message says how, and holds no key."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebRequest:
+    """A request as a value: parameters go into the address, a form or JSON into the body."""
+
+    path: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    form: tuple[tuple[str, str], ...] = ()
+    json: object = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    absent: bool = False  # whether 404 says that there is nothing, and is no failure
+
+    def message(self, url: str, headers: Mapping[str, str]) -> httpx.Request:
+        """Return it as it is sent to a service at `url`."""
+        address = httpx.URL(url + self.path, params=dict(self.parameters) or None)
+        sent = {**headers, **self.headers}
+        if self.json is not None:
+            content = json.dumps(self.json, ensure_ascii=False).encode()
+            return httpx.Request(
+                "POST", address, headers={**sent, "Content-Type": "application/json"}, content=content
+            )
+        if self.form:
+            content = "&".join(f"{quote_plus(key)}={quote_plus(value)}" for key, value in self.form).encode()
+            kind = "application/x-www-form-urlencoded"
+            return httpx.Request("POST", address, headers={**sent, "Content-Type": kind}, content=content)
+        return httpx.Request("GET", address, headers=sent)
+
+
+class WebClient:
+    """The connections to one service."""
+
+    def __init__(
+        self,
+        settings: WebSettings,
+        headers: Mapping[str, str],
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """Connect to nothing yet; `transport` sends the requests instead of the network."""
+        self._settings = settings
+        self._headers = {
+            "User-Agent": _user_agent(settings.contact),
+            "Accept-Encoding": "identity",
+            **headers,
+        }
+        self._transport = BoundedTransport(transport) if transport else None
+        self._bucket = bucket_of(urlsplit(settings.url).netloc, settings.requests_per_second)
+        self._places = asyncio.Semaphore(settings.at_once)
+        self._hidden = [secret.get_secret_value() for secret in settings.secrets()]
+        self._own = len(self._hidden)
+
+    def hide(self, secret: str) -> None:
+        """Let a secret that came later stand in no message, instead of the one that came before it."""
+        self._hidden = [*self._hidden[: self._own], secret]
+
+    async def send(self, request: WebRequest, until: float) -> tuple[bytes | None, int]:
+        """Return what is answered, None where 404 says that there is nothing, and how many requests it took.
+
+        Args:
+            request: what to ask.
+            until: when waiting ends, by the event loop's clock.
+
+        Raises:
+            Unanswered: it does not answer in time, or refuses, or redirects.
+        """
+        pauses, sent = growing_pauses(), 0
+        while True:
+            await self._turn(until)
+            sent += 1
+            try:
+                response = await self._exchange(request, until)
+            except (httpx.NetworkError, httpx.TimeoutException) as error:
+                pause, failure = next(pauses), Unanswered(self._line(_why(error)))
+            except httpx.HTTPError as error:
+                raise Unanswered(self._line(_why(error))) from None
+            else:
+                if response.status_code == HTTPStatus.OK:
+                    return response.content, sent
+                if response.status_code == HTTPStatus.NOT_FOUND and request.absent:
+                    return None, sent
+                failure = Unanswered(self._refusal(response))
+                if response.status_code not in TRANSIENT_STATUSES:
+                    raise failure
+                asked = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
+                pause = max(next(pauses), asked or 0)
+            if sent > self._settings.retries or asyncio.get_running_loop().time() + pause >= until:
+                raise failure
+            await asyncio.sleep(pause)
+
+    async def _turn(self, until: float) -> None:
+        """Wait for the host's rate; Unanswered where its turn would come too late."""
+        wait = self._bucket.take()
+        if asyncio.get_running_loop().time() + wait >= until:
+            self._bucket.put_back()
+            raise Unanswered("its rate left no time to ask")
+        await asyncio.sleep(wait)
+
+    async def _exchange(self, request: WebRequest, until: float) -> httpx.Response:
+        message = request.message(self._settings.url, self._headers)
+        async with self._places:
+            seconds = min(self._settings.request_timeout_s, until - asyncio.get_running_loop().time())
+            message.extensions = {
+                BOUND: MOST_BYTES,
+                "timeout": {"connect": min(CONNECT_S, max(seconds, 0.001))},
+            }
+            try:
+                async with asyncio.timeout(seconds):
+                    response = await self._open().handle_async_request(message)
+                    try:
+                        await response.aread()
+                    finally:
+                        await response.aclose()
+                    return response
+            except TimeoutError:
+                raise httpx.ReadTimeout(f"did not answer within {plain(round(seconds, 1))} s") from None
+
+    def _open(self) -> BoundedTransport:
+        if self._transport is None:  # reading certificates takes long: only where something is asked
+            secure = self._settings.url.startswith("https:")
+            limits = httpx.Limits(max_connections=self._settings.at_once)
+            network = httpx.AsyncHTTPTransport(verify=secure, limits=limits, trust_env=False)
+            self._transport = BoundedTransport(network)
+        return self._transport
+
+    def _refusal(self, response: httpx.Response) -> str:
+        status = response.status_code
+        if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+            return f"it redirects elsewhere ({status}), which is not followed"
+        content = response.content[:10_000]
+        said = "" if b"<" in content[:200] else self._line(message_in(content))
+        return f"it answers {status}{said and f': {said}'}"
+
+    def _line(self, text: str) -> str:
+        """Make one line without any secret, as it is or as it stands in an address or in JSON."""
+        for secret in self._hidden:
+            for form in (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]):
+                text = text.replace(form, "***")
+        return one_line(text)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._transport is not None:
+            await self._transport.aclose()
+
+
+def _why(error: httpx.HTTPError) -> str:
+    match error:
+        case httpx.ReadTimeout() | httpx.DecodingError() | httpx.RemoteProtocolError():
+            return f"it {error}" if str(error).startswith(("did", "sends")) else f"it breaks off: {error}"
+        case httpx.TimeoutException():
+            return "it cannot be reached in time"
+        case _:
+            return f"it cannot be reached: {error}"
+
+
+def _user_agent(contact: str) -> str:
+    try:
+        number = version("shrag")
+    except PackageNotFoundError:
+        number = "0"
+    return f"shrag/{number} ({contact if '://' in contact else f'mailto:{contact}'})"

@@ -1,0 +1,123 @@
+"""Records of services, whose fields may hold anything: what is usable of them, as a Paper."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from indexer.papers import Paper
+from indexer.readers.cells import EARLIEST_YEAR, LATEST_YEAR, language_named, without_markup, year_in
+from indexer.untrusted import read_json
+from retriever.duplicates import normal_doi
+from retriever.sources import SourcePaper
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+DOI = re.compile(r"10\.[0-9.]{1,30}/\S{1,300}")
+LONGEST = 1_000_000  # characters of one field
+MOST = 10_000  # values of one list
+
+
+class Unreadable(ValueError):
+    """An answer that is not what the service has agreed to; the message tells what it is not."""
+
+
+def json_in(content: bytes) -> Any:
+    """Read an answer in JSON. A lone surrogate or a control character in one record spoils no other."""
+    try:
+        return read_json(content)
+    except ValueError:
+        try:
+            return json.loads(content, strict=False)
+        except (ValueError, RecursionError):
+            what = "a web page" if content.lstrip()[:1] == b"<" else "broken off or no JSON"
+            raise Unreadable(f"its answer is {what}") from None
+
+
+def agreed(answer: Any, *keys: str) -> Any:
+    """Return an answer that is a table with one of the keys; Unreadable for any other."""
+    if not table(answer).keys() & set(keys):
+        raise Unreadable("its answer is JSON of another kind")
+    return answer
+
+
+def table(value: Any) -> Mapping[str, Any]:
+    """Return a value that is a table, an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """Return a value that is a list, an empty one for anything else."""
+    return value[:MOST] if isinstance(value, list) else []
+
+
+def at(value: Any, *keys: str) -> Any:
+    """Return what stands within tables in each other, None where one of them is missing."""
+    for key in keys:
+        value = table(value).get(key)
+    return value
+
+
+def text(value: Any) -> str:
+    """Return a text without markup and what cannot be stored, "" for anything that is none."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63:
+        value = str(value)
+    if not isinstance(value, str):
+        return ""
+    return without_markup(CONTROL.sub(" ", SURROGATE.sub("\ufffd", value[:LONGEST])))
+
+
+def texts(values: Iterable[Any]) -> list[str]:
+    """Return the texts among values, each once."""
+    return list(dict.fromkeys(filter(None, map(text, values))))
+
+
+def year(value: Any) -> int | None:
+    """Return a year that is a number, or that a date begins with."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if EARLIEST_YEAR <= value <= LATEST_YEAR else None
+    return year_in(value) if isinstance(value, str) else None
+
+
+def count(value: Any) -> int | None:
+    """Return a number that counts something."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def number(value: Any) -> float | None:
+    """Return a finite number."""
+    found = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18  # noqa: PLR2004 - NaN is not
+    return float(value) if found else None
+
+
+def doi(value: Any) -> str:
+    """Return a DOI without its resolver, in small letters; "" for what is none."""
+    found = normal_doi(text(value))
+    return found if DOI.fullmatch(found) else ""
+
+
+def identifier(value: Any, form: re.Pattern[str]) -> str:
+    """Return what of an id or an address fits its form, "" without any."""
+    found = form.search(text(value)[:1000])
+    return found[0] if found else ""
+
+
+def address(value: Any) -> str:
+    """Return a web address, "" for anything else, which a page must not link to."""
+    found = text(value)
+    return found if re.match(r"https?://[^\s\"'<>]+$", found) else ""
+
+
+def paper_of(source: str, record: Mapping[str, Any], *, score: float | None = None) -> SourcePaper | None:
+    """Make a paper of fields that are cleaned; None where it has no usable id, or nothing to read."""
+    given = {key: value for key, value in record.items() if value not in (None, "", [])}
+    if not given.get("title") and not given.get("abstract"):
+        return None
+    if named := language_named(str(given.pop("lang", ""))):
+        given["lang"] = named
+    try:
+        return SourcePaper(Paper.model_validate({**given, "source": source}), score)
+    except ValidationError:
+        return None

@@ -1,0 +1,67 @@
+"""What the settings of all services on the network have in common."""
+
+import re
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr, model_validator
+
+from indexer.plain_http import refuse_plain_http
+from retriever.sources.settings import SourceSettings
+
+CONTACT = re.compile(r"[\x21-\x7e]+@[\x21-\x7e]+|https?://[\x21-\x7e]+")
+KEY = re.compile(r"[\x21-\x7e]{1,1000}")
+
+
+def _usable_key(value: SecretStr) -> SecretStr:
+    if value.get_secret_value() and not KEY.fullmatch(value.get_secret_value()):
+        raise ValueError("a key is of letters, digits and signs, without spaces")
+    return value
+
+
+def _address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
+        raise ValueError("an address is https://HOST and perhaps a path, without a password in it")
+    return value.rstrip("/")
+
+
+def _contact(value: str) -> str:
+    if not CONTACT.fullmatch(value):
+        raise ValueError("a contact is an e-mail address or a web address")
+    return value
+
+
+# A service that has another default keeps what is checked.
+Key = Annotated[SecretStr, AfterValidator(_usable_key)]
+Address = Annotated[str, AfterValidator(_address), Field(description="where the service is")]
+Contact = Annotated[
+    str,
+    AfterValidator(_contact),
+    Field(description="who operates this, an e-mail or web address: it goes with every request"),
+]
+Seconds = Annotated[float, Field(gt=0, le=600, description="seconds that one request may take")]
+Rate = Annotated[float, Field(gt=0, le=100, description="how often a second its host is asked")]
+AtOnce = Annotated[int, Field(ge=1, le=32, description="requests under way at the same time")]
+
+
+class WebSettings(SourceSettings):
+    """A service on the network: where it is, who asks, and how often it may be asked."""
+
+    url: Address
+    contact: Contact
+    request_timeout_s: Seconds = 10
+    retries: int = Field(default=2, ge=0, le=10, description="how often a request is sent again that failed")
+    requests_per_second: Rate = 1
+    at_once: AtOnce = 4
+    allow_plain_http: bool = Field(default=False, description="send a key over http:// to another machine")
+
+    def secrets(self) -> tuple[SecretStr, ...]:
+        """Return what may stand in no message."""
+        values: list[Any] = [getattr(self, name) for name in type(self).model_fields]
+        return tuple(value for value in values if isinstance(value, SecretStr) and value.get_secret_value())
+
+    @model_validator(mode="after")
+    def _keep_secrets_from_listeners(self) -> Self:
+        refuse_plain_http(self.url, secret=bool(self.secrets()), allowed=self.allow_plain_http)
+        return self

@@ -1,0 +1,254 @@
+"""A service on the network as a `Source`: what all of them do alike around what each does its own way.
+
+A service's module says how a query is written, what is sent, and how answers are read. Here queries that
+come to the same are sent once, answers are joined, filters hold, and what fails is told.
+"""
+
+import asyncio
+import re
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar, Literal, TypeVar
+
+import httpx
+
+from retriever.errors import SourceFailed
+from retriever.queries import Filters, Query
+from retriever.sources import LinkedPapers, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.sources.web.boolean import Syntax, WrittenQuery, write_query
+from retriever.sources.web.client import Unanswered, WebClient, WebRequest
+from retriever.sources.web.filtering import lift_filters, satisfies
+from retriever.sources.web.records import Unreadable
+from retriever.sources.web.settings import WebSettings
+from retriever.worker_threads import WorkerThreads
+
+Result = TypeVar("Result")
+Asker = TypeVar("Asker")
+Direction = Literal["references", "citing"]
+Page = Sequence[SourcePaper | None]  # None for a record that could not be used
+SHARE = 0.9  # of the time of a call: what was found until then comes back
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuery:
+    """A query as it is sent, and how many papers are wanted of it."""
+
+    text: str
+    filters: Filters
+    k: int = field(compare=False)
+    query: Query = field(compare=False)
+
+
+class Conversation:
+    """The requests of one call: until when they go on, and how many there were."""
+
+    def __init__(self, client: WebClient, until: float) -> None:
+        self._client, self._until = client, until
+        self.requests = 0
+
+    async def ask(self, request: WebRequest) -> bytes:
+        """Send a request and return what is answered; Unanswered as of `WebClient.send`."""
+        content = await self.ask_for(request)
+        if content is None:
+            raise Unanswered("it answers that there is no such thing")
+        return content
+
+    async def ask_for(self, request: WebRequest) -> bytes | None:
+        """Send a request for what need not be there; None where it is not."""
+        content, sent = await self._client.send(request, self._until)
+        self.requests += sent
+        return content
+
+
+class WebSource(ABC):
+    """A service, open until `close`."""
+
+    service: ClassVar[str]  # its name, as people know it
+    features: ClassVar[SourceFeatures]
+    syntax: ClassVar[Syntax]
+    identifiers: ClassVar[re.Pattern[str]]  # what no match is never asked for
+    batch: ClassVar[int]  # records by id in one request
+
+    def __init__(
+        self,
+        name: str,
+        settings: WebSettings,
+        headers: Mapping[str, str] = MappingProxyType({}),
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """Connect to nothing yet."""
+        self._name = name
+        self._seconds = settings.timeout_s * SHARE
+        self.client = WebClient(settings, headers, transport=transport)
+        self._threads = WorkerThreads(f"source-{name}", 2)
+
+    @property
+    def name(self) -> str:
+        """How settings, notes and records name it."""
+        return self._name
+
+    @abstractmethod
+    def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
+        """Yield what is found, best first, until there is no more or enough."""
+
+    @abstractmethod
+    async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
+        """Return records by id, at most `batch`."""
+
+    async def follow(
+        self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
+    ) -> tuple[dict[str, list[SourcePaper]], list[str]]:
+        """Return the papers at the other end of references, and what was not answered."""
+        raise NotImplementedError
+
+    async def complete(
+        self, found: list[list[SourcePaper]], conversation: Conversation
+    ) -> tuple[list[list[SourcePaper]], list[str]]:
+        """Put whole records in place of ids, where a search gives no more; tell what was not answered."""
+        del conversation
+        return found, []
+
+    async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
+        """Answer many queries; those that are written alike are asked once."""
+        conversation = self._conversation()
+        notes: list[str] = []
+        asked: list[AskedQuery | None] = []
+        for query, k in queries:
+            written, wanted = self.write(query, k, filters)
+            notes += written.notes
+            asked.append(wanted)
+        most: dict[AskedQuery, AskedQuery] = {}
+        for each in filter(None, asked):
+            if each not in most or each.k > most[each].k:
+                most[each] = each
+        collected = await asyncio.gather(*(self._collect(each, conversation) for each in most.values()))
+        found, missing = await self.complete([papers for papers, _, _ in collected], conversation)
+        failures = [failure for _, _, failure in collected if failure] + missing
+        if failures and not any(found):
+            raise self._failed(failures)
+        notes += self._not_answered(failures, len(most))
+        if unusable := sum(count for _, count, _ in collected):
+            notes.append(f"{unusable} records could not be used")
+        lists = dict(zip(most, found, strict=True))
+        kept = tuple(self._kept(lists[each], each) if each else () for each in asked)
+        return SourceAnswer(kept, tuple(dict.fromkeys(notes)), conversation.requests)
+
+    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+        """Write a query as the service wants it; nothing to ask where nothing can be found."""
+        lifted = lift_filters(query, filters)
+        if lifted is None or k < 1:
+            return WrittenQuery(""), None
+        words, filters = lifted
+        written = write_query(words, self.syntax)
+        return written, AskedQuery(written.text, filters, k, words) if written.text else None
+
+    async def _collect(
+        self, asked: AskedQuery, conversation: Conversation
+    ) -> tuple[list[SourcePaper], int, str]:
+        """Return what a query found, how many records were unusable, and what failed, "" for nothing."""
+        papers: dict[str, SourcePaper] = {}
+        unusable = 0
+        try:
+            async for page in self.pages(asked, conversation):
+                for paper in page:
+                    unusable += paper is None
+                    if paper is not None:
+                        papers.setdefault(paper.paper.id, paper)
+                if len(papers) >= asked.k or not page:
+                    break
+        except (Unanswered, Unreadable) as failure:
+            return list(papers.values()), unusable, str(failure)
+        return list(papers.values()), unusable, ""
+
+    def _kept(self, papers: Sequence[SourcePaper], asked: AskedQuery) -> tuple[SourcePaper, ...]:
+        return tuple(paper for paper in papers if satisfies(paper.paper, asked.filters))[: asked.k]
+
+    async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
+        """Return records by id; SourceFailed only where none came."""
+        papers, failures = await self.by_id(ids, self._conversation())
+        if failures and not papers:
+            raise self._failed(failures)
+        return papers
+
+    async def by_id(
+        self, ids: Iterable[str], conversation: Conversation
+    ) -> tuple[dict[str, SourcePaper], list[str]]:
+        """Return records by id, and what was not answered."""
+        known = self.known(ids)
+        batches = [tuple(known[start : start + self.batch]) for start in range(0, len(known), self.batch)]
+        fetched, failures = await answered(batches, lambda batch: self.fetch(batch, conversation))
+        asked = set(known)
+        papers = (paper for page in fetched.values() for paper in page if paper)
+        found = {paper.paper.id: paper for paper in papers if paper.paper.id in asked}
+        return found, failures
+
+    def known(self, ids: Iterable[str]) -> list[str]:
+        """Return the ids that the service may know, each once; no other is sent."""
+        return [each for each in dict.fromkeys(ids) if self.identifiers.fullmatch(each)]
+
+    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return for each paper at most `limit` of those that it refers to."""
+        return await self._linked("references", ids, limit) if self.features.references else LinkedPapers()
+
+    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return for each paper at most `limit` of those that refer to it."""
+        return await self._linked("citing", ids, limit) if self.features.citing else LinkedPapers()
+
+    async def _linked(self, direction: Direction, ids: Sequence[str], limit: int) -> LinkedPapers:
+        known = self.known(ids)
+        if not known or limit < 1:
+            return LinkedPapers()
+        conversation = self._conversation()
+        try:
+            followed, failures = await self.follow(direction, known, limit, conversation)
+        except (Unanswered, Unreadable) as failure:
+            raise self._failed([str(failure)]) from None
+        if failures and not any(followed.values()):
+            raise self._failed(failures)
+        papers = {each: tuple(linked[:limit]) for each, linked in followed.items()}
+        return LinkedPapers(papers, tuple(self._not_answered(failures, len(known))), conversation.requests)
+
+    async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
+        """Return None: no service counts words without a request each."""
+        del words
+        return None
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self.client.close()
+        self._threads.close()
+
+    async def read(self, reader: Callable[..., Result], *values: object) -> Result:
+        """Read an answer beside the event loop; Unreadable as of the reader."""
+        return await self._threads.run(reader, *values)
+
+    def _conversation(self) -> Conversation:
+        return Conversation(self.client, asyncio.get_running_loop().time() + self._seconds)
+
+    def _failed(self, failures: Sequence[str]) -> SourceFailed:
+        return SourceFailed(f"source {self.name!r} ({self.service}): {failures[0]}")
+
+    def _not_answered(self, failures: Sequence[str], count: int) -> list[str]:
+        how_many = f"{min(len(failures), count)} of {count} requests were not answered in full"
+        return [f"{how_many}: {why}" for why in dict.fromkeys(failures)][:3]
+
+
+async def answered(
+    askers: Sequence[Asker], ask: Callable[[Asker], Awaitable[Result]]
+) -> tuple[dict[Asker, Result], list[str]]:
+    """Ask for several things at once; return what was answered, and what was not."""
+    outcomes = await asyncio.gather(*(_or_failure(ask(each)) for each in askers))
+    found = {
+        each: outcome for each, (outcome, _) in zip(askers, outcomes, strict=True) if outcome is not None
+    }
+    return found, [failure for _, failure in outcomes if failure]
+
+
+async def _or_failure(awaitable: Awaitable[Result]) -> tuple[Result | None, str]:
+    try:
+        return await awaitable, ""
+    except (Unanswered, Unreadable) as failure:
+        return None, str(failure)

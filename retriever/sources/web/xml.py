@@ -1,0 +1,33 @@
+"""XML from services: no entity of its own is resolved, and nothing outside is read."""
+
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from retriever.sources.web.records import Unreadable
+
+
+def xml_in(content: bytes, root: str, *, doctype: bool = False) -> Element:
+    """Read a document whose root has this tag.
+
+    Args:
+        content: what was answered, bounded by who received it.
+        root: the tag, with its name space in braces where it has one.
+        doctype: whether a DOCTYPE may stand before it; what it refers to is not read.
+    """
+    try:
+        tree: Element = fromstring(content, forbid_dtd=not doctype, forbid_entities=True)
+    except DefusedXmlException:
+        raise Unreadable("its answer is XML with entities of its own, which are refused") from None
+    except (ParseError, ValueError, LookupError):
+        what = "a web page" if b"<html" in content[:2000].lower() else "broken off or no XML"
+        raise Unreadable(f"its answer is {what}") from None
+    if tree.tag != root:
+        raise Unreadable(f"its answer is XML of another kind, <{tree.tag[:80]}>")
+    return tree
+
+
+def text_in(element: Element | None) -> str:
+    """Return all text within an element, that of what stands inside it too."""
+    return "" if element is None else "".join(element.itertext())
