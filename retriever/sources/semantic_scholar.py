@@ -1,0 +1,182 @@
+"""Semantic Scholar: papers by its Graph API, their references, and the papers that cite them.
+
+Two searches: one that ranks by relevance and takes plain words alone, and one in bulk that takes Boolean
+syntax and sorts by citations. A query that is nothing but words goes to the first, any other to the second.
+
+Format: https://api.semanticscholar.org/api-docs/graph
+"""
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from indexer.settings import IndexerSettings
+from retriever.queries import AnalysedField, Filters, Or, Query, Term
+from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.web.boolean import Syntax, plain_words
+from retriever.sources.web.client import WebRequest
+from retriever.sources.web.records import (
+    address,
+    agreed,
+    at,
+    count,
+    doi,
+    identifier,
+    items,
+    json_in,
+    paper_of,
+    table,
+    text,
+    texts,
+    year,
+)
+from retriever.sources.web.settings import Address, Key, WebSettings
+from retriever.sources.web.source import AskedQuery, Conversation, Direction, Page, WebSource, answered
+
+PER_PAGE = 100  # of the search by relevance and of references
+BATCH = 500
+MOST_RANKED = 1_000
+PLAIN = "plain "  # marks a query of words alone
+FIELDS = "paperId,title,abstract,year,externalIds,authors,venue,journal,fieldsOfStudy,citationCount,url"
+PAPER = re.compile(r"[0-9a-f]{40}")
+
+
+class Settings(WebSettings):
+    """Where Semantic Scholar is, and its key."""
+
+    url: Address = "https://api.semanticscholar.org/graph/v1"
+    api_key: Key | None = None
+    search: Literal["relevance", "bulk"] = Field(
+        default="relevance", description="where queries of words alone go: by relevance, or by citations"
+    )
+
+
+def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "SemanticScholar":
+    """Open it; the first question connects."""
+    del indexes
+    return SemanticScholar(name, settings)
+
+
+def _word(words: str, field: AnalysedField) -> str:
+    del field
+    return words if words.isalnum() else f'"{words}"'
+
+
+SYNTAX = Syntax(word=_word, either=" | ", both=" + ", without=" -", titles=False, longest=1_000)
+
+
+def words_alone(query: Query) -> str:
+    """Return the words of a query that is any of some words, "" for every other query.
+
+    Words with hyphens find nothing there: they are sent apart.
+    """
+    clauses = query.clauses if isinstance(query, Or) else (query,)
+    if not all(isinstance(clause, Term) for clause in clauses):
+        return ""
+    words = (plain_words(clause.text).replace("-", " ") for clause in clauses if isinstance(clause, Term))
+    return " ".join(dict.fromkeys(words))
+
+
+def years_text(filters: Filters) -> str:
+    """Write years as the parameter `year`: 2019-2024, 2019-, -2024; "" for all."""
+    years = filters.years
+    return f"{years.low or ''}-{years.high or ''}" if years and (years.low or years.high) else ""
+
+
+def read_papers(content: bytes, source: str, inside: str = "") -> tuple[list[SourcePaper | None], str]:
+    """Read a page of papers, or of references with the papers `inside` them, and what asks for the next."""
+    answer = json_in(content)
+    listed = answer if isinstance(answer, list) else agreed(answer, "data", "total").get("data")
+    records = [each for each in items(listed) if each]
+    papers = [read_paper(table(at(each, inside) if inside else each), source) for each in records]
+    return papers, text(at(answer, "token"))
+
+
+def read_paper(record: Mapping[str, Any], source: str) -> SourcePaper | None:
+    """Read a paper; its id is its paperId."""
+    return paper_of(
+        source,
+        {
+            "id": identifier(record.get("paperId"), PAPER),
+            "title": text(record.get("title")),
+            "abstract": text(record.get("abstract")),
+            "year": year(record.get("year")),
+            "doi": doi(at(record, "externalIds", "DOI")),
+            "authors": texts(at(each, "name") for each in items(record.get("authors"))),
+            "journal": text(at(record, "journal", "name")) or text(record.get("venue")),
+            "url": address(record.get("url")),
+            "keywords": texts(items(record.get("fieldsOfStudy"))),
+            "cited_by_count": count(record.get("citationCount")),
+        },
+    )
+
+
+class SemanticScholar(WebSource):
+    """Semantic Scholar, open until `close`."""
+
+    service = "Semantic Scholar"
+    features = SourceFeatures(references=True, citing=True, private=False)
+    syntax = SYNTAX
+    identifiers = PAPER
+    batch = BATCH
+
+    def __init__(self, name: str, settings: Settings, **options: Any) -> None:
+        """Connect to nothing yet."""
+        key = {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
+        super().__init__(name, settings, key, **options)
+        self._ranked = settings.search == "relevance"
+
+    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
+        """Yield pages, by relevance where the query is words alone."""
+        years = years_text(asked.filters)
+        parameters = {"fields": FIELDS, **({"year": years} if years else {})}
+        words = words_alone(asked.query) if self._ranked else ""
+        if words:
+            for offset in range(0, min(asked.k, MOST_RANKED), PER_PAGE):
+                size = min(PER_PAGE, asked.k - offset)
+                ranked = {**parameters, "query": words, "offset": str(offset), "limit": str(size)}
+                found, _ = await self._papers("/paper/search", ranked, conversation)
+                yield found
+                if len(found) < size:
+                    return
+            return
+        bulk = {**parameters, "query": asked.text, "sort": "citationCount:desc"}
+        while True:
+            found, token = await self._papers("/paper/search/bulk", bulk, conversation)
+            yield found
+            if not token:
+                return
+            bulk["token"] = token
+
+    async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
+        """Return papers by id."""
+        request = WebRequest("/paper/batch", {"fields": FIELDS}, json={"ids": list(ids)})
+        found, _ = await self.read(read_papers, await conversation.ask(request), self.name)
+        return found
+
+    async def follow(
+        self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
+    ) -> tuple[dict[str, list[SourcePaper]], list[str]]:
+        """Follow references either way: a request a paper."""
+        pages, failures = await answered(
+            ids, lambda each: self._linked_to(direction, each, limit, conversation)
+        )
+        return {each: [paper for paper in page if paper] for each, page in pages.items()}, failures
+
+    async def _linked_to(
+        self, direction: Direction, paper: str, limit: int, conversation: Conversation
+    ) -> Page:
+        path, inside = (
+            ("references", "citedPaper") if direction == "references" else ("citations", "citingPaper")
+        )
+        parameters = {"fields": FIELDS, "limit": str(min(limit, MOST_RANKED))}
+        found, _ = await self._papers(f"/paper/{paper}/{path}", parameters, conversation, inside)
+        return found
+
+    async def _papers(
+        self, path: str, parameters: Mapping[str, str], conversation: Conversation, inside: str = ""
+    ) -> tuple[Page, str]:
+        content = await conversation.ask_for(WebRequest(path, parameters, absent=bool(inside)))
+        return ([], "") if content is None else await self.read(read_papers, content, self.name, inside)

@@ -1,0 +1,153 @@
+"""Wikipedia in one language: articles by full text search, with the section before the first heading.
+
+Format: https://www.mediawiki.org/wiki/API:Search, Extension:TextExtracts and Help:CirrusSearch.
+"""
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from indexer.settings import IndexerSettings
+from retriever.queries import AnalysedField, Filters, Query
+from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.web.boolean import Syntax, WrittenQuery
+from retriever.sources.web.client import WebRequest
+from retriever.sources.web.records import (
+    Unreadable,
+    address,
+    agreed,
+    at,
+    items,
+    json_in,
+    paper_of,
+    table,
+    text,
+)
+from retriever.sources.web.settings import Address, AtOnce, Rate, WebSettings
+from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
+
+PER_PAGE = 20  # as many introductions as come at once
+PAGE = re.compile(r"[1-9][0-9]{0,11}")
+WIKI = "Wikipedia"
+
+
+class Settings(WebSettings):
+    """Which Wikipedia."""
+
+    language: Literal["ko", "en"] = Field(default="en", description="of the Wikipedia that is asked")
+    url: Address = ""
+    requests_per_second: Rate = 5
+    at_once: AtOnce = 2
+
+    @model_validator(mode="before")
+    @classmethod
+    def _address_of_the_language(cls, values: Any) -> Any:
+        if isinstance(values, Mapping) and not values.get("url"):
+            return {**values, "url": f"https://{values.get('language', 'en')}.wikipedia.org/w"}
+        return values
+
+
+def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Wikipedia":
+    """Open it; the first question connects."""
+    del indexes
+    return Wikipedia(name, settings)
+
+
+def _word(words: str, field: AnalysedField) -> str:
+    written = words if words.isalnum() else f'"{words}"'
+    return f"intitle:{written}" if field == "title" else written
+
+
+SYNTAX = Syntax(word=_word, both=" ", without=" -", brackets=False, longest=300)
+
+
+def read_articles(content: bytes, source: str, language: str) -> list[SourcePaper | None]:
+    """Read articles, best first."""
+    answer = agreed(json_in(content), "query", "batchcomplete", "continue", "error")
+    if at(answer, "error") is not None:
+        raise Unreadable(f"it answers: {text(at(answer, 'error', 'code'))[:80] or 'an error'}")
+    pages = [table(page) for page in items(at(answer, "query", "pages"))]
+    found = [page for page in pages if not page.get("missing") and not page.get("invalid")]
+    return [_read_article(page, source, language) for page in sorted(found, key=_place)]
+
+
+def _place(page: Mapping[str, Any]) -> int:
+    index = page.get("index")
+    return index if isinstance(index, int) else PER_PAGE * PER_PAGE
+
+
+def _read_article(page: Mapping[str, Any], source: str, language: str) -> SourcePaper | None:
+    number = text(page.get("pageid"))
+    return paper_of(
+        source,
+        {
+            "id": number if PAGE.fullmatch(number) else "",
+            "title": text(page.get("title")),
+            "abstract": text(page.get("extract")),
+            "lang": language,
+            "journal": WIKI,
+            "url": address(page.get("fullurl")),
+        },
+    )
+
+
+class Wikipedia(WebSource):
+    """One Wikipedia, open until `close`."""
+
+    service = WIKI
+    features = SourceFeatures(private=False)
+    syntax = SYNTAX
+    identifiers = PAGE
+    batch = PER_PAGE
+
+    def __init__(self, name: str, settings: Settings, **options: Any) -> None:
+        """Connect to nothing yet."""
+        super().__init__(name, settings, **options)
+        self._language = settings.language
+
+    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+        """Write a query; articles have no year, so nothing is asked where one is wanted."""
+        written, asked = super().write(query, k, filters)
+        if asked and asked.filters.years:
+            return WrittenQuery("", ("articles have no year: none is found where years are asked for",)), None
+        if asked and asked.filters.lang not in {None, "", self._language}:
+            return WrittenQuery(""), None
+        return written, asked
+
+    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
+        """Yield pages by relevance."""
+        for offset in range(0, asked.k, PER_PAGE):
+            size = min(PER_PAGE, asked.k - offset)
+            found = await self._articles(
+                {
+                    "generator": "search",
+                    "gsrsearch": asked.text,
+                    "gsrlimit": str(size),
+                    "gsroffset": str(offset),
+                    "gsrnamespace": "0",
+                },
+                conversation,
+            )
+            yield found
+            if len(found) < size:
+                break
+
+    async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
+        """Return articles by the number of their page."""
+        return await self._articles({"pageids": "|".join(ids)}, conversation)
+
+    async def _articles(self, parameters: Mapping[str, str], conversation: Conversation) -> Page:
+        always = {
+            "action": "query",
+            "format": "json",
+            "formatversion": "2",
+            "prop": "extracts|info",
+            "inprop": "url",
+            "exintro": "1",
+            "explaintext": "1",
+            "exlimit": "max",
+        }
+        content = await conversation.ask(WebRequest("/api.php", {**always, **parameters}))
+        return await self.read(read_articles, content, self.name, self._language)
