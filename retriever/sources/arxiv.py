@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from indexer.settings import IndexerSettings
 from retriever.queries import AnalysedField, Filters
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.web.boolean import Syntax
+from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.filtering import EARLIEST, LATEST
 from retriever.sources.web.records import Unreadable, address, doi, identifier, paper_of, text, texts, year
@@ -45,7 +45,7 @@ def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "ArX
 
 
 def _word(words: str, field: AnalysedField) -> str:
-    return f"{'ti' if field == 'title' else 'all'}:" + (words if words.isalnum() else f'"{words}"')
+    return ("ti:" if field == "title" else "all:") + searched_everywhere(words, field)
 
 
 SYNTAX = Syntax(

@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from indexer.settings import IndexerSettings
-from retriever.queries import AnalysedField, Filters
+from retriever.queries import Filters
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.web.boolean import Syntax
+from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
     address,
@@ -55,13 +55,8 @@ def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Ope
     return OpenAlex(name, settings)
 
 
-def _word(words: str, field: AnalysedField) -> str:
-    del field
-    return words if words.isalnum() else f'"{words}"'
-
-
 SYNTAX = Syntax(
-    word=_word,
+    word=searched_everywhere,
     titles=False,
     length=lambda query: len(quote_plus(query)),
     longest=3_500,  # an address as a whole may have about 4 KB

@@ -21,9 +21,9 @@ from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 from indexer.errors import LibraryMissing
 from indexer.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
 from indexer.settings import IndexerSettings
-from retriever.queries import AnalysedField, Filters
+from retriever.queries import Filters
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.web.boolean import Syntax
+from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.filtering import EARLIEST, LATEST
 from retriever.sources.web.records import Unreadable, address, at, doi, json_in, paper_of, text
@@ -69,13 +69,8 @@ def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Sci
     return ScienceON(name, settings)
 
 
-def _word(words: str, field: AnalysedField) -> str:
-    del field
-    return words if words.isalnum() else f'"{words}"'
-
-
 SYNTAX = Syntax(
-    word=_word,
+    word=searched_everywhere,
     either="|",
     both=" ",
     without=" !",
@@ -105,7 +100,8 @@ def accounts(key: str, mac_address: str, now: datetime) -> str:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     except ImportError:
         raise LibraryMissing(
-            "a source of the kind scienceon needs the library cryptography", remedy="make install-server"
+            "a source of the kind scienceon needs the library cryptography",
+            remedy="install it: make install-server",
         ) from None
     told = {"datetime": now.astimezone(KOREA).strftime("%Y%m%d%H%M%S"), "mac_address": mac_address}
     padder = padding.PKCS7(128).padder()
@@ -130,14 +126,19 @@ class TokenRefused(Unreadable):
 
 def read_records(content: bytes, source: str) -> list[SourcePaper | None]:
     """Read the records of a search; TokenRefused where another token may better it."""
+    if content.lstrip()[:1] == b"{":  # some of its errors are no XML
+        raise _refusal([text(at(json_in(content), "errorCode"))])
     answer = xml_in(content, ROOT)
     status = text_in(answer.find(f"resultSummary/{STATUS}")).strip()
     if status != STATUS_OK:
-        codes = [status, *(text_in(each).strip() for each in answer.iter("errorCode"))]
-        known = [code for code in codes if CODE.fullmatch(code)]
-        what = f"it answers with the status {', '.join(known) or 'of no search'}"
-        raise TokenRefused(what) if TOKEN_REFUSED.intersection(known) else Unreadable(what)
+        raise _refusal([status, *(text_in(each).strip() for each in answer.iter("errorCode"))])
     return [_read_record(record, source) for record in answer.iterfind("recordList/record")]
+
+
+def _refusal(codes: Sequence[str]) -> Unreadable:
+    known = [code for code in codes if CODE.fullmatch(code)]
+    what = f"it answers with the status {', '.join(known) or 'of no search'}"
+    return TokenRefused(what) if TOKEN_REFUSED.intersection(known) else Unreadable(what)
 
 
 def _read_record(record: Any, source: str) -> SourcePaper | None:

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from indexer.settings import IndexerSettings
-from retriever.queries import AnalysedField, Filters, Or, Query, Term
+from retriever.queries import Filters, Or, Query, Term
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.web.boolean import Syntax, plain_words
+from retriever.sources.web.boolean import Syntax, plain_words, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
     address,
@@ -59,12 +59,7 @@ def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Sem
     return SemanticScholar(name, settings)
 
 
-def _word(words: str, field: AnalysedField) -> str:
-    del field
-    return words if words.isalnum() else f'"{words}"'
-
-
-SYNTAX = Syntax(word=_word, either=" | ", both=" + ", without=" -", titles=False, longest=1_000)
+SYNTAX = Syntax(word=searched_everywhere, either=" | ", both=" + ", without=" -", titles=False, longest=1_000)
 
 
 def words_alone(query: Query) -> str:

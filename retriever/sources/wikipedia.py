@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from indexer.settings import IndexerSettings
 from retriever.queries import AnalysedField, Filters, Query
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.web.boolean import Syntax, WrittenQuery
+from retriever.sources.web.boolean import Syntax, WrittenQuery, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
     Unreadable,
@@ -56,8 +56,7 @@ def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Wik
 
 
 def _word(words: str, field: AnalysedField) -> str:
-    written = words if words.isalnum() else f'"{words}"'
-    return f"intitle:{written}" if field == "title" else written
+    return ("intitle:" if field == "title" else "") + searched_everywhere(words, field)
 
 
 SYNTAX = Syntax(word=_word, both=" ", without=" -", brackets=False, longest=300)

@@ -45,6 +45,12 @@ class WrittenQuery:
     notes: tuple[str, ...] = ()
 
 
+def searched_everywhere(words: str, field: AnalysedField) -> str:
+    """Write words whatever the field: one as it is, so that it is stemmed, several in quotes."""
+    del field
+    return words if words.isalnum() else f'"{words}"'
+
+
 def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
     """Write a query; one that is too long loses its last words, never what it excludes."""
     try:
@@ -142,7 +148,7 @@ def _written(query: Query, syntax: Syntax) -> str:
         case Not():
             raise NotExpressible("it only excludes")
         case Range() | Exact():
-            raise NotExpressible("a filter stands within an OR, or is excluded")
+            raise NotExpressible("it holds a filter that cannot be asked for there")
 
 
 def _written_and(clauses: Sequence[Query], syntax: Syntax) -> str:

@@ -23,6 +23,7 @@ from retriever.sources.web.rates import bucket_of
 from retriever.sources.web.settings import WebSettings
 
 MOST_BYTES = 16_000_000  # of an answer; none that is asked for comes near it
+LONGEST_PAUSE_S = 60.0  # that a host may ask of all who ask it
 
 
 class Unanswered(Exception):
@@ -112,6 +113,8 @@ class WebClient:
                 if response.status_code not in TRANSIENT_STATUSES:
                     raise failure
                 asked = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
+                if asked:
+                    self._bucket.pause(min(asked, LONGEST_PAUSE_S))
                 pause = max(next(pauses), asked or 0)
             if sent > self._settings.retries or asyncio.get_running_loop().time() + pause >= until:
                 raise failure
@@ -122,7 +125,7 @@ class WebClient:
         wait = self._bucket.take()
         if asyncio.get_running_loop().time() + wait >= until:
             self._bucket.put_back()
-            raise Unanswered("its rate left no time to ask")
+            raise Unanswered("its turn to be asked comes too late, by its rate or because it asked to wait")
         await asyncio.sleep(wait)
 
     async def _exchange(self, request: WebRequest, until: float) -> httpx.Response:

@@ -25,6 +25,11 @@ class TokenBucket:
             self._tokens -= 1
             return max(0.0, -self._tokens / self._per_second)
 
+    def pause(self, seconds: float) -> None:
+        """Let nobody through for so long, as the host has asked."""
+        with self._lock:
+            self._tokens = min(self._tokens, -seconds * self._per_second)
+
     def put_back(self) -> None:
         """Give back a token that was not used."""
         with self._lock:

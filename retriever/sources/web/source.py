@@ -133,7 +133,9 @@ class WebSource(ABC):
         if unusable := sum(count for _, count, _ in collected):
             notes.append(f"{unusable} records could not be used")
         lists = dict(zip(most, found, strict=True))
-        kept = tuple(self._kept(lists[each], each) if each else () for each in asked)
+        kept = tuple(_kept(lists[each], each) if each else () for each in asked)
+        if unkept := sum(not satisfies(paper.paper, each.filters) for each in most for paper in lists[each]):
+            notes.append(f"{unkept} papers that were found are not what the filters ask for")
         return SourceAnswer(kept, tuple(dict.fromkeys(notes)), conversation.requests)
 
     def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
@@ -162,9 +164,6 @@ class WebSource(ABC):
         except (Unanswered, Unreadable) as failure:
             return list(papers.values()), unusable, str(failure)
         return list(papers.values()), unusable, ""
-
-    def _kept(self, papers: Sequence[SourcePaper], asked: AskedQuery) -> tuple[SourcePaper, ...]:
-        return tuple(paper for paper in papers if satisfies(paper.paper, asked.filters))[: asked.k]
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id; SourceFailed only where none came."""
@@ -234,6 +233,10 @@ class WebSource(ABC):
     def _not_answered(self, failures: Sequence[str], count: int) -> list[str]:
         how_many = f"{min(len(failures), count)} of {count} requests were not answered in full"
         return [f"{how_many}: {why}" for why in dict.fromkeys(failures)][:3]
+
+
+def _kept(papers: Sequence[SourcePaper], asked: AskedQuery) -> tuple[SourcePaper, ...]:
+    return tuple(paper for paper in papers if satisfies(paper.paper, asked.filters))[: asked.k]
 
 
 async def answered(

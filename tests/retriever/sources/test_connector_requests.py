@@ -198,3 +198,9 @@ def test_a_bucket_lets_one_through_and_tells_the_next_to_wait() -> None:
     assert bucket.take() == 0
     assert 9 < bucket.take() <= 10
     assert 19 < bucket.take() <= 20
+
+
+def test_a_host_that_asks_to_wait_is_waited_for_by_all_who_ask_it() -> None:
+    bucket = TokenBucket(per_second=1)
+    bucket.pause(30)
+    assert 29 < bucket.take() <= 31
