@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
+from math import inf
 from urllib.parse import quote, quote_plus, urlsplit
 
 import httpx
@@ -28,6 +29,16 @@ LONGEST_PAUSE_S = 60.0  # that a host may ask of all who ask it
 
 class Unanswered(Exception):
     """A service that does not answer, or not as agreed; the message says how, and holds no key."""
+
+    requests = 0  # that were sent for it
+
+
+class Busy(Unanswered):
+    """One that may answer the next time; `wait_s` is how long it asks to wait."""
+
+    def __init__(self, why: str, wait_s: float = 0.0) -> None:
+        super().__init__(why)
+        self.wait_s = wait_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +88,7 @@ class WebClient:
         self._transport = BoundedTransport(transport) if transport else None
         self._bucket = bucket_of(urlsplit(settings.url).netloc, settings.requests_per_second)
         self._places = asyncio.Semaphore(settings.at_once)
+        self._opening = asyncio.Lock()
         self._hidden = [secret.get_secret_value() for secret in settings.secrets()]
         self._own = len(self._hidden)
 
@@ -94,31 +106,39 @@ class WebClient:
         Raises:
             Unanswered: it does not answer in time, or refuses, or redirects.
         """
-        pauses, sent = growing_pauses(), 0
-        while True:
-            await self._turn(until)
-            sent += 1
+        sent = 0
+        for pause in growing_pauses():
             try:
-                response = await self._exchange(request, until)
-            except (httpx.NetworkError, httpx.TimeoutException) as error:
-                pause, failure = next(pauses), Unanswered(self._line(_why(error)))
-            except httpx.HTTPError as error:
-                raise Unanswered(self._line(_why(error))) from None
-            else:
-                if response.status_code == HTTPStatus.OK:
-                    return response.content, sent
-                if response.status_code == HTTPStatus.NOT_FOUND and request.absent:
-                    return None, sent
-                failure = Unanswered(self._refusal(response))
-                if response.status_code not in TRANSIENT_STATUSES:
-                    raise failure
-                asked = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
-                if asked:
-                    self._bucket.pause(min(asked, LONGEST_PAUSE_S))
-                pause = max(next(pauses), asked or 0)
-            if sent > self._settings.retries or asyncio.get_running_loop().time() + pause >= until:
-                raise failure
-            await asyncio.sleep(pause)
+                await self._turn(until)
+                sent += 1
+                return await self._answer(request, until), sent
+            except Unanswered as failure:
+                wait = max(pause, failure.wait_s) if isinstance(failure, Busy) else inf
+                late = asyncio.get_running_loop().time() + wait >= until
+                if late or sent > self._settings.retries:
+                    failure.requests = sent
+                    raise
+            await asyncio.sleep(wait)
+        raise AssertionError("pauses have no end")
+
+    async def _answer(self, request: WebRequest, until: float) -> bytes | None:
+        """Send a request once; Busy where another try may better what came of it."""
+        try:
+            response = await self._exchange(request, until)
+        except (httpx.NetworkError, httpx.TimeoutException) as error:
+            raise Busy(self._line(_why(error))) from None
+        except httpx.HTTPError as error:
+            raise Unanswered(self._line(_why(error))) from None
+        if response.status_code == HTTPStatus.OK:
+            return response.content
+        if response.status_code == HTTPStatus.NOT_FOUND and request.absent:
+            return None
+        if response.status_code not in TRANSIENT_STATUSES:
+            raise Unanswered(self._refusal(response))
+        asked = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC)) or 0.0
+        if asked:
+            self._bucket.pause(min(asked, LONGEST_PAUSE_S))
+        raise Busy(self._refusal(response), asked)
 
     async def _turn(self, until: float) -> None:
         """Wait for the host's rate; Unanswered where its turn would come too late."""
@@ -130,6 +150,7 @@ class WebClient:
 
     async def _exchange(self, request: WebRequest, until: float) -> httpx.Response:
         message = request.message(self._settings.url, self._headers)
+        transport = await self._opened()
         async with self._places:
             seconds = min(self._settings.request_timeout_s, until - asyncio.get_running_loop().time())
             message.extensions = {
@@ -138,7 +159,7 @@ class WebClient:
             }
             try:
                 async with asyncio.timeout(seconds):
-                    response = await self._open().handle_async_request(message)
+                    response = await transport.handle_async_request(message)
                     try:
                         await response.aread()
                     finally:
@@ -147,13 +168,11 @@ class WebClient:
             except TimeoutError:
                 raise httpx.ReadTimeout(f"did not answer within {plain(round(seconds, 1))} s") from None
 
-    def _open(self) -> BoundedTransport:
-        if self._transport is None:  # reading certificates takes long: only where something is asked
-            secure = self._settings.url.startswith("https:")
-            limits = httpx.Limits(max_connections=self._settings.at_once)
-            network = httpx.AsyncHTTPTransport(verify=secure, limits=limits, trust_env=False)
-            self._transport = BoundedTransport(network)
-        return self._transport
+    async def _opened(self) -> BoundedTransport:
+        async with self._opening:
+            if self._transport is None:  # reading certificates takes long
+                self._transport = await asyncio.to_thread(_connections, self._settings)
+            return self._transport
 
     def _refusal(self, response: httpx.Response) -> str:
         status = response.status_code
@@ -174,6 +193,12 @@ class WebClient:
         """Close the connections."""
         if self._transport is not None:
             await self._transport.aclose()
+
+
+def _connections(settings: WebSettings) -> BoundedTransport:
+    secure = settings.url.startswith("https:")
+    limits = httpx.Limits(max_connections=settings.at_once)
+    return BoundedTransport(httpx.AsyncHTTPTransport(verify=secure, limits=limits, trust_env=False))
 
 
 def _why(error: httpx.HTTPError) -> str:

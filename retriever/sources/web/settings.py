@@ -4,6 +4,7 @@ import re
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
+import httpx
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from indexer.plain_http import refuse_plain_http
@@ -20,8 +21,17 @@ def _usable_key(value: SecretStr) -> SecretStr:
 
 
 def _address(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
+    try:
+        parts = urlsplit(str(httpx.URL(value)))
+    except httpx.InvalidURL as error:
+        raise ValueError(str(error)) from None
+    if (
+        parts.scheme not in {"http", "https"}
+        or not parts.hostname
+        or parts.port == 0
+        or parts.username
+        or parts.query
+    ):
         raise ValueError("an address is https://HOST and perhaps a path, without a password in it")
     return value.rstrip("/")
 

@@ -57,7 +57,11 @@ class Conversation:
 
     async def ask_for(self, request: WebRequest) -> bytes | None:
         """Send a request for what need not be there; None where it is not."""
-        content, sent = await self._client.send(request, self._until)
+        try:
+            content, sent = await self._client.send(request, self._until)
+        except Unanswered as failure:
+            self.requests += failure.requests
+            raise
         self.requests += sent
         return content
 

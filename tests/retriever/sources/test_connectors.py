@@ -264,8 +264,9 @@ def test_what_was_found_stays_where_another_query_fails(kind: str) -> None:
         broken = "broken" in asked.target or b"broken" in asked.body
         return Reply(b'{"error": "bad query"}', 400) if broken else Reply(EXCHANGES[kind].found(asked))
 
-    with service(broken_for_others) as (address, _):
+    with service(broken_for_others) as (address, asked):
         answer = search(open_kind(kind, address), METHANE, any_of("broken"))
+    assert answer.requests == len(asked)
     assert [len(papers) for papers in answer.found] == [2, 0]
     assert answer.notes == ("1 of 2 requests were not answered in full: it answers 400: bad query",)
 
@@ -294,6 +295,7 @@ def test_a_key_is_not_sent_in_the_clear_to_another_machine(kind: str) -> None:
         {"contact": "nobody"},
         {"contact": "a@b.example\r\nX-Evil: 1"},
         {"url": "ftp://example.org"},
+        {"url": "https://example.org:99999999"},
         {"url": "https://user:password@example.org"},
         {"requests_per_second": 0},
         {"colour": "red"},
