@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from indexer.normal_forms import normal_doi
 from indexer.papers import Paper
 from indexer.readers.cells import EARLIEST_YEAR, LATEST_YEAR, language_named, without_markup, year_in
 from indexer.untrusted import read_json
-from retriever.duplicates import normal_doi
 from retriever.sources import SourcePaper
 
 SURROGATE = re.compile("[\ud800-\udfff]")
