@@ -115,8 +115,8 @@ def paper_of(source: str, record: Mapping[str, Any], *, score: float | None = No
     given = {key: value for key, value in record.items() if value not in (None, "", [])}
     if not given.get("title") and not given.get("abstract"):
         return None
-    if named := language_named(str(given.pop("lang", ""))):
-        given["lang"] = named
+    if told := given.pop("lang", ""):
+        given["lang"] = language_named(str(told)) or "other"
     try:
         return SourcePaper(Paper.model_validate({**given, "source": source}), score)
     except ValidationError:

@@ -1,6 +1,8 @@
 """What each service is asked, as its documentation has it."""
 
 import json
+import threading
+import time
 from base64 import urlsafe_b64decode
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -68,6 +70,51 @@ def test_openalex_pages_until_there_are_enough() -> None:
         answer = ask(open_kind("openalex", address), search(Filters(), k=250))
     assert [request.one("page") for request in asked] == ["1", "2", "3"]
     assert len({each.paper.id for each in answer.found[0]}) == 250
+
+
+def test_what_was_found_until_the_time_ended_comes_back() -> None:
+    released = threading.Event()
+
+    def silent_from_the_second_page(asked: Asked) -> Reply:
+        if asked.one("page") != "1":
+            released.wait(60)
+        return Reply(as_json({"results": [{"id": f"W{n}", "title": "A paper"} for n in range(100)]}))
+
+    with service(silent_from_the_second_page) as (address, _):
+        source = open_kind("openalex", address, request_timeout_s=1)
+        answer = ask(source, search(Filters(), k=250))
+        released.set()
+    assert len(answer.found[0]) == 100
+    assert answer.notes == ("1 of 1 requests were not answered in full: it did not answer within 1 s",)
+
+
+def test_queries_go_to_a_host_no_faster_than_its_rate() -> None:
+    queries = [(any_of(f"word{number}"), 10) for number in range(4)]
+    begun = time.monotonic()
+    asked_of("wikipedia", lambda source: source.search(queries, filters=Filters()), requests_per_second=5)
+    assert time.monotonic() - begun >= 0.6
+
+
+def test_as_many_requests_are_under_way_as_the_settings_allow() -> None:
+    at_once: list[int] = []
+    under_way = 0
+    counting = threading.Lock()
+
+    def slow(asked: Asked) -> Reply:
+        nonlocal under_way
+        with counting:
+            under_way += 1
+            at_once.append(under_way)
+        time.sleep(0.1)
+        with counting:
+            under_way -= 1
+        return Reply(EXCHANGES["arxiv"].found(asked))
+
+    queries = [(any_of(f"word{number}"), 10) for number in range(4)]
+    with service(slow) as (address, _):
+        source = open_kind("arxiv", address)
+        ask(source, lambda opened: opened.search(queries, filters=Filters()))
+    assert at_once == [1, 1, 1, 1]
 
 
 def test_semantic_scholar_ranks_words_and_matches_boolean_queries_in_bulk() -> None:
@@ -163,9 +210,8 @@ def test_scienceon_is_asked_with_a_token_that_all_queries_share() -> None:
     ]
 
 
-def test_scienceon_asks_for_another_token_where_one_is_refused() -> None:
-    refused = NO_SCIENCEON.replace(b"200<", b"401<")
-
+@pytest.mark.parametrize("refused", [NO_SCIENCEON.replace(b"200<", b"401<"), b'{"errorCode": "E4103"}'])
+def test_scienceon_asks_for_another_token_where_one_is_refused(refused: bytes) -> None:
     def old_token(asked: Asked) -> Reply:
         if asked.path.endswith("tokenrequest.do"):
             return Reply(

@@ -131,6 +131,12 @@ def test_openalex_tells_references_citations_and_a_score() -> None:
     assert found.score == 12.5
 
 
+def test_a_language_that_is_neither_korean_nor_english_is_another() -> None:
+    found = openalex.read_work({"id": "W1", "title": "Le riz", "language": "fr"}, "s")
+    assert found is not None
+    assert found.paper.lang == "other"
+
+
 def test_an_address_that_is_no_web_address_is_left_out() -> None:
     found = scienceon.read_records(SCIENCEON, "s")[0]
     assert found is not None
