@@ -16,7 +16,7 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-elasticsearch install-models install-hub install-server install-dev demo serve test check format bench bench-server lock clean
+.PHONY: help install install-elasticsearch install-models install-hub install-pdf install-server install-dev demo serve test check format bench bench-server lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-22s %s\n", $$1, $$2}' Makefile
@@ -28,6 +28,8 @@ install-elasticsearch: .venv/.installed-elasticsearch  ## the same with the clie
 install-models: .venv/.installed-models  ## the same with what encodes texts in process (torch, some GB)
 
 install-hub: .venv/.installed-hub  ## the same with what reads corpora of the Hugging Face hub
+
+install-pdf: .venv/.installed-pdf  ## the same with what reads PDFs
 
 install-server: .venv/.installed-server  ## the same with the server of the page and the API
 
@@ -80,10 +82,13 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 		--output-file requirements/models.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra hub --constraints requirements/models.txt \
 		--output-file requirements/hub.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra pdf --constraints requirements/hub.txt \
+		--output-file requirements/pdf.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra server --constraints requirements/models.txt \
 		--output-file requirements/server.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --extra models --extra hub \
-		--extra server --constraints requirements/models.txt --constraints requirements/hub.txt \
+		--extra pdf --extra server --constraints requirements/models.txt --constraints requirements/hub.txt \
+		--constraints requirements/pdf.txt \
 		--constraints requirements/server.txt \
 		--output-file requirements/dev.txt
 

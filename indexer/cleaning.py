@@ -77,7 +77,7 @@ def split_sections(text: str) -> list[Section]:
     heading = ""
     lines: list[str] = []
     for line in text.splitlines():
-        if _kind_of(line) is None:
+        if heading_kind(line) is None:
             lines.append(line)
             continue
         sections.append(Section(heading, "\n".join(lines).strip()))
@@ -86,14 +86,33 @@ def split_sections(text: str) -> list[Section]:
     return [section for section in sections if section.heading or section.text]
 
 
-def _kind_of(line: str) -> Kind | None:
+def reference_lines(text: str) -> list[str]:
+    """Return the lines of all reference lists of a text, without their headings."""
+    lines: list[str] = []
+    last: Kind = "kept"
+    for section in split_sections(text):
+        before, last = last, _kind_after(last, section.heading)
+        if last == "to the end":
+            # What reads like a heading in a reference list is an entry.
+            lines += [section.heading] if before == last and not is_reference_heading(section.heading) else []
+            lines += section.text.splitlines()
+    return lines
+
+
+def is_reference_heading(line: str) -> bool:
+    """Tell whether a line is the heading of a reference list."""
+    found = HEADING.fullmatch(line)
+    return found is not None and kind_by_words(found["name"]) == "to the end"
+
+
+def heading_kind(line: str) -> Kind | None:
     """Tell what kind of section a line is the heading of, None if it is no heading."""
     if len(line) > HEADING_CHARACTERS:
         return None
     found = HEADING.fullmatch(line)
     if not found:
         return None
-    if (known := _kind_by_words(found["name"])) is not None:
+    if (known := kind_by_words(found["name"])) is not None:
         return known
     marked = found["marks"] or (found["bold"] and line.rstrip(" \t:：").endswith(found["bold"]))
     # A letter or Roman numeral without a point may be a word: "I Robot".
@@ -103,7 +122,8 @@ def _kind_of(line: str) -> Kind | None:
     return "kept" if marked or numbered else None
 
 
-def _kind_by_words(name: str) -> Kind | None:
+def kind_by_words(name: str) -> Kind | None:
+    """Tell what kind of section a name without number and marks is that of, None if it is no known one."""
     words = " ".join(name.casefold().split())
     if TO_THE_END.fullmatch(words):
         return "to the end"
@@ -129,7 +149,7 @@ def _kind_after(last: Kind, heading: str) -> Kind:
     if not heading:
         return "kept"
     found = HEADING.fullmatch(heading)
-    known = _kind_by_words(found["name"]) if found else None
+    known = kind_by_words(found["name"]) if found else None
     if last == "appendix" or (last == "to the end" and known is None):
         return last
     return known or "kept"

@@ -32,7 +32,7 @@ from indexer.terminal import echo, echo_json
     "--format",
     "corpus_format",
     metavar="FORMAT",
-    help="miracl, beir, scienceon, jsonl or csv; else told by the file.",
+    help="miracl, beir, scienceon, jsonl, csv, pdf, markdown or text; else told by the file.",
 )
 @click.option("--rebuild", is_flag=True, help="Start from empty instead of adding to what is there.")
 @click.option("--analyzer", type=click.Choice(list(ANALYZERS)), default="bilingual", show_default=True)

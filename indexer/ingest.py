@@ -59,7 +59,9 @@ def build_index(
         IndexerError: whatever keeps the version from being published; the last one answers on.
     """
     started = time.perf_counter()
-    corpus = read_corpus(request.paths, format=request.format, columns=request.columns)
+    corpus = read_corpus(
+        request.paths, format=request.format, columns=request.columns, workers=settings.workers
+    )
     with _writable(settings, request.name) as store:
         # What is refused is refused before a model is loaded.
         plan = plan_build(store, request, corpus, general_glossary=settings.general_glossary)

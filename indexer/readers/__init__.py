@@ -12,12 +12,15 @@ from indexer.readers import beir, hub, miracl, scienceon
 from indexer.readers.beir import read_beir
 from indexer.readers.csv import header_of, parse_columns, read_csv
 from indexer.readers.detection import OWN_FORMAT, format_of, format_of_record
-from indexer.readers.folders import ENDINGS, ENDINGS_OF_FORMAT, corpus_names, files_below
+from indexer.readers.folders import ENDINGS_OF_FORMAT, corpus_names, files_below, is_archive
 from indexer.readers.items import DeadLetter, Item, dead_letter
 from indexer.readers.jsonl import Renaming, read_jsonl
+from indexer.readers.markdown import read_markdown
 from indexer.readers.miracl import read_miracl
+from indexer.readers.pdf import check_pdf_library, read_pdfs
 from indexer.readers.scienceon import read_scienceon
 from indexer.readers.streams import CountedFile, Stream, open_streams, why_not_opened
+from indexer.readers.text import read_text
 
 __all__ = ["FORMATS", "READERS", "Corpus", "DeadLetter", "Item", "parse_columns", "read_corpus"]
 
@@ -29,8 +32,12 @@ READERS: dict[str, Reader] = {
     "scienceon": read_scienceon,
     "jsonl": read_jsonl,
     "csv": read_csv,
+    "markdown": read_markdown,
+    "text": read_text,
 }
-FORMATS = tuple(READERS)
+FORMATS = (*READERS, "pdf")  # several PDFs are read at once, not one reader's stream
+# A file is a paper.
+DOCUMENT_FORMATS = frozenset({"pdf", "markdown", "text"})
 PASSAGE_FORMATS = frozenset({"miracl", "beir"})
 # The formats that rows of the hub may have.
 RENAMINGS: dict[str, Renaming] = {
@@ -46,6 +53,7 @@ class _File:
     name: str
     size: int = 0
     problem: str = ""
+    root: str = ""  # the folder or archive of the corpus that it is, or lies in
 
 
 class Corpus:
@@ -57,6 +65,7 @@ class Corpus:
         format: str,  # noqa: A002
         endings: frozenset[str],
         columns: Mapping[str, str] | None,
+        workers: int,
     ) -> None:
         self.format = format
         self.files = [file.name for file in files]
@@ -66,6 +75,7 @@ class Corpus:
         self._files = files
         self._endings = endings
         self._columns = columns
+        self._workers = workers
         self._finished_bytes = 0
         self._open: CountedFile | None = None
         self._open_size = 0
@@ -82,16 +92,27 @@ class Corpus:
 
     def __iter__(self) -> Iterator[Item]:
         self._finished_bytes, self._open = 0, None
+        if self.format == "pdf":
+            yield from read_pdfs(
+                (stream for file in self._files for stream in self._streams_of(file)), self._workers
+            )
+            return
         read = partial(read_csv, columns=self._columns) if self.format == "csv" else READERS[self.format]
         for file in self._files:
-            if file.problem:
-                yield dead_letter(file.name, 0, file.problem)
-            elif _on_hub(file.name):
+            if _on_hub(file.name):
                 yield from hub.read_rows(file.name, hub.place_of(file.name), RENAMINGS[self.format])
-            else:
-                yield from self._read(file, read)
+                continue
+            for stream in self._streams_of(file):
+                if isinstance(stream, DeadLetter):
+                    yield stream
+                else:
+                    yield from read(stream)
 
-    def _read(self, file: _File, read: Reader) -> Iterator[Item]:
+    def _streams_of(self, file: _File) -> Iterator[Stream | DeadLetter]:
+        problem = file.problem or ("the file is empty" if self._is_empty_document(file) else "")
+        if problem:
+            yield dead_letter(file.name, 0, problem)
+            return
         try:
             opened = CountedFile(file.name)
         except OSError as error:
@@ -99,13 +120,12 @@ class Corpus:
             return
         with opened:
             self._open, self._open_size = opened, file.size
-            for stream in open_streams(opened, file.name, self._endings):
-                if isinstance(stream, DeadLetter):
-                    yield stream
-                else:
-                    yield from read(stream)
+            yield from open_streams(opened, file.name, self._endings, root=file.root)
             self._open = None
             self._finished_bytes += file.size
+
+    def _is_empty_document(self, file: _File) -> bool:
+        return self.format in DOCUMENT_FORMATS and file.size == 0
 
 
 def read_corpus(
@@ -113,50 +133,57 @@ def read_corpus(
     *,
     format: str | None = None,  # noqa: A002
     columns: Mapping[str, str] | None = None,
+    workers: int = 1,
 ) -> Corpus:
     """Find the files of a corpus and tell their format by their first records, unless it is given.
 
     Paths are read in the order given, folders in sorted order; of folders and zip archives only files that
-    end like a corpus of the format. `columns` maps fields of Paper to columns of a table.
+    end like a corpus of the format. `columns` maps fields of Paper to columns of a table; PDFs are read by
+    so many `workers`.
 
     Raises:
         UnknownPath: a path that does not exist.
         UnknownFormat: no such format, none that can be recognised, several at once, or `columns` that do
             not fit.
+        LibraryMissing: PDFs, and what reads them is not installed.
     """
-    if format is not None and format not in READERS:
+    if format is not None and format not in FORMATS:
         raise UnknownFormat(f"no format is called {format!r}. There are {', '.join(FORMATS)}.")
-    endings = ENDINGS if format is None else ENDINGS_OF_FORMAT[format]
+    endings = None if format is None else ENDINGS_OF_FORMAT[format]
     files = [file for path in paths for file in _files_at(str(path), endings)]
     if format is None:
         format = _common_format(files)  # noqa: A001
     if columns and format != "csv":
         raise UnknownFormat(f"columns of a table are named, and this corpus is {format}, not csv")
-    if format == "csv" and any(_on_hub(file.name) for file in files):
-        raise UnknownFormat("from the hub no tables of text are read: not csv.")
+    if format not in RENAMINGS and any(_on_hub(file.name) for file in files):
+        raise UnknownFormat(f"from the hub rows of records are read: not {format}.")
+    if format == "pdf":
+        check_pdf_library()
     if columns:
         _check_columns(files, columns)
-    return Corpus(files, format, ENDINGS_OF_FORMAT[format], columns)
+    return Corpus(files, format, ENDINGS_OF_FORMAT[format], columns, workers)
 
 
 def _on_hub(name: str) -> bool:
     return name.startswith(hub.PREFIX)
 
 
-def _files_at(path: str, endings: frozenset[str]) -> list[_File]:
+def _files_at(path: str, endings: frozenset[str] | None) -> list[_File]:
     if _on_hub(path):
         hub.place_of(path)
         return [_File(path)]
     place = Path(path)
     if place.is_file():
-        return [_File(path, place.stat().st_size)]
+        return [_File(path, place.stat().st_size, root=path if is_archive(path) else str(place.parent))]
     if not place.is_dir():
         there = "it is neither a file nor a folder" if place.exists() else "there is no such file or folder"
         raise UnknownPath(f"{path}: {there}.")
     problems = dict(files_below(place))
     unreadable = [_File(str(place / name), 0, problem) for name, problem in problems.items() if problem]
     names = corpus_names((name for name, problem in problems.items() if not problem), endings)
-    return unreadable + [_File(str(place / name), (place / name).stat().st_size) for name in names]
+    return unreadable + [
+        _File(str(place / name), (place / name).stat().st_size, root=str(place)) for name in names
+    ]
 
 
 def _common_format(files: Sequence[_File]) -> str:
@@ -192,7 +219,7 @@ def _streams_in(file: _File) -> Iterator[Stream]:
     except OSError:
         return
     with opened:
-        for stream in open_streams(opened, file.name, ENDINGS):
+        for stream in open_streams(opened, file.name, None):
             if isinstance(stream, Stream):
                 yield stream
 

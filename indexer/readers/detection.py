@@ -5,12 +5,26 @@ from itertools import islice
 from typing import Any
 
 from indexer.errors import Remedy, UnknownFormat
-from indexer.readers.folders import JSON_ENDINGS, TABLE_ENDINGS, XML_ENDINGS
+from indexer.readers.folders import (
+    JSON_ENDINGS,
+    MARKDOWN_ENDINGS,
+    PDF_ENDINGS,
+    TABLE_ENDINGS,
+    TEXT_ENDINGS,
+    XML_ENDINGS,
+)
 from indexer.readers.jsonl import ARRAY, NoRecord, parse_record, record_lines
 from indexer.readers.lines import BYTE_ORDER_MARK
 from indexer.readers.streams import Damaged, Stream
 
 FORMAT_OF_KEY = {"docid": "miracl", "_id": "beir", "CN": "scienceon"}
+FORMAT_OF_ENDINGS = {
+    "scienceon": XML_ENDINGS,
+    "csv": TABLE_ENDINGS,
+    "pdf": PDF_ENDINGS,
+    "markdown": MARKDOWN_ENDINGS,
+}
+PDF_MAGIC = b"%PDF-"
 OWN_FORMAT = "jsonl"
 LINES_LOOKED_AT = 1000
 
@@ -25,22 +39,26 @@ def format_of(stream: Stream) -> str | None:
 
     Raises `UnknownFormat` for a file that neither its ending nor its beginning makes one of ours.
     """
-    if stream.ending in XML_ENDINGS:
-        return "scienceon"
-    if stream.ending in TABLE_ENDINGS:
-        return "csv"
+    for format_, endings in FORMAT_OF_ENDINGS.items():
+        if stream.ending in endings:
+            return format_
     try:
-        begins = stream.peek().removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
+        head = stream.peek()
+        begins = head.removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
     except Damaged:
         return None
     if stream.ending not in JSON_ENDINGS and begins == b"<":
         return "scienceon"
+    if head.startswith(PDF_MAGIC):
+        return "pdf"
     if stream.ending == ".json" and begins == b"[":
         raise UnknownFormat(f"{stream.name} is {ARRAY}")
     if stream.ending not in JSON_ENDINGS and begins not in (b"{", b""):
+        if stream.ending in TEXT_ENDINGS:
+            return "text"
         raise UnknownFormat(
             f"{stream.name}: its format cannot be recognised. A corpus is .jsonl, .json, .ndjson, .xml, "
-            ".csv or .tsv, each also as .gz, or a .zip or folder of these",
+            ".csv, .tsv, .pdf, .md or .txt, each also as .gz, or a .zip or folder of these",
             remedy=Remedy.NAME_FORMAT,
         )
     for _, line, problem in islice(record_lines(stream), LINES_LOOKED_AT):

@@ -7,13 +7,26 @@ from pathlib import Path, PurePosixPath
 JSON_ENDINGS = frozenset({".jsonl", ".ndjson", ".json"})
 XML_ENDINGS = frozenset({".xml"})
 TABLE_ENDINGS = frozenset({".csv", ".tsv"})
-ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS
+PDF_ENDINGS = frozenset({".pdf"})
+MARKDOWN_ENDINGS = frozenset({".md", ".markdown"})
+TEXT_ENDINGS = frozenset({".txt", ".text"})
+# A README lies beside records, and beside papers too: of these kinds the first that there is is the corpus.
+KINDS_OF_ENDINGS = (
+    JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS,
+    PDF_ENDINGS,
+    MARKDOWN_ENDINGS,
+    TEXT_ENDINGS,
+)
+ENDINGS = frozenset[str]().union(*KINDS_OF_ENDINGS)
 ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "miracl": JSON_ENDINGS,
     "beir": JSON_ENDINGS,
     "scienceon": XML_ENDINGS | JSON_ENDINGS,
     "jsonl": JSON_ENDINGS,
     "csv": TABLE_ENDINGS,
+    "pdf": PDF_ENDINGS,
+    "markdown": MARKDOWN_ENDINGS,
+    "text": TEXT_ENDINGS,
 }
 
 # Topics and judgements lie beside the corpus in BEIR's, MIRACL's and ir_datasets' layouts.
@@ -33,14 +46,19 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(".zip")
 
 
-def corpus_names(names: Iterable[str], endings: Collection[str] = ENDINGS) -> list[str]:
+def corpus_names(names: Iterable[str], endings: Collection[str] | None = None) -> list[str]:
     """Choose the corpus files among all names of one folder (relative, with `/`), in sorted order.
 
     Hidden ones and those of other endings are left out, and so are topics, queries, questions,
-    qrels and claims. Of a folder in BEIR's layout only the corpus is left.
+    qrels and claims. Of a folder in BEIR's layout only the corpus is left. Without `endings` the files are
+    of one kind: records, else PDFs, else Markdown, else text.
     """
     listing = sorted(names, key=lambda name: name.split("/"))
-    return [name for name in _without_beir_companions(listing) if _belongs(name, endings)]
+    candidates = [name for name in _without_beir_companions(listing) if _belongs(name, endings or ENDINGS)]
+    if endings is None:
+        found = {ending_of(name) for name in candidates}
+        endings = next((kind for kind in KINDS_OF_ENDINGS if kind & found), ENDINGS)
+    return [name for name in candidates if is_archive(name) or ending_of(name) in endings]
 
 
 def files_below(folder: Path) -> Iterator[tuple[str, str]]:

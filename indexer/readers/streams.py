@@ -66,9 +66,15 @@ class CountedFile(io.FileIO):
 class Stream:
     """The unpacked bytes of one corpus file. Raises `Damaged` where they break off, once and for all."""
 
-    def __init__(self, name: str, opened: Readable, packed_bytes: int | None = None) -> None:
-        """Take an open file; whoever opened it closes it. What is packed may not unpack without end."""
+    def __init__(
+        self, name: str, opened: Readable, packed_bytes: int | None = None, *, root: str = ""
+    ) -> None:
+        """Take an open file; whoever opened it closes it. What is packed may not unpack without end.
+
+        `root` is the folder or archive of the corpus that it lies in.
+        """
         self.name = name
+        self.name_in_corpus = name.removeprefix(root).lstrip("/")
         self._packed_bytes = packed_bytes
         self._unpacked_bytes = 0
         self._opened = opened
@@ -99,7 +105,9 @@ class Stream:
         return self._ahead
 
 
-def open_streams(file: CountedFile, name: str, endings: Collection[str]) -> Iterator[Stream | DeadLetter]:
+def open_streams(
+    file: CountedFile, name: str, endings: Collection[str] | None, *, root: str = ""
+) -> Iterator[Stream | DeadLetter]:
     """Yield what an open file holds: itself, unpacked, or the corpus members of a zip archive in turn.
 
     A stream is good until the next one is asked for. An empty file holds nothing.
@@ -113,15 +121,17 @@ def open_streams(file: CountedFile, name: str, endings: Collection[str]) -> Iter
         if not magic:
             return
         if is_archive(name) or (not ending_of(name) and magic == ZIP_MAGIC):
-            yield from _members(buffered, name, endings)
+            yield from _members(buffered, name, endings, root)
         elif magic.startswith(GZIP_MAGIC) or name.lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=buffered, mode="rb") as unpacked:
-                yield Stream(name, unpacked, os.fstat(file.fileno()).st_size)
+                yield Stream(name, unpacked, os.fstat(file.fileno()).st_size, root=root)
         else:
-            yield Stream(name, buffered)
+            yield Stream(name, buffered, root=root)
 
 
-def _members(file: IO[bytes], name: str, endings: Collection[str]) -> Iterator[Stream | DeadLetter]:
+def _members(
+    file: IO[bytes], name: str, endings: Collection[str] | None, root: str
+) -> Iterator[Stream | DeadLetter]:
     try:
         packed_bytes = file.seek(0, io.SEEK_END)
         archive = zipfile.ZipFile(file)
@@ -153,7 +163,7 @@ def _members(file: IO[bytes], name: str, endings: Collection[str]) -> Iterator[S
                 yield dead_letter(member_name, 0, f"the member cannot be opened: {_reason(error)}")
                 continue
             with opened:
-                yield Stream(member_name, opened)
+                yield Stream(member_name, opened, root=root)
 
 
 def _why_refused(member: zipfile.ZipInfo) -> str:

@@ -1,0 +1,1 @@
+"""Full papers: the pages of a PDF, or a text, as title, abstract, sections and references."""

@@ -1,0 +1,158 @@
+"""Lines of a paragraph joined: words that were parted at the end of a line become whole again.
+
+English words are parted at a hyphen, Korean ones anywhere, without a mark. What a document writes elsewhere
+tells how they belong together.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+
+from indexer.full_text.layout import Line
+
+HYPHENS = "-\u2010\u00ad"
+SOFT_HYPHEN = "\u00ad"
+HANGUL = re.compile("[가-힣]")
+# An address goes on in the next line where it has just been parted.
+ADDRESS_BROKEN_OFF = re.compile(r"(?:https?://|www\.|doi|10\.\d{4,9}/)\S*[/._=?&-]$|^https?:$", re.IGNORECASE)
+WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+# Particles and endings that no Korean word begins with: a line that begins with one goes on with a word.
+CONTINUATION = re.compile(
+    r"(?:을|를|은|는|의|에|에서|에게|으로|로|와|까지|부터|보다|처럼|라고|라는|였다|었다|았다|하였다|되었다|된다|한다|니다"
+    r"|하며|하고|되고|으며|였으며|였고|지만|다|들의|들을|들은|들이|성을|성이|적인|적으로)(?=[\s.,;:)\]]|$)"
+)
+PARTICLE = re.compile(r"(?:을|를|은|는|의|에|에서|으로|로|와|과|고|며|다|인|한|할|된|될)$")
+# So many lines that end within a sentence show what a document does at the end of a line.
+ENOUGH_LINES = 10
+SPACED_SHARE = 0.05
+STEM = 2  # letters of a Korean word that tell it from others
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a document writes within its lines, and what it does at their ends."""
+
+    words: frozenset[str] = frozenset()
+    beginnings: frozenset[str] = frozenset()  # of Korean words
+    draws_spaces: bool = False  # at the end of a line, unless a word goes on
+    parts_korean: bool = False  # words, at the end of a line
+
+
+def usage_of(lines: Sequence[Line]) -> Usage:
+    """Look at all lines of a document."""
+    inner = [line.text.split()[1:-1] for line in lines]
+    words = frozenset(found.casefold() for line in inner for word in line for found in WORD.findall(word))
+    korean = {word for word in words if HANGUL.match(word)}
+    ends = [
+        (line, following)
+        for line, following in pairwise(lines)
+        if line.text and following.text and HANGUL.match(line.text[-1]) and HANGUL.match(following.text)
+    ]
+    spaced = sum(line.spaced for line, _ in ends)
+    return Usage(
+        words=words,
+        beginnings=frozenset(word[:end] for word in korean for end in range(1, len(word) + 1)),
+        draws_spaces=spaced > SPACED_SHARE * len(ends) and spaced > 1,
+        # Of a few lines none may begin with a particle by chance.
+        parts_korean=any(CONTINUATION.match(following.text) for _, following in ends)
+        or 0 < len(ends) < ENOUGH_LINES,
+    )
+
+
+def join_lines(lines: Iterable[Line], usage: Usage) -> str:
+    """Return the text of lines that follow each other."""
+    joined = reduce(lambda text, line: (*_join(*text, line, usage),), lines, ("", False))[0]
+    return readable(joined)
+
+
+def readable(text: str) -> str:
+    """Return a text with ligatures and forms of width taken apart, composed, white space as single spaces."""
+    text = "".join(_plain(character) for character in text)
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _plain(character: str) -> str:
+    if character < "\x80":
+        return max(character, " ")
+    if "\ufb00" <= character <= "\ufb06":  # Latin ligatures
+        return unicodedata.normalize("NFKC", character)
+    return "" if character in "\u00ad\u200b\ufeff\ufffe" else character
+
+
+def _join(text: str, spaced: bool, line: Line, usage: Usage) -> tuple[str, bool]:
+    following = line.text.strip()
+    if not text or not following:
+        return text or following, line.spaced
+    if ADDRESS_BROKEN_OFF.search(text.rsplit(None, 1)[-1]):
+        return text + following, line.spaced
+    if text[-1] in HYPHENS:
+        return _join_at_hyphen(text, following, usage), line.spaced
+    apart = (
+        spaced
+        or not (HANGUL.match(text[-1]) or HANGUL.match(following))
+        or _are_apart(text, following, usage)
+    )
+    return f"{text} {following}" if apart else text + following, line.spaced
+
+
+def _join_at_hyphen(text: str, following: str, usage: Usage) -> str:
+    head, tail = text.rsplit(None, 1)[-1][:-1], following.split(None, 1)[0]
+    if not head:  # a dash
+        return f"{text} {following}"
+    if text[-1] == SOFT_HYPHEN:
+        return text[:-1] + following
+    first, last = WORD.match(tail), WORD.search(head[::-1])
+    if not (first and last and head[-1].isalpha() and tail[0].islower()):
+        return text + following
+    begun = last[0][::-1].casefold()
+    if begun + first[0].casefold() in usage.words:
+        return text[:-1] + following
+    kept = f"{begun}-{first[0].casefold()}" in usage.words or "-" in head
+    return text + following if kept else text[:-1] + following
+
+
+def _are_apart(text: str, following: str, usage: Usage) -> bool:
+    """Tell whether a space belongs between two lines, one of which is Korean at their border."""
+    if usage.draws_spaces or CONTINUATION.match(following):
+        return False  # none was drawn, or a word goes on
+    if not usage.parts_korean:
+        return True
+    if not (HANGUL.match(following) and HANGUL.match(text[-1])):
+        # 12명, 모형(model): numbers have their unit, words their brackets behind them.
+        return not text[-1].isdecimal() and following[0] not in "([,.;:)]"
+    head, tail = text.rsplit(None, 1)[-1][:-1], following.split(None, 1)[0]
+    if not head:  # a dash
+        return f"{text} {following}"
+    if text[-1] == SOFT_HYPHEN:
+        return text[:-1] + following
+    first, last = WORD.match(tail), WORD.search(head[::-1])
+    if not (first and last and head[-1].isalpha() and tail[0].islower()):
+        return text + following
+    begun = last[0][::-1].casefold()
+    if begun + first[0].casefold() in usage.words:
+        return text[:-1] + following
+    kept = f"{begun}-{first[0].casefold()}" in usage.words or "-" in head
+    return text + following if kept else text[:-1] + following
+
+
+def _are_apart(text: str, following: str, usage: Usage) -> bool:
+    """Tell whether a space belongs between two lines, one of which is Korean at their border."""
+    if usage.draws_spaces or CONTINUATION.match(following):
+        return False  # none was drawn, or a word goes on
+    if not usage.parts_korean:
+        return True
+    if not (HANGUL.match(text[-1]) and HANGUL.match(following)):
+        return following[0] not in "([,.;:)]" and not following[0].isdecimal()
+    head, tail = text.rsplit(None, 1)[-1], following.split(None, 1)[0]
+    begun = re.search("[가-힣]+$", head)
+    goes_on = re.match("[가-힣]+", tail)
+    head, tail = (begun[0] if begun else ""), (goes_on[0] if goes_on else "")
+    whole = (head + tail)[: len(head) + STEM]
+    known_whole = len(whole) > STEM and whole in usage.beginnings
+    known_parts = head in usage.words and tail[:STEM] in usage.beginnings
+    if known_whole != known_parts:
+        return known_parts
+    return PARTICLE.search(head) is not None and len(head) > 1

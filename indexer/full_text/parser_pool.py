@@ -1,0 +1,143 @@
+"""Several PDFs read at once, each in a process that is ended when it goes on too long."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from indexer.full_text.parser_process import CPU_SECONDS, read_message, write_message
+
+Item = TypeVar("Item")
+
+# A machine may be busy otherwise: this is only for what waits without computing.
+WALL_SECONDS = 20 * CPU_SECONDS
+# Documents handed out ahead of the one whose record is waited for, and their bytes together.
+AHEAD = 3
+AHEAD_BYTES = 256 << 20
+COMMAND = [sys.executable, "-m", "indexer.full_text.parser_process"]
+
+
+class ParserPool:
+    """Processes that read PDFs, started when the first one is to be read, until the pool is closed."""
+
+    def __init__(self, workers: int) -> None:
+        """Use so many processes at most."""
+        self._workers = workers
+        self._threads = ThreadPoolExecutor(workers, "pdf")
+        self._idle: queue.LifoQueue[_Parser] = queue.LifoQueue()
+        self._running: set[_Parser] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        """Return the pool."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End all processes, also those that are reading."""
+        with self._lock:
+            self._closed = True
+            for parser in self._running:
+                parser.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for parser in self._running:
+            parser.close()
+
+    def parse_in_order(
+        self, documents: Iterable[tuple[Item, bytes | None]]
+    ) -> Iterator[tuple[Item, dict[str, Any] | None]]:
+        """Yield what came with each document, and its {"record"} or {"problem"}, None where there is none."""
+        waiting: deque[tuple[Item, Future[dict[str, Any]] | None, int]] = deque()
+        for item, data in documents:
+            future = self._threads.submit(self._parse, data) if data is not None else None
+            waiting.append((item, future, len(data or b"")))
+            while len(waiting) > self._workers * AHEAD or sum(size for *_, size in waiting) > AHEAD_BYTES:
+                yield _done(*waiting.popleft())
+        while waiting:
+            yield _done(*waiting.popleft())
+
+    def _parse(self, data: bytes) -> dict[str, Any]:
+        try:
+            parser = self._idle.get_nowait()
+        except queue.Empty:
+            parser = _Parser()
+        with self._lock:
+            self._running.add(parser)
+            if self._closed:
+                parser.kill()
+        answer = parser.parse(data)
+        if "ended" in answer:
+            with self._lock:
+                self._running.discard(parser)
+            parser.close()
+        else:
+            self._idle.put(parser)
+        return answer
+
+
+def _done(item: Item, future: Future[dict[str, Any]] | None, _: int) -> tuple[Item, dict[str, Any] | None]:
+    return item, future.result() if future else None
+
+
+class _Parser:
+    """One process."""
+
+    def __init__(self) -> None:
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, a module of this package
+            COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            process_group=0,  # Ctrl-C is for the process that reads the corpus
+        )
+
+    def parse(self, data: bytes) -> dict[str, Any]:
+        """Return what the process makes of a document; "ended" where the document ended it."""
+        given, answers = self._process.stdin, self._process.stdout
+        if given is None or answers is None:
+            raise RuntimeError("a process without pipes")
+        timer = threading.Timer(WALL_SECONDS, self._process.kill)
+        timer.start()
+        answer = None
+        try:
+            with suppress(OSError, ValueError):  # it ended, or was ended
+                write_message(given, data)
+                answer = read_message(answers)
+        finally:
+            timer.cancel()
+        if answer is not None:
+            return dict(json.loads(answer))
+        self._process.kill()
+        self._process.wait()
+        return {"problem": _why_ended(self._process.returncode), "ended": True}
+
+    def kill(self) -> None:
+        """End the process, so that whoever waits for its answer goes on."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process, and close what leads to it."""
+        self._process.kill()
+        with suppress(OSError):  # what was written and will not be read
+            self._process.communicate()
+
+
+def _why_ended(code: int) -> str:
+    if code == -signal.SIGXCPU:
+        return f"reading it takes more than {CPU_SECONDS} seconds of computing"
+    if code == -signal.SIGKILL:
+        return "reading it takes too long, or more memory than there is"
+    return "reading it takes more than 2 GiB of memory, or the library that reads it fails"

@@ -1,0 +1,86 @@
+"""The process that reads PDFs: bytes come in, a record or the reason why there is none goes out.
+
+    python -m indexer.full_text.parser_process
+
+A PDF may be made to harm or to go on without end, so it is read here, in bounds that the system holds. Both
+ways a message is its length in eight bytes, then so many bytes. What goes out is JSON, which can do nothing to
+who reads it.
+"""
+
+import json
+import os
+import queue
+import resource
+import struct
+import sys
+import threading
+from typing import BinaryIO
+
+LENGTH = struct.Struct(">Q")
+MEMORY_BYTES = 2 << 30
+CPU_SECONDS = 60  # for each document
+
+
+def read_message(stream: BinaryIO) -> bytes | None:
+    """Return the next message, None where the stream has ended."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    body = stream.read(length)
+    return body if len(body) == length else None
+
+
+def write_message(stream: BinaryIO, body: bytes) -> None:
+    """Send a message."""
+    stream.write(LENGTH.pack(len(body)))
+    stream.write(body)
+    stream.flush()
+
+
+def parse(data: bytes) -> dict[str, object]:
+    """Return {"record": …} or {"problem": …}."""
+    from indexer.full_text.article import article_of
+    from indexer.full_text.pdf import Unreadable, read_pdf
+
+    try:
+        text = read_pdf(data)
+        return {"record": article_of(text.pages, text.metadata)}
+    except Unreadable as error:
+        return {"problem": str(error)}
+    except MemoryError:
+        return {"problem": "reading it needs more than 2 GiB of memory"}
+    except Exception as error:  # noqa: BLE001 - whatever a document does to its reader, the next one is read
+        return {"problem": f"it cannot be read: {type(error).__name__}: {error}"}
+
+
+def main() -> None:
+    """Read documents until there are no more, and end when the process that gives them does."""
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    documents: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(documents,), daemon=True).start()
+    while True:
+        data = documents.get()
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + CPU_SECONDS)
+        answer = json.dumps(parse(data), ensure_ascii=False).encode("utf-8", "replace")
+        write_message(answers, answer)
+
+
+def _limit(which: int, limit: int) -> None:
+    """Set a limit, which stays within that of who started this."""
+    _, hard = resource.getrlimit(which)
+    resource.setrlimit(which, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def _receive(documents: "queue.SimpleQueue[bytes]") -> None:
+    while (data := read_message(sys.stdin.buffer)) is not None:
+        documents.put(data)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""The fragments of lines on the pages of a PDF, read by PDFium (pypdfium2).
+
+PDFium gives characters in the order in which they are drawn, with a line feed or a space where it sees a gap.
+Scripts of a document are not run (the library is built without them), its attachments are not opened.
+"""
+
+import math
+from collections.abc import Iterator
+from ctypes import byref, c_int, create_string_buffer
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from indexer.full_text.layout import Line
+from indexer.full_text.margins import Page
+
+MOST_PAGES = 2_000
+PDF_HEAD_BYTES = 1024  # which may stand before the header, as PDF readers have it
+LINE_ENDS = frozenset((0x0D, 0x0A))
+SPACES = frozenset((0x20, 0x09, 0xA0, 0x3000, 0x00))
+HYPHEN_AT_LINE_END = frozenset(
+    (0x02, 0xFFFE)
+)  # what PDFium makes of a hyphen there, and no line feed follows
+# Words that are further from each other than this, in heights of the line, may belong to two columns.
+WIDE_GAP = 0.9
+BOLD_WEIGHT = 600
+FONT_NAME_BYTES = 128
+QUARTER = math.pi / 2
+FEW_LETTERS = 20  # a page; what has fewer, and pictures, was scanned
+UNMAPPED_SHARE = 0.3
+PROBLEMS = {
+    3: "not a PDF, or a damaged one",
+    4: "encrypted: it needs a password",
+    5: "encrypted in an unknown way",
+}
+
+
+class Unreadable(Exception):
+    """A document of which no text can be had; the message is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class PdfText:
+    """What a PDF tells of itself, and its pages."""
+
+    pages: list[Page]
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+def read_pdf(data: bytes) -> PdfText:
+    """Read all pages. Raises `Unreadable`."""
+    import pypdfium2
+
+    if not data:
+        raise Unreadable("the file is empty")
+    if b"%PDF-" not in data[:PDF_HEAD_BYTES]:
+        raise Unreadable("not a PDF: it does not begin like one")
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise Unreadable(PROBLEMS.get(error.err_code or 3, str(error))) from None
+    with document:
+        if len(document) > MOST_PAGES:
+            raise Unreadable(f"it has {len(document):,} pages, at most {MOST_PAGES:,} are read")
+        pages, pictures = [], False
+        for number in range(len(document)):
+            try:
+                page = document[number]
+            except pypdfium2.PdfiumError:
+                continue  # the others are read
+            pages.append(_page(page))
+            pictures = pictures or not pages[-1].fragments
+            page.close()
+        metadata = document.get_metadata_dict(skip_empty=True)
+    _check_letters(pages, pictures=pictures)
+    return PdfText(pages, metadata)
+
+
+def _check_letters(pages: list[Page], *, pictures: bool) -> None:
+    text = "".join(line.text for page in pages for line in page.fragments)
+    letters = sum(map(str.isalpha, text))
+    if not pages:
+        raise Unreadable("it has no pages that can be read")
+    if not letters or (pictures and letters < FEW_LETTERS * len(pages)):
+        raise Unreadable("it has no text, its pages are pictures: recognise the text first (OCR)")
+    if sum(map(_is_unmapped, text)) > UNMAPPED_SHARE * len(text):
+        raise Unreadable("its fonts do not tell which characters they draw: recognise the text first (OCR)")
+
+
+def _is_unmapped(character: str) -> bool:
+    return character == "\ufffd" or "\ue000" <= character <= "\uf8ff" or character < " "
+
+
+def _page(page: Any) -> Page:
+    textpage = page.get_textpage()
+    try:
+        fragments = list(_fragments(textpage))
+    finally:
+        textpage.close()
+    angles = [angle for angle, _ in fragments]
+    upright = max(set(angles), key=angles.count) if angles else 0
+    left, bottom, right, top = page.get_mediabox()
+    lines = [
+        _upright(line, upright, (left, bottom, right, top)) for angle, line in fragments if angle == upright
+    ]
+    return Page(lines, right - left if upright % 2 else top - bottom)
+
+
+def _upright(line: Line, quarters: int, box: tuple[float, float, float, float]) -> Line:
+    """Return a line with its place counted from the left and the top, its page turned as it is read."""
+    left, bottom, right, top = box
+    # As PDF counts, from below; here `top` of the line is still the larger number.
+    sides = {
+        0: (line.left - left, line.right - left, top - line.top, top - line.bottom),
+        1: (line.bottom - bottom, line.top - bottom, line.left - left, line.right - left),
+        2: (right - line.right, right - line.left, line.bottom - bottom, line.top - bottom),
+        3: (top - line.top, top - line.bottom, right - line.right, right - line.left),
+    }[quarters]
+    return replace(line, left=sides[0], right=sides[1], top=sides[2], bottom=sides[3])
+
+
+@dataclass(slots=True)
+class _Word:
+    start: int
+    text: str
+    box: tuple[float, float, float, float]  # left, bottom, right, top, as PDF counts
+    angle: int  # in quarters of a turn
+    hyphen: bool = False
+    spaced: bool = False
+    ends_line: bool = False
+
+
+def _fragments(textpage: Any) -> Iterator[tuple[int, Line]]:
+    """Yield (quarters of a turn, fragment), the place as PDF counts: `top` is above, the larger number."""
+    group: list[_Word] = []
+    for word in _words(textpage):
+        if group and (group[-1].ends_line or not _adjacent(group[-1], word)):
+            yield _fragment(textpage, group)
+            group = []
+        group.append(word)
+    if group:
+        yield _fragment(textpage, group)
+
+
+def _adjacent(word: _Word, following: _Word) -> bool:
+    if word.angle != following.angle:
+        return False
+    if word.angle:
+        return True
+    height = max(word.box[3] - word.box[1], following.box[3] - following.box[1])
+    gap = following.box[0] - word.box[2]
+    shared = min(word.box[3], following.box[3]) - max(word.box[1], following.box[1])
+    return -height < gap < WIDE_GAP * height and shared > 0
+
+
+def _fragment(textpage: Any, words: list[_Word]) -> tuple[int, Line]:
+    boxes = [word.box for word in words]
+    last = words[-1]
+    tallest = max(boxes, key=lambda box: box[3] - box[1])
+    turned = last.angle % 2
+    line = Line(
+        " ".join(word.text for word in words) + ("-" if last.hyphen else ""),
+        left=min(box[0] for box in boxes),
+        right=max(box[2] for box in boxes),
+        top=max(box[3] for box in boxes) if turned else tallest[3],
+        bottom=min(box[1] for box in boxes) if turned else tallest[1],
+        bold=_is_bold(textpage, words[0].start),
+        spaced=last.spaced,
+    )
+    return last.angle, line
+
+
+def _words(textpage: Any) -> Iterator[_Word]:
+    """Yield runs of characters without a space or line feed between them, each with what follows it."""
+    import pypdfium2.raw as pdfium
+
+    count = textpage.count_chars()
+    codes = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
+    word: _Word | None = None
+    start = -1
+    for index, code in enumerate([*codes, 0x0A]):
+        blank = code in SPACES or code in LINE_ENDS or code in HYPHEN_AT_LINE_END
+        if not blank:
+            if start < 0:
+                if word:
+                    yield word
+                    word = None
+                start = index
+            continue
+        if start >= 0:
+            word, start = _word(textpage, codes, start, index), -1
+        if word is None:
+            continue
+        if code in HYPHEN_AT_LINE_END:
+            word.hyphen = word.ends_line = True
+        elif code in LINE_ENDS:
+            word.ends_line = True
+        elif not word.ends_line:
+            word.spaced = not pdfium.FPDFText_IsGenerated(textpage, index)
+    if word:
+        yield word
+
+
+def _word(textpage: Any, codes: list[int], start: int, end: int) -> _Word:
+    import pypdfium2.raw as pdfium
+
+    text = "".join(map(chr, codes[start:end]))
+    if not text.isascii():  # characters beyond the first plane may come in halves
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    first, last = pdfium.FS_RECTF(), pdfium.FS_RECTF()
+    pdfium.FPDFText_GetLooseCharBox(textpage, start, byref(first))
+    pdfium.FPDFText_GetLooseCharBox(textpage, end - 1, byref(last))
+    box = (
+        min(first.left, last.left),
+        min(first.bottom, last.bottom),
+        max(first.right, last.right),
+        max(first.top, last.top),
+    )
+    angle = round(max(pdfium.FPDFText_GetCharAngle(textpage, start), 0) / QUARTER) % 4
+    return _Word(start, text, box, angle)
+
+
+def _is_bold(textpage: Any, index: int) -> bool:
+    import pypdfium2.raw as pdfium
+
+    name, flags = create_string_buffer(FONT_NAME_BYTES), c_int()
+    pdfium.FPDFText_GetFontInfo(textpage, index, name, FONT_NAME_BYTES, byref(flags))
+    return b"bold" in name.value.lower() or pdfium.FPDFText_GetFontWeight(textpage, index) >= BOLD_WEIGHT

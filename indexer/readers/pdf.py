@@ -1,0 +1,46 @@
+"""PDF: a file is a paper. Several are read at once, each in a process of its own (`indexer/full_text/`)."""
+
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+
+from indexer.errors import LibraryMissing
+from indexer.full_text.parser_pool import ParserPool
+from indexer.readers.documents import NoDocument, document_id, read_whole
+from indexer.readers.items import DeadLetter, Item, admitted, dead_letter
+from indexer.readers.streams import Stream
+
+PDF_BYTES = 256 << 20
+
+
+def check_pdf_library() -> None:
+    """Raise `LibraryMissing` where the library that reads PDFs is not installed."""
+    if find_spec("pypdfium2") is None:
+        raise LibraryMissing(
+            "to read PDFs needs the library pypdfium2",
+            remedy="install it with `make install-pdf` (pip: the extra `pdf`)",
+        )
+
+
+def read_pdfs(streams: Iterable[Stream | DeadLetter], workers: int) -> Iterator[Item]:
+    """Yield a paper or a dead letter for each file, in their order."""
+    with ParserPool(workers) as pool:
+        for (identifier, name, refused), parsed in pool.parse_in_order(_documents(streams)):
+            if refused is not None:
+                yield refused
+            elif parsed is None or "record" not in parsed:
+                yield dead_letter(name, 0, parsed["problem"] if parsed else "")
+            else:
+                yield admitted({"id": identifier} | parsed["record"], name, 0, b"%PDF-")
+
+
+def _documents(
+    streams: Iterable[Stream | DeadLetter],
+) -> Iterator[tuple[tuple[str, str, DeadLetter | None], bytes | None]]:
+    for stream in streams:
+        if isinstance(stream, DeadLetter):
+            yield ("", "", stream), None
+            continue
+        try:
+            yield (document_id(stream), stream.name, None), read_whole(stream, PDF_BYTES)
+        except NoDocument as error:
+            yield ("", "", dead_letter(stream.name, 0, str(error))), None
