@@ -1,7 +1,7 @@
 """Papers set in type, with what stands in them: PDFs in Korean and English, of one and two columns.
 
-Texts are those of `sample/papers.jsonl`, mixed; the same seed gives the same papers. Words are parted at the
-ends of lines (English at hyphens, Korean anywhere in two thirds of the papers), pages have running headers and
+Texts are those of `sample/papers.jsonl`, mixed; the same seed gives the same papers. Words are parted at line
+ends (English at hyphens, Korean anywhere in two thirds of the papers), pages have running headers and
 numbers, and reference lists are set in four styles.
 """
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from indexer.cleaning import heading_kind
 from indexer.full_text.joining import HANGUL, Usage, join_lines, readable
@@ -27,21 +28,15 @@ MOST_KEYWORDS = 30
 def title_lines(lines: Sequence[Line], usual: float) -> list[Line]:
     """Return the lines of a page's largest text, and what follows them and is larger than the text."""
     large = [
-        rounded(line.size) > LARGER * usual
-        and sum(map(str.isalpha, line.text)) >= TITLE_LETTERS
-        and heading_kind(together(line.text)) is None
+        line
         for line in lines
+        if rounded(line.size) > LARGER * usual and heading_kind(together(line.text)) is None
     ]
-    largest = max(
-        (rounded(line.size) for line, is_large in zip(lines, large, strict=True) if is_large), default=0
-    )
-    title: list[Line] = []
-    for line, is_large in zip(lines, large, strict=True):
-        if title and (not is_large or len(title) == TITLE_LINES):
-            break
-        if title or (is_large and rounded(line.size) == largest):
-            title.append(line)
-    return title
+    candidates = [line for line in large if sum(map(str.isalpha, line.text)) >= TITLE_LETTERS]
+    if not candidates:
+        return []
+    first = lines.index(max(candidates, key=lambda line: rounded(line.size)))
+    return list(takewhile(lambda line: line in large, lines[first : first + TITLE_LINES]))
 
 
 def titles(lines: Sequence[Line], usage: Usage) -> tuple[str, str]:
@@ -52,6 +47,8 @@ def titles(lines: Sequence[Line], usage: Usage) -> tuple[str, str]:
         end = len(korean) - korean[::-1].index(True) if korean[0] else korean.index(True)
     else:
         end = len(korean)
+    if sum(map(str.isalpha, "".join(line.text for line in lines[end:]))) < TITLE_LETTERS:
+        end = len(lines)
     return join_lines(lines[:end], usage), join_lines(lines[end:], usage)
 
 

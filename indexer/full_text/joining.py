@@ -8,9 +8,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from itertools import pairwise
 
+from indexer.analysis import Analyzer, make_analyzer
 from indexer.full_text.layout import Line
 
 HYPHENS = "-\u2010\u00ad"
@@ -24,10 +25,13 @@ CONTINUATION = re.compile(
     r"(?:을|를|은|는|의|에|에서|에게|으로|로|와|까지|부터|보다|처럼|라고|라는|였다|었다|았다|하였다|되었다|된다|한다|니다"
     r"|하며|하고|되고|으며|였으며|였고|지만|다|들의|들을|들은|들이|성을|성이|적인|적으로)(?=[\s.,;:)\]]|$)"
 )
-PARTICLE = re.compile(r"(?:을|를|은|는|의|에|에서|으로|로|와|과|고|며|다|인|한|할|된|될)$")
 # So many lines that end within a sentence show what a document does at the end of a line.
 ENOUGH_LINES = 10
 SPACED_SHARE = 0.05
+CONTEXT = 12  # letters on each side of a border, for the analyzer
+# Sejong's tags of what stands with the word before it: particles, endings, suffixes, the copula, units.
+BOUND_TAGS = ("J", "E", "XS", "VC", "NNB")
+PREFIX_TAG = "XP"
 STEM = 2  # letters of a Korean word that tell it from others
 
 
@@ -123,29 +127,6 @@ def _are_apart(text: str, following: str, usage: Usage) -> bool:
     if not (HANGUL.match(following) and HANGUL.match(text[-1])):
         # 12명, 모형(model): numbers have their unit, words their brackets behind them.
         return not text[-1].isdecimal() and following[0] not in "([,.;:)]"
-    head, tail = text.rsplit(None, 1)[-1][:-1], following.split(None, 1)[0]
-    if not head:  # a dash
-        return f"{text} {following}"
-    if text[-1] == SOFT_HYPHEN:
-        return text[:-1] + following
-    first, last = WORD.match(tail), WORD.search(head[::-1])
-    if not (first and last and head[-1].isalpha() and tail[0].islower()):
-        return text + following
-    begun = last[0][::-1].casefold()
-    if begun + first[0].casefold() in usage.words:
-        return text[:-1] + following
-    kept = f"{begun}-{first[0].casefold()}" in usage.words or "-" in head
-    return text + following if kept else text[:-1] + following
-
-
-def _are_apart(text: str, following: str, usage: Usage) -> bool:
-    """Tell whether a space belongs between two lines, one of which is Korean at their border."""
-    if usage.draws_spaces or CONTINUATION.match(following):
-        return False  # none was drawn, or a word goes on
-    if not usage.parts_korean:
-        return True
-    if not (HANGUL.match(text[-1]) and HANGUL.match(following)):
-        return following[0] not in "([,.;:)]" and not following[0].isdecimal()
     head, tail = text.rsplit(None, 1)[-1], following.split(None, 1)[0]
     begun = re.search("[가-힣]+$", head)
     goes_on = re.match("[가-힣]+", tail)
@@ -153,6 +134,23 @@ def _are_apart(text: str, following: str, usage: Usage) -> bool:
     whole = (head + tail)[: len(head) + STEM]
     known_whole = len(whole) > STEM and whole in usage.beginnings
     known_parts = head in usage.words and tail[:STEM] in usage.beginnings
-    if known_whole != known_parts:
-        return known_parts
-    return PARTICLE.search(head) is not None and len(head) > 1
+    return known_parts if known_whole != known_parts else _parts_of_speech_tell(text, following)
+
+
+@cache
+def _analyzer() -> Analyzer:
+    return make_analyzer("korean", "none")
+
+
+def _parts_of_speech_tell(text: str, following: str) -> bool:
+    """Tell whether a space may belong there: the texts are read as one, and words meet at the border.
+
+    Of two nouns it is not known whether their author parts them; they are the same terms either way.
+    """
+    before = text[-CONTEXT:]
+    tagged = _analyzer().tagged_words(before + following[:CONTEXT])
+    left = next((tag for tag, _, end in tagged if end == len(before)), None)
+    right = next((tag for tag, start, _ in tagged if start == len(before)), None)
+    if left is None or right is None:
+        return False  # in the middle of a word
+    return not right.startswith(BOUND_TAGS) and not left.startswith(PREFIX_TAG)

@@ -14,6 +14,7 @@ REPEATED_SHARE = 0.2
 SAME_HEIGHT = 4.0  # points
 # What is smaller than the text and set apart from it is a header too, though no other page has it.
 SMALLER = 0.93
+LARGER = 1.12  # a number of this size is part of a title
 SET_APART = 2.0  # heights of a line
 PAGE_NUMBER = re.compile(
     r"[-–—·|\[(\s]*(?:p(?:age|p?\.)\s*)?(?:\d{1,5}|[ivxl]{1,6})(?:\s*(?:/|of)\s*\d{1,5})?\s*(?:쪽|면)?[-–—·|\])\s]*",
@@ -46,7 +47,7 @@ def without_margins(pages: Sequence[Page], usual: float) -> list[list[Line]]:
             for line in page.fragments
             if line not in rows
             or not (
-                PAGE_NUMBER.fullmatch(line.text)
+                (PAGE_NUMBER.fullmatch(line.text) and line.size < LARGER * usual)
                 or seen[_key(line)] >= often
                 or (number > 0 and line.size < SMALLER * usual and _is_set_apart(line, page))
             )

@@ -14,24 +14,26 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from indexer.full_text.parser_process import CPU_SECONDS, read_message, write_message
+from indexer.full_text.parser_process import Limits, read_message, write_message
 
 Item = TypeVar("Item")
 
-# A machine may be busy otherwise: this is only for what waits without computing.
-WALL_SECONDS = 20 * CPU_SECONDS
+# Seconds for each of computing: a machine may be busy otherwise, and this is for what waits without computing.
+WALL_SECONDS = 20
 # Documents handed out ahead of the one whose record is waited for, and their bytes together.
 AHEAD = 3
 AHEAD_BYTES = 256 << 20
+DEFAULT_LIMITS = Limits()
 COMMAND = [sys.executable, "-m", "indexer.full_text.parser_process"]
 
 
 class ParserPool:
     """Processes that read PDFs, started when the first one is to be read, until the pool is closed."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, limits: Limits = DEFAULT_LIMITS) -> None:
         """Use so many processes at most."""
         self._workers = workers
+        self._limits = limits
         self._threads = ThreadPoolExecutor(workers, "pdf")
         self._idle: queue.LifoQueue[_Parser] = queue.LifoQueue()
         self._running: set[_Parser] = set()
@@ -71,7 +73,7 @@ class ParserPool:
         try:
             parser = self._idle.get_nowait()
         except queue.Empty:
-            parser = _Parser()
+            parser = _Parser(self._limits)
         with self._lock:
             self._running.add(parser)
             if self._closed:
@@ -93,10 +95,11 @@ def _done(item: Item, future: Future[dict[str, Any]] | None, _: int) -> tuple[It
 class _Parser:
     """One process."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, a module of this package
-            COMMAND,
+            [*COMMAND, str(limits.cpu_seconds), str(limits.memory_bytes)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -109,7 +112,7 @@ class _Parser:
         given, answers = self._process.stdin, self._process.stdout
         if given is None or answers is None:
             raise RuntimeError("a process without pipes")
-        timer = threading.Timer(WALL_SECONDS, self._process.kill)
+        timer = threading.Timer(WALL_SECONDS * self._limits.cpu_seconds, self._process.kill)
         timer.start()
         answer = None
         try:
@@ -122,7 +125,7 @@ class _Parser:
             return dict(json.loads(answer))
         self._process.kill()
         self._process.wait()
-        return {"problem": _why_ended(self._process.returncode), "ended": True}
+        return {"problem": _why_ended(self._process.returncode, self._limits), "ended": True}
 
     def kill(self) -> None:
         """End the process, so that whoever waits for its answer goes on."""
@@ -135,9 +138,9 @@ class _Parser:
             self._process.communicate()
 
 
-def _why_ended(code: int) -> str:
+def _why_ended(code: int, limits: Limits) -> str:
     if code == -signal.SIGXCPU:
-        return f"reading it takes more than {CPU_SECONDS} seconds of computing"
+        return f"reading it takes more than {limits.cpu_seconds} seconds of computing"
     if code == -signal.SIGKILL:
         return "reading it takes too long, or more memory than there is"
-    return "reading it takes more than 2 GiB of memory, or the library that reads it fails"
+    return f"reading it takes more than {limits.memory_bytes >> 20} MB of memory, or the library that reads it fails"

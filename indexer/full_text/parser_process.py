@@ -1,9 +1,9 @@
 """The process that reads PDFs: bytes come in, a record or the reason why there is none goes out.
 
-    python -m indexer.full_text.parser_process
+    python -m indexer.full_text.parser_process CPU_SECONDS MEMORY_BYTES
 
 A PDF may be made to harm or to go on without end, so it is read here, in bounds that the system holds. Both
-ways a message is its length in eight bytes, then so many bytes. What goes out is JSON, which can do nothing to
+ways a message is its length in eight bytes, then so many bytes. What goes out is JSON, which does nothing to
 who reads it.
 """
 
@@ -14,11 +14,18 @@ import resource
 import struct
 import sys
 import threading
+from dataclasses import dataclass
 from typing import BinaryIO
 
 LENGTH = struct.Struct(">Q")
-MEMORY_BYTES = 2 << 30
-CPU_SECONDS = 60  # for each document
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a document may take: seconds of computing, and bytes of memory, those of the process included."""
+
+    cpu_seconds: int = 60
+    memory_bytes: int = 2 << 30
 
 
 def read_message(stream: BinaryIO) -> bytes | None:
@@ -49,15 +56,15 @@ def parse(data: bytes) -> dict[str, object]:
     except Unreadable as error:
         return {"problem": str(error)}
     except MemoryError:
-        return {"problem": "reading it needs more than 2 GiB of memory"}
+        return {"problem": "reading it takes more memory than is allowed"}
     except Exception as error:  # noqa: BLE001 - whatever a document does to its reader, the next one is read
         return {"problem": f"it cannot be read: {type(error).__name__}: {error}"}
 
 
-def main() -> None:
+def main(cpu_seconds: int, memory_bytes: int) -> None:
     """Read documents until there are no more, and end when the process that gives them does."""
     _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
+    _limit(resource.RLIMIT_AS, memory_bytes)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
     documents: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -65,7 +72,7 @@ def main() -> None:
     while True:
         data = documents.get()
         used = resource.getrusage(resource.RUSAGE_SELF)
-        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + CPU_SECONDS)
+        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + cpu_seconds)
         answer = json.dumps(parse(data), ensure_ascii=False).encode("utf-8", "replace")
         write_message(answers, answer)
 
@@ -83,4 +90,4 @@ def _receive(documents: "queue.SimpleQueue[bytes]") -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

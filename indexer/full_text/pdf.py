@@ -6,7 +6,7 @@ Scripts of a document are not run (the library is built without them), its attac
 
 import math
 from collections.abc import Iterator
-from ctypes import byref, c_int, create_string_buffer
+from ctypes import byref, c_double, c_int, create_string_buffer
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ HYPHEN_AT_LINE_END = frozenset(
 WIDE_GAP = 0.9
 BOLD_WEIGHT = 600
 FONT_NAME_BYTES = 128
+DESCENT = 0.2  # of a font's size, below the baseline
 QUARTER = math.pi / 2
 FEW_LETTERS = 20  # a page; what has fewer, and pictures, was scanned
 UNMAPPED_SHARE = 0.3
@@ -206,17 +207,20 @@ def _word(textpage: Any, codes: list[int], start: int, end: int) -> _Word:
     text = "".join(map(chr, codes[start:end]))
     if not text.isascii():  # characters beyond the first plane may come in halves
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    first, last = pdfium.FS_RECTF(), pdfium.FS_RECTF()
+    first, last, matrix = pdfium.FS_RECTF(), pdfium.FS_RECTF(), pdfium.FS_MATRIX()
     pdfium.FPDFText_GetLooseCharBox(textpage, start, byref(first))
     pdfium.FPDFText_GetLooseCharBox(textpage, end - 1, byref(last))
-    box = (
-        min(first.left, last.left),
-        min(first.bottom, last.bottom),
-        max(first.right, last.right),
-        max(first.top, last.top),
-    )
-    angle = round(max(pdfium.FPDFText_GetCharAngle(textpage, start), 0) / QUARTER) % 4
-    return _Word(start, text, box, angle)
+    pdfium.FPDFText_GetMatrix(textpage, start, byref(matrix))
+    angle = round(math.atan2(matrix.b, matrix.a) / QUARTER) % 4
+    left, right = min(first.left, last.left), max(first.right, last.right)
+    bottom, top = min(first.bottom, last.bottom), max(first.top, last.top)
+    if angle == 0:
+        # From the baseline and the font's size: the height of a box depends on its character.
+        across, baseline = c_double(), c_double()
+        pdfium.FPDFText_GetCharOrigin(textpage, start, byref(across), byref(baseline))
+        size = pdfium.FPDFText_GetFontSize(textpage, start) * math.hypot(matrix.c, matrix.d)
+        bottom, top = baseline.value - DESCENT * size, baseline.value + (1 - DESCENT) * size
+    return _Word(start, text, (left, bottom, right, top), angle)
 
 
 def _is_bold(textpage: Any, index: int) -> bool:

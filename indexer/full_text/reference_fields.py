@@ -4,7 +4,7 @@ Rules for the common styles of both languages; why no library does it is in docs
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from indexer.full_text.joining import HANGUL
@@ -22,7 +22,14 @@ ADDRESS = re.compile(r"(?:https?://|www\.|doi\s*:?\s*10\.|10\.\d{4,9}/|arxiv\s*:
 YEAR = r"(?:1[89]|20)\d\d"
 YEAR_IN_BRACKETS = re.compile(rf"[(\[]\s*({YEAR})(?:[a-z]|\s*[,.]\s*[^()\[\]]{{0,20}})?\s*[)\]][.,:]?\s*")
 YEAR_ALONE = re.compile(rf"(?<![\d–—./-])({YEAR})[a-z]?(?![\d–—/-]|\.\d)")
-QUOTED = re.compile(r"[“\"「『‘〈《<]([^“”\"「」『』‘’〈〉《》<>]{4,}?)[,.]?\s*[”\"」』’〉》>]")
+# A title in quotes, with nothing more of it behind them.
+QUOTES = ("“”", '""', "「」", "『』", "‘’", "〈〉", "《》", "<>")
+QUOTED = tuple(
+    re.compile(
+        rf"{begin}(?P<title>[^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})|(?<=[,.?!]{end}\s))"
+    )
+    for begin, end in QUOTES
+)
 INITIALS = re.compile(r"(?:^|[\s.,-])[A-Z]$")
 # Kim J, Lee SH. Title
 INITIALS_BEHIND = re.compile(r"\s*(?:[A-Z][\w'’-]+(?:\s[A-Z][\w'’-]+)?\s[A-Z]{1,3}(?:,\s*|$))+")
@@ -35,6 +42,8 @@ AUTHOR = re.compile(
     rf"|{NAME}(?:\s(?:[A-Z]\.|{NAME})){{1,4}}|[가-힣]{{2,4}}"
 )
 SENTENCE = re.compile(r"[.?!](?=\s|$)")
+VENUE = re.compile(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
+BRACKETS = ("()", "[]")
 NO_TITLE = 3  # letters
 
 
@@ -81,16 +90,16 @@ def doi_in(text: str) -> str:
 
 
 def _authors_and_title(words: str, year: re.Match[str] | None) -> tuple[list[str], str]:
-    if quoted := QUOTED.search(words):
+    if quoted := next(filter(None, (pattern.search(words) for pattern in QUOTED)), None):
         before = words[: min(quoted.start(), year.start() if year else quoted.start())]
-        return _authors(before), _clean(quoted[1])
+        return _authors(before), _clean(quoted["title"])
     if year and year.start() < len(words) / 2 and _clean(words[: year.start()]):
-        return _authors(words[: year.start()]), _clean(_first_sentence(words[year.end() :]))
+        return _authors(words[: year.start()]), _clean(_title_before_comma(words[year.end() :]))
     sentences = _sentences(words)
     if len(sentences) > 1 and re.fullmatch(rf"[\s(]*{YEAR}[a-z]?[)\s.]*", sentences[1]):
         del sentences[1]  # Authors. Year. Title.
     if len(sentences) > 1 and not _is_korean_comma_list(sentences[0]):
-        return _authors(sentences[0]), _clean(sentences[1])
+        return _authors(sentences[0]), _clean(_title(sentences[1:]))
     return _comma_list(words)
 
 
@@ -132,11 +141,24 @@ def _sentences(text: str) -> list[str]:
     return [part for part in (*parts, text[begin:].strip()) if part.strip(" .")]
 
 
-def _first_sentence(text: str) -> str:
-    first = next(iter(_sentences(text)), "")
+def _title_before_comma(text: str) -> str:
+    first = _title(_sentences(text))
     # What a Korean list parts by commas: authors(year), title, journal, 12(3)
     return first.split(",")[0] if HANGUL.match(first) and "," in first else first
 
 
+def _title(sentences: Sequence[str]) -> str:
+    """Return the first sentence, and the second of a title that begins with a question."""
+    first, second, third = (*sentences, "", "", "")[:3]
+    goes_on = first.endswith(("?", "!")) and third and not VENUE.search(second)
+    return f"{first} {second}" if goes_on else first
+
+
 def _clean(text: str) -> str:
-    return text.strip(" ,.;:·'‘’“”\"()[]")
+    text = text.strip(" ,.;:·'‘’“”\"")
+    for begin, end in BRACKETS:
+        if text.endswith(end) and begin not in text:
+            text = text[:-1]
+        if text.startswith(begin) and end not in text:
+            text = text[1:]
+    return text.strip(" ,.;:")
