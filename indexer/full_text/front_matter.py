@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from indexer.cleaning import heading_kind
-from indexer.full_text.joining import HANGUL, Usage, join_lines, readable
+from indexer.full_text.joining import Usage, join_lines, readable
 from indexer.full_text.layout import Line
 from indexer.full_text.reference_fields import doi_in
 from indexer.full_text.sections import LARGER, rounded, together
+from indexer.papers import language_of
 
 TITLE_LETTERS = 5
 TITLE_LINES = 6
@@ -41,8 +42,8 @@ def title_lines(lines: Sequence[Line], usual: float) -> list[Line]:
 
 def titles(lines: Sequence[Line], usage: Usage) -> tuple[str, str]:
     """Return the title, and what stands below it in the other language."""
-    korean = [HANGUL.search(line.text) is not None for line in lines]
-    # A line of a Korean title may be in Latin letters; of an English one none has Hangul.
+    korean = [language_of(line.text) == "ko" for line in lines]
+    # A line of a Korean title may be in Latin letters; of an English one none is in Hangul.
     if any(korean):
         end = len(korean) - korean[::-1].index(True) if korean[0] else korean.index(True)
     else:

@@ -16,6 +16,7 @@ SAME_HEIGHT = 4.0  # points
 SMALLER = 0.93
 LARGER = 1.12  # a number of this size is part of a title
 SET_APART = 2.0  # heights of a line
+FEW_LINES = 5  # on a page: the end of a text may stand there alone
 PAGE_NUMBER = re.compile(
     r"[-–—·|\[(\s]*(?:p(?:age|p?\.)\s*)?(?:\d{1,5}|[ivxl]{1,6})(?:\s*(?:/|of)\s*\d{1,5})?\s*(?:쪽|면)?[-–—·|\])\s]*",
     re.IGNORECASE,
@@ -81,7 +82,7 @@ def _is_set_apart(line: Line, page: Page) -> bool:
         gaps = [other.top - line.bottom for other in page.fragments if other.top >= line.bottom]
     else:
         gaps = [line.top - other.bottom for other in page.fragments if other.bottom <= line.top]
-    return bool(gaps) and min(gaps) > SET_APART * line.size
+    return len(gaps) >= FEW_LINES and min(gaps) > SET_APART * line.size
 
 
 def _key(line: Line) -> tuple[str, int]:

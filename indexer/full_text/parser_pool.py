@@ -18,7 +18,7 @@ from indexer.full_text.parser_process import Limits, read_message, write_message
 
 Item = TypeVar("Item")
 
-# Seconds for each of computing: a machine may be busy otherwise, and this is for what waits without computing.
+# Seconds for each of computing: a machine may be busy; this is for what waits without computing.
 WALL_SECONDS = 20
 # Documents handed out ahead of the one whose record is waited for, and their bytes together.
 AHEAD = 3
@@ -143,4 +143,5 @@ def _why_ended(code: int, limits: Limits) -> str:
         return f"reading it takes more than {limits.cpu_seconds} seconds of computing"
     if code == -signal.SIGKILL:
         return "reading it takes too long, or more memory than there is"
-    return f"reading it takes more than {limits.memory_bytes >> 20} MB of memory, or the library that reads it fails"
+    memory = f"{limits.memory_bytes >> 20:,} MB"
+    return f"reading it takes more than {memory} of memory, or the library that reads it fails"

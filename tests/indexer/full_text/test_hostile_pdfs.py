@@ -1,4 +1,4 @@
-"""PDFs that nothing can be read from, or that are made to harm: one dead letter each, and the next one is read."""
+"""PDFs that nothing can be read from, or that are made to harm: a dead letter each, and the next is read."""
 
 import re
 from io import BytesIO
@@ -15,6 +15,7 @@ from tests.indexer.full_text.pdf_files import CATALOG, PAGE, SENTENCE, page_of, 
 
 GOOD = page_of(text(b"Methane and Water", SENTENCE))
 SMALL = Limits(cpu_seconds=3, memory_bytes=600 << 20)
+PICTURE = PAGE.replace(b"/Font", b"/XObject<</I 6 0 R>>/Font")
 IMAGE = stream(
     bytes(64 * 64),
     b"/Type/XObject/Subtype/Image/Width 64/Height 64/BitsPerComponent 8/ColorSpace/DeviceGray",
@@ -47,8 +48,7 @@ def parsed(*documents: bytes):
         (b"Dear editor, this is a letter.", "not a PDF"),
         (b"%PDF-1.7\nand nothing of it", "not a PDF, or a damaged one"),
         (page_of(b""), r"no text.*OCR"),
-        (page_of(b"q 500 0 0 700 0 0 cm /I Do Q", page=PAGE.replace(b"/Font", b"/XObject<</I 6 0 R>>/Font"), more=IMAGE),
-         r"no text.*OCR"),
+        (page_of(b"q 500 0 0 700 0 0 cm /I Do Q", page=PICTURE, more=IMAGE), r"no text.*OCR"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[%s]/Count 10000>>" % (b"3 0 R " * 10_000)), "10,000 pages"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[3 0 R]/Count 2000000000>>"), "pages|not a PDF|no text"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "no pages|not a PDF|no text"),
@@ -73,7 +73,9 @@ def test_an_encrypted_file_needs_its_password_and_one_without_is_read(tmp_path):
 
 
 def test_a_file_cut_short_is_read_as_far_as_it_goes_or_refused(tmp_path):
-    *cut, whole = read(tmp_path, **{f"a{part}": GOOD[: len(GOOD) * part // 10] for part in range(1, 10)}, b=GOOD)
+    *cut, whole = read(
+        tmp_path, **{f"a{part}": GOOD[: len(GOOD) * part // 10] for part in range(1, 10)}, b=GOOD
+    )
 
     assert len(cut) == 9
     assert all(isinstance(item, DeadLetter) or "methane" in item.body + item.title for item in cut)
@@ -138,4 +140,8 @@ def test_no_process_is_left_when_reading_is_broken_off(tmp_path):
 
 
 def children() -> set[str]:
-    return {child for task in Path("/proc/self/task").iterdir() for child in (task / "children").read_text().split()}
+    return {
+        child
+        for task in Path("/proc/self/task").iterdir()
+        for child in (task / "children").read_text().split()
+    }

@@ -1,0 +1,182 @@
+"""Text, Markdown and PDF: a file is a paper."""
+
+import zipfile
+
+import pytest
+
+from benchmarks.generated_pdfs import HEADINGS, generated_pdfs
+from indexer.chunking import passages_of
+from indexer.errors import LibraryMissing, UnknownFormat
+from indexer.ingest import build_index
+from indexer.readers import DeadLetter, read_corpus
+from indexer.requests import IngestRequest
+from indexer.settings import IndexerSettings
+from tests.indexer.full_text.pdf_files import SENTENCE, page_of, text
+
+MARKDOWN = """---
+title: "Methane and water"
+author: [Ann Lee, 홍길동]
+date: 2021-05-04
+doi: 10.5555/x.1
+references:
+  - P-1
+  - P-2
+status: draft
+---
+# Methane
+
+## Abstract
+
+Water decides, as [others](https://example.org/a) say.
+
+## 1. Introduction
+
+Rice grows in paddies.
+
+## References
+
+1. Kim J. Methane from rice. Nature. 2001. [link](https://doi.org/10.1000/abc)
+2. 홍길동 (2018). 벼와 메탄. 농학회지, 3(2).
+"""
+
+
+TEXT = """벼와 메탄
+
+초록
+물이 정한다.
+
+주제어: 벼, 메탄
+
+1. 서론
+벼는 논에서 자란다.
+
+참고문헌
+[1] 김 (2001). 벼. 농학, 3.
+"""
+
+
+def paper_of(folder, name, content):
+    (folder / name).write_text(content, encoding="utf-8")
+    (paper,) = read_corpus([folder / name])
+    return paper
+
+
+def test_markdown_has_its_front_matter_sections_and_references(tmp_path):
+    paper = paper_of(tmp_path, "a b.md", MARKDOWN)
+
+    assert (paper.id, paper.title, paper.authors) == ("a_b", "Methane and water", ["Ann Lee", "홍길동"])
+    assert (paper.year, paper.doi, paper.references) == (2021, "10.5555/x.1", ["P-1", "P-2"])
+    assert paper.abstract == "Water decides, as others https://example.org/a say."
+    assert "## 1. Introduction\nRice grows in paddies." in paper.body
+    assert [entry.get("doi") for entry in paper.model_extra["reference_list"]] == ["10.1000/abc", None]
+    assert paper.model_extra["reference_list"][1]["title"] == "벼와 메탄"
+    assert paper.model_extra["status"] == "draft"
+
+
+def test_the_first_line_of_a_text_is_its_title(tmp_path):
+    paper = paper_of(tmp_path, "a.txt", TEXT)
+
+    assert (paper.title, paper.abstract, paper.lang) == ("벼와 메탄", "물이 정한다.", "ko")
+    assert paper.keywords == ["벼", "메탄"]
+    assert paper.body.startswith("1. 서론\n벼는 논에서 자란다.")
+    assert len(paper.model_extra["reference_list"]) == 1
+
+
+def test_a_file_is_named_by_its_place_below_the_folder(tmp_path):
+    (tmp_path / "2021").mkdir()
+    (tmp_path / "2021" / "Kim et al.v2.pdf").write_bytes(page_of(text(SENTENCE)))
+
+    assert [paper.id for paper in read_corpus([tmp_path])] == ["2021/Kim_et_al.v2"]
+
+
+@pytest.mark.parametrize(
+    ("names", "format_"),
+    [
+        (["a.pdf", "README.md", "notes.txt"], "pdf"),
+        (["a.md", "notes.txt"], "markdown"),
+        (["a.txt"], "text"),
+        (["a.jsonl", "b.pdf", "README.md"], "jsonl"),
+    ],
+)
+def test_a_folder_is_of_one_kind_and_what_lies_beside_is_left_out(tmp_path, names, format_):
+    for name in names:
+        (tmp_path / name).write_text('{"id": "a"}' if name.endswith(".jsonl") else "A title\n")
+
+    corpus = read_corpus([tmp_path])
+
+    assert (corpus.format, corpus.unit, len(corpus.files)) == (format_, "paper", 1)
+
+
+def test_a_format_that_is_named_takes_its_files_of_a_mixed_folder(tmp_path):
+    for name in ("a.pdf", "b.md", "c.jsonl"):
+        (tmp_path / name).write_text("# Title\n")
+
+    assert [paper.id for paper in read_corpus([tmp_path], format="markdown")] == ["b"]
+
+
+def test_files_of_an_archive_are_papers_too(tmp_path):
+    with zipfile.ZipFile(tmp_path / "papers.zip", "w") as archive:
+        archive.writestr("x/a.pdf", page_of(text(SENTENCE)))
+        archive.writestr("README.md", "no paper")
+
+    assert [paper.id for paper in read_corpus([tmp_path / "papers.zip"])] == ["x/a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.txt", b"", "the file is empty"),
+        ("a.md", b" \n \n", "the file is empty"),
+        ("a.md", "제목".encode("cp949"), "invalid UTF-8 at byte 1: convert it first"),
+        ("a.md", b"---\nyear: 3021\n---\n# T\n", "year: Input should be less than"),
+    ],
+)
+def test_what_is_no_paper_is_a_dead_letter(tmp_path, name, data, reason):
+    (tmp_path / name).write_bytes(data)
+
+    (letter,) = read_corpus([tmp_path], format={"a.txt": "text", "a.md": "markdown"}[name])
+
+    assert isinstance(letter, DeadLetter)
+    assert letter.reason.startswith(reason)
+
+
+def test_without_the_library_that_reads_pdfs_the_error_says_how_to_install_it(tmp_path, monkeypatch):
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
+    monkeypatch.setattr("indexer.readers.pdf.find_spec", lambda _: None)
+
+    with pytest.raises(LibraryMissing, match="make install-pdf"):
+        read_corpus([tmp_path])
+
+
+def test_the_hub_has_no_documents():
+    with pytest.raises(UnknownFormat, match="not pdf"):
+        read_corpus(["hub:owner/name/folder"], format="pdf")
+
+
+def test_a_folder_of_pdfs_becomes_passages_of_its_sections(tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(
+        page_of(text(b"Abstract", SENTENCE, b"1. Introduction", b"Rice grows in paddies."))
+    )
+    (folder / "b.pdf").write_bytes(b"no PDF")
+    settings = IndexerSettings(home=tmp_path / "home", workers=1)
+
+    report = build_index(IngestRequest("p", [str(folder)]), settings)
+
+    assert report.manifest.papers == 1
+    assert [letter.reason for letter in report.dead_letters] == ["not a PDF: it does not begin like one"]
+
+
+def test_no_chunk_of_a_pdf_holds_text_of_two_sections(tmp_path):
+    (paper_set,) = generated_pdfs(1)
+    (tmp_path / "a.pdf").write_bytes(paper_set.data)
+    (paper,) = read_corpus([tmp_path])
+
+    chunks = [passage.text for passage in passages_of(paper, "paper") if passage.part == "body"]
+
+    headings = [line for line in paper_set.body.split("\n") if line[1:3] == ". "]
+    assert len(headings) == len(HEADINGS["en"])
+    assert all(sum(heading in chunk for heading in headings) <= 1 for chunk in chunks)
+    assert all(any(chunk.startswith(heading) for chunk in chunks) for heading in headings)
+    assert not any("Annals of Generated Papers" in chunk for chunk in chunks)
