@@ -10,6 +10,7 @@ from indexer.options import chosen_index, json_option, name_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, styled, visible
+from indexer.untrusted import one_line
 from retriever.errors import UnknownPaper
 from retriever.index import SearchIndex, open_index
 from retriever.linked_papers import LinkedPapers, NamedPaper, linked_papers, named_paper
@@ -36,7 +37,8 @@ def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) 
         manifest = index.manifest
     absent = [doc_id for doc_id in asked if doc_id not in found]
     if not found:
-        raise UnknownPaper(f"index {manifest.name!r} holds none of these papers: {', '.join(absent[:5])}")
+        named = ", ".join(map(one_line, absent[:5]))
+        raise UnknownPaper(f"index {manifest.name!r} holds none of these papers: {named}")
     if as_json:
         papers = [paper.as_record() | linked.as_record() for paper, linked in found.values()]
         echo_json({"name": manifest.name, "version": manifest.version, "papers": papers, "absent": absent})

@@ -33,6 +33,7 @@ READING = {
     "show": ["indexes", "show", "papers", "--json"],
     **SEARCHES,
     "explain": ["explain", QUESTION, "P00003", "--name", "papers", "--json"],
+    "citations": ["citations", "P00003", "--name", "papers", "--json"],
     "ask": ["ask", QUESTION, "--name", "papers", "--json"],
     "export": ["indexes", "export", "papers"],
     "run": ["eval", "run", "HOME/topics.tsv", "--name", "papers", "--out", "HOME/run.txt"],

@@ -95,6 +95,7 @@ PASSAGE = f"methane rice paddies {STEERING}{FORGED} emit water {STEERING}."
 FIELDS = ("title", "abstract", "title2", "abstract2", "journal", "publisher", "doi", "url", "source", "extra")
 HOSTILE = {name: f"{name} {PASSAGE}" for name in FIELDS} | {
     "authors": [PASSAGE],
+    "reference_list": [{"title": PASSAGE, "text": STEERING, "doi": STEERING}, {"text": PASSAGE}],
     "keywords": [PASSAGE, f"methane{STEERING}"],
     "year": 2020,
     "lang": "en",
@@ -156,6 +157,8 @@ COMMANDS = {
     "ask --json": ("ask", QUESTION, "--name", "x", "--json"),
     "ask another way": ("ask", QUESTION, "--name", "x", "--way", STEERING),
     "explain": ("explain", QUESTION, "P\u202e\u200f1", "--name", "x"),
+    "citations": ("citations", "P\u202e\u200f1", "--name", "x"),
+    "citations of nothing": ("citations", STEERING, "--name", "x"),
     "explain nothing": ("explain", QUESTION, STEERING, "--name", "x"),
     "remove": ("indexes", "remove", "x", STEERING),
     "doctor": ("doctor", "--name", "x"),

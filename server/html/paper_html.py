@@ -16,7 +16,10 @@ Record = Mapping[str, Any]
 
 FORMAT_NAMES = {"ris": "RIS", "bibtex": "BibTeX", "csl-json": "CSL-JSON", "csv": "CSV", "jsonl": "JSON Lines"}
 # Keys of a record that have a place of their own on the page.
-PLACED = {"id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "doc_id"}
+PLACED = {
+    *("id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "reference_list"),
+    "doc_id",
+}
 
 
 def lang_of(text: str, given: str | None = None) -> str:

@@ -25,7 +25,7 @@ OLD = {
 
 @pytest.fixture
 def graph_of(tmp_path):
-    opened = []
+    opened: list[CitationGraph] = []
 
     def graph_of(*records):
         gathered = Gathered()

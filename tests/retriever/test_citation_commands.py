@@ -1,0 +1,70 @@
+"""`shrag citations` and what `indexes show` says of references."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from indexer.index_commands import indexes
+from indexer.settings import IndexerSettings
+from retriever.citation_commands import citations
+from retriever.errors import UnknownPaper
+from tests.retriever.citations_contract import PAPERS
+from tests.retriever.papers import indexed
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    indexed(IndexerSettings(home=tmp_path, workers=1), PAPERS).close()
+    monkeypatch.setenv("SHRAG_HOME", str(tmp_path))
+
+    def call(command, *arguments):
+        return CliRunner().invoke(command, arguments, catch_exceptions=False)
+
+    return call
+
+
+def test_both_directions_are_told(call):
+    answer = json.loads(call(citations, "NEW", "none", "OLD", "--json").stdout)
+
+    assert (answer["name"], answer["version"], answer["absent"]) == ("papers", 1, ["none"])
+    new, old = answer["papers"]
+    assert (new["doc_id"], new["title"]) == ("NEW", "Walrus haulouts")
+    assert [paper["doc_id"] for paper in new["cites"]] == ["SURVEY", "OLD"]
+    assert new["unknown"] == ["A book that nobody has, 1950."]
+    assert (new["reference_count"], new["cites_count"], new["citing_count"]) == (3, 2, 1)
+    assert [paper["doc_id"] for paper in new["cited_by"]] == ["SURVEY"]
+    assert (old["cites"], old["citing_count"]) == ([], 2)
+
+
+def test_a_person_reads_lists_of_the_length_asked_for(call):
+    shown = call(citations, "NEW", "-k", "1").stdout.splitlines()
+
+    assert shown == [
+        "NEW  Walrus haulouts",
+        "  3 references, 2 to papers of the index",
+        "    SURVEY  Counting from the air (2000)",
+        "    A book that nobody has, 1950. (not in the index)",
+        "  cited by 1 paper",
+        "    SURVEY  Counting from the air (2000)",
+    ]
+
+
+@pytest.mark.parametrize("doc_id", ["none", "a" * 10_000, "\ud800", "\x1b[31m"])
+def test_papers_that_are_not_there_are_told_in_a_line(call, doc_id):
+    with pytest.raises(UnknownPaper, match="holds none of these papers") as told:
+        call(citations, doc_id)
+    assert len(str(told.value)) < 400
+
+
+def test_an_index_tells_how_many_references_are_matched(call):
+    assert json.loads(call(indexes, "show", "--json").stdout)["citations"] == {
+        "references": 8,
+        "citing": 2,
+        "matched": 4,
+        "duplicates": 1,
+        "itself": 1,
+        "ambiguous": 0,
+    }
+    shown = call(indexes, "show").stdout
+    assert "8 references of 2 papers, 4 (50.0%) to papers of the index, 1 to the paper itself" in shown
