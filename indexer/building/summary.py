@@ -38,9 +38,10 @@ class CorpusSummary:
     def add(self, passage: StoredPassage, mentions: PassageMentions | None = None) -> None:
         """Add a passage, in corpus order; `mentions` where they have been found already."""
         mentions = mentions or passage_mentions(texts_of(passage), self._analyzer)
-        self._miner.add(passage, mentions)
+        paper = passage.paper
+        self._miner.add(passage, mentions, paper)
         self._forms.add(passage, mentions)
-        self.references.add(passage)
+        self.references.add(passage, paper)
         self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by their article
 
     @property

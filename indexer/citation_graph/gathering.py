@@ -5,17 +5,21 @@ by chance is out of the question below 10⁹ papers.
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from indexer.citation_graph.references import REFERENCE_LIST, REFERENCES, doi_in, entries, reference_ids
+from indexer.citation_graph.references import (
+    DOI_MARK,
+    doi_in,
+    entries,
+    reference_ids,
+)
 from indexer.normal_forms import SHORTEST_TITLE, normal_title
 from indexer.schema import StoredPassage
 
 LONGEST_TITLE = 1_000  # characters that are compared
-MOST_AUTHORS, LONGEST_NAME = 30, 100
+MOST_AUTHORS, LONGEST_NAMES = 30, 2_000  # characters of all names
 AUTHOR_SEPARATOR = "\x1f"
-# Of records without any of these no more than id, title and year is needed.
-TELLING_KEYS = tuple(f'"{key}":' for key in (REFERENCES, REFERENCE_LIST, "doi", "authors"))
 NONE = 0  # the hash of what is not told
 
 
@@ -47,7 +51,8 @@ class Texts:
 class Gathered:
     """The records of a corpus as columns, and the references of all of them one after the other.
 
-    `described` are the references of which more than an id is known; their columns run beside it.
+    Each group of columns has its own length: a row a record, a DOI or a title of a record, a reference, a DOI
+    or a title of a reference with its place among all references.
     """
 
     def __init__(self) -> None:
@@ -56,15 +61,14 @@ class Gathered:
         self.dois, self.doi_owners = array("q"), array("i")
         self.titles, self.title_owners = array("q"), array("i")
         self.reference_counts, self.reference_ids = array("i"), array("q")
-        self.described, self.described_dois, self.described_titles = array("q"), array("q"), array("q")
-        self.described_years, self.described_authors = array("h"), Texts()
+        self.cited_dois, self.cited_doi_places = array("q"), array("q")
+        self.cited_titles, self.cited_title_places = array("q"), array("q")
+        self.cited_years, self.cited_authors = array("h"), Texts()
 
-    def add(self, passage: StoredPassage) -> None:
-        """Add the record that a passage carries, if it carries one."""
-        if not passage.record:
+    def add(self, passage: StoredPassage, record: Mapping[str, Any] | None) -> None:
+        """Add the record that a passage carries, if it carries one: `passage.paper`."""
+        if record is None:
             return
-        telling = any(key in passage.record for key in TELLING_KEYS)
-        record = (passage.paper or {}) if telling else {}
         owner = len(self.hashes)
         self.doc_ids.append(passage.doc_id)
         self.hashes.append(hash(passage.doc_id))
@@ -74,26 +78,29 @@ class Gathered:
             if hashed := _title_hash(title):
                 self.titles.append(hashed)
                 self.title_owners.append(owner)
-        for doi in {doi_in(record.get("doi") or ""), doi_in(passage.doc_id)} - {""}:
-            self.dois.append(hash(doi))
-            self.doi_owners.append(owner)
-        before = len(self.reference_ids)
-        for reference in reference_ids(record):
-            if doi := doi_in(reference):
-                self._describe(doi, "", 0, ())
-            self.reference_ids.append(hash(reference))
-        for entry in entries(record):
-            self._describe(doi_in(entry.doi), entry.title, entry.year, entry.authors)
-            self.reference_ids.append(NONE)
-        self.reference_counts.append(len(self.reference_ids) - before)
+        for text in (record.get("doi") or "", passage.doc_id):
+            if doi := doi_in(text):
+                self.dois.append(hash(doi))
+                self.doi_owners.append(owner)
+        ids, listed = reference_ids(record), entries(record)
+        for place, reference in enumerate(ids, len(self.reference_ids)):
+            if DOI_MARK in reference:
+                self._add_cited_doi(place, reference)
+        self.reference_ids.extend(map(hash, ids))
+        for place, entry in enumerate(listed, len(self.reference_ids)):
+            self._add_cited_doi(place, entry.doi)
+            if hashed := _title_hash(entry.title):
+                self.cited_titles.append(hashed)
+                self.cited_title_places.append(place)
+                self.cited_years.append(entry.year)
+                self.cited_authors.append(_names(entry.authors))
+        self.reference_ids.extend([NONE] * len(listed))
+        self.reference_counts.append(len(ids) + len(listed))
 
-    def _describe(self, doi: str, title: str, year: int, authors: tuple[str, ...]) -> None:
-        """Note what is known of the reference that is added next."""
-        self.described.append(len(self.reference_ids))
-        self.described_dois.append(hash(doi))
-        self.described_titles.append(_title_hash(title))
-        self.described_years.append(year)
-        self.described_authors.append(_names(authors))
+    def _add_cited_doi(self, place: int, text: str) -> None:
+        if doi := doi_in(text):
+            self.cited_dois.append(hash(doi))
+            self.cited_doi_places.append(place)
 
 
 def _title_hash(title: str) -> int:
@@ -102,4 +109,4 @@ def _title_hash(title: str) -> int:
 
 
 def _names(authors: "list[str] | tuple[str, ...]") -> str:
-    return AUTHOR_SEPARATOR.join(author[:LONGEST_NAME] for author in authors[:MOST_AUTHORS])
+    return AUTHOR_SEPARATOR.join(authors[:MOST_AUTHORS])[:LONGEST_NAMES]

@@ -8,18 +8,20 @@ several papers is matched to none.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.citation_graph.gathering import AUTHOR_SEPARATOR, NONE, Gathered
 from indexer.citation_graph.graph import AMBIGUOUS, DUPLICATE, ITSELF, UNMATCHED
-from indexer.normal_forms import NOT_A_LETTER, normal_title
+from indexer.normal_forms import NOT_A_LETTER
 
 Numbers = NDArray[np.int64]
 OUTCOMES = {"duplicates": DUPLICATE, "itself": ITSELF, "ambiguous": AMBIGUOUS}
 YEARS_APART = 1
 MOST_ALIKE = 50  # papers of one title that are looked at
+PAPER_BITS = 31  # of a paper's number
 SHORTEST_NAME = 2  # letters; initials tell nothing
 
 
@@ -64,9 +66,9 @@ def match_references(gathered: Gathered) -> Matched:
 
 def _match_by_doi(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> None:
     dois, owners = _pairs(gathered.dois, paper_of[_column(gathered.doi_owners)])
-    places, wanted = _column(gathered.described), _column(gathered.described_dois)
-    open_ones = (wanted != NONE) & (cited[places] == UNMATCHED)
-    places, wanted = places[open_ones], wanted[open_ones]
+    places, wanted = _column(gathered.cited_doi_places), _column(gathered.cited_dois)
+    unmatched = cited[places] == UNMATCHED
+    places, wanted = places[unmatched], wanted[unmatched]
     begin, end = np.searchsorted(dois, wanted), np.searchsorted(dois, wanted, side="right")
     one = end - begin == 1
     cited[places[one]] = owners[begin[one]]
@@ -75,21 +77,21 @@ def _match_by_doi(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> None
 
 def _match_by_title(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> None:
     titles, owners = _pairs(gathered.titles, paper_of[_column(gathered.title_owners)])
-    places, wanted = _column(gathered.described), _column(gathered.described_titles)
+    places, wanted = _column(gathered.cited_title_places), _column(gathered.cited_titles)
     begin, end = np.searchsorted(titles, wanted), np.searchsorted(titles, wanted, side="right")
-    for number in np.flatnonzero((wanted != NONE) & (cited[places] == UNMATCHED) & (end > begin)):
-        alike = owners[begin[number] : end[number]]
-        if len(alike) > MOST_ALIKE:
-            cited[places[number]] = AMBIGUOUS
+    candidates = np.flatnonzero((cited[places] == UNMATCHED) & (end > begin))
+    columns = np.stack((candidates, places[candidates], begin[candidates], end[candidates]), axis=1)
+    for number, place, first, last in columns.tolist():
+        if last - first > MOST_ALIKE:
+            cited[place] = AMBIGUOUS
             continue
-        year, authors = gathered.described_years[number], gathered.described_authors[int(number)]
+        year, authors = gathered.cited_years[number], gathered.cited_authors[number]
+        alike = owners[first:last].tolist()
         fitting = [
-            owner
-            for owner in alike
-            if _fits(year, authors, gathered.years[owner], gathered.authors[int(owner)])
+            owner for owner in alike if _fits(year, authors, gathered.years[owner], gathered.authors[owner])
         ]
         if fitting:
-            cited[places[number]] = fitting[0] if len(fitting) == 1 else AMBIGUOUS
+            cited[place] = fitting[0] if len(fitting) == 1 else AMBIGUOUS
 
 
 def _fits(year: int, authors: str, paper_year: int, paper_authors: str) -> bool:
@@ -106,18 +108,21 @@ def _share_an_author(authors: str, others: str) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _name_words(authors: str) -> frozenset[str]:
-    """Return the words of names, and each name as one word: 김 철수 is 김철수, and initials tell nothing."""
-    names = authors.split(AUTHOR_SEPARATOR)
-    words = {normal_title(word) for name in names for word in (name, *NOT_A_LETTER.split(name))}
+    """Return the words of names, without initials; 김 철수 also as 김철수."""
+    text = normalize("NFKC", authors).casefold()
+    words = NOT_A_LETTER.split(text)
+    if not text.isascii():
+        words += [NOT_A_LETTER.sub("", name) for name in text.split(AUTHOR_SEPARATOR)]
     return frozenset(word for word in words if len(word) >= SHORTEST_NAME)
 
 
 def _repeated(citing: Numbers, cited: Numbers) -> Numbers:
     """Return the places of references to a paper that the same paper has named before."""
     places = np.flatnonzero(cited >= 0)
-    order = places[np.lexsort((places, cited[places], citing[places]))]
-    same = (citing[order][1:] == citing[order][:-1]) & (cited[order][1:] == cited[order][:-1])
-    repeated: Numbers = order[1:][same]
+    _, first = np.unique(citing[places] << PAPER_BITS | cited[places], return_index=True)
+    is_first = np.zeros(len(places), dtype=bool)
+    is_first[first] = True
+    repeated: Numbers = places[~is_first]
     return repeated
 
 

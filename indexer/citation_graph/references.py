@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from indexer.normal_forms import normal_doi
 
 REFERENCES, REFERENCE_LIST = "references", "reference_list"
-DOI = re.compile(r"10\.\d{4,9}/\S+")
-LONGEST_DOI_PREFIX = 40  # characters, a resolver's address
-YEAR = re.compile(r"\d{4}")
+DOI = re.compile(r"10\.\d{4,9}/\S{1,500}")
+DOI_MARK = "10."
+YEAR = re.compile("[12][0-9]{3}")
+YEARS = range(1000, 3000)
 LONGEST_LABEL = 300  # characters
 
 
@@ -46,9 +47,7 @@ def labels(record: Mapping[str, Any]) -> list[str]:
 
 def doi_in(text: str) -> str:
     """Return the normalised DOI that a text is, "" where it is none."""
-    if "10." not in text[:LONGEST_DOI_PREFIX]:  # most ids are none
-        return ""
-    doi = normal_doi(text)
+    doi = normal_doi(text) if DOI_MARK in text else ""
     return doi if DOI.fullmatch(doi) else ""
 
 
@@ -71,5 +70,7 @@ def _text(value: Any) -> str:
 
 
 def _year(value: Any) -> int:
-    found = YEAR.search(str(value)) if isinstance(value, str | int) else None
+    if isinstance(value, int):
+        return value if value in YEARS else 0
+    found = YEAR.search(value) if isinstance(value, str) else None
     return int(found.group()) if found else 0

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from indexer.citation_graph.gathering import Gathered
-from indexer.citation_graph.matching import Matched, Numbers, match_references
+from indexer.citation_graph.matching import PAPER_BITS, Matched, Numbers, match_references
 from indexer.sqlite_files import writing_sqlite
 
 SCHEMA = "CREATE TABLE papers (number INTEGER PRIMARY KEY, doc_id TEXT, links BLOB, cited_by BLOB);"
@@ -45,7 +45,7 @@ def _rows(gathered: Gathered, matched: Matched) -> Iterator[tuple[int, str, byte
     links = np.where(is_edge, numbers[np.maximum(matched.cited, 0)], matched.cited)[by_citing]
     link_ends = _ends(citing, len(order))
     edges_from, edges_to = citing[is_edge], numbers[matched.cited[is_edge]]
-    cited_by = edges_from[np.lexsort((edges_from, edges_to))]
+    cited_by = np.sort(edges_to << PAPER_BITS | edges_from) & ((1 << PAPER_BITS) - 1)
     cited_ends = _ends(edges_to, len(order))
     links, cited_by = links.astype("<i4"), cited_by.astype("<i4")
     for number, place in enumerate(order):

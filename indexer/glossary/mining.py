@@ -2,8 +2,9 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from indexer.analysis.tokens import Analyzer
 from indexer.glossary.brackets import Mention, PassageMentions, PassageTexts, passage_mentions
@@ -60,15 +61,23 @@ class GlossaryMiner:
         self._paper = -1
         self._doc_id: str | None = None
 
-    def add(self, passage: StoredPassage, mentions: PassageMentions | None = None) -> None:
-        """Note what a passage says; `mentions` are found here unless somebody has found them already."""
+    def add(
+        self,
+        passage: StoredPassage,
+        mentions: PassageMentions | None = None,
+        paper: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Note what a passage says.
+
+        Its mentions are found here, and the paper's record is decoded, unless somebody has done so already.
+        """
         if mentions is None:
             mentions = passage_mentions(texts_of(passage), self._analyzer)
         opening: tuple[Mention, ...] = ()
         if passage.doc_id != self._doc_id:
             self._paper, self._doc_id = self._paper + 1, passage.doc_id
             opening = mentions.title
-        if paper := passage.paper:
+        if paper := paper or passage.paper:
             for sighting in _keyword_sightings(_strings(paper.get("keywords"))):
                 self._sightings.add(sighting, self._paper)
             if passage.title2 and len(self._titles) < MOST_TITLES:

@@ -23,6 +23,11 @@ OLD = {
 }
 
 
+def add(gathered, record, unit="paper"):
+    for passage in stored_passages(Paper.model_validate(record), unit):
+        gathered.add(passage, passage.paper)
+
+
 @pytest.fixture
 def graph_of(tmp_path):
     opened: list[CitationGraph] = []
@@ -30,8 +35,7 @@ def graph_of(tmp_path):
     def graph_of(*records):
         gathered = Gathered()
         for record in records:
-            for passage in stored_passages(Paper.model_validate(record), "paper"):
-                gathered.add(passage)
+            add(gathered, record)
         counts = write_citations(tmp_path / f"{len(opened)}.sqlite", gathered)
         opened.append(CitationGraph.open(tmp_path / f"{len(opened)}.sqlite"))
         return opened[-1], counts
@@ -184,7 +188,7 @@ def test_a_graph_depends_on_the_records_and_not_on_their_order(tmp_path):
         random.Random(seed).shuffle(records)
         gathered = Gathered()
         for record in records:
-            gathered.add(stored_passages(Paper.model_validate(record), "paper")[0])
+            add(gathered, record)
         write_citations(tmp_path / "graph", gathered)
         written.add((tmp_path / "graph").read_bytes())
 
@@ -195,11 +199,9 @@ def test_an_article_of_several_records_is_one_paper(graph_of, tmp_path):
     gathered = Gathered()
     for number, cited in ((0, "B"), (1, "C")):
         record = {"id": f"A#{number}", "text": "Words.", "references": [cited, "B"]}
-        gathered.add(stored_passages(Paper.model_validate(record), "passage")[0])
+        add(gathered, record, "passage")
     for name in ("B", "C"):
-        gathered.add(
-            stored_passages(Paper.model_validate({"id": f"{name}#0", "text": "Words."}), "passage")[0]
-        )
+        add(gathered, {"id": f"{name}#0", "text": "Words."}, "passage")
     write_citations(tmp_path / "graph", gathered)
     graph = CitationGraph.open(tmp_path / "graph")
 
