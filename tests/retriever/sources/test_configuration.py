@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -20,6 +21,11 @@ LIBRARY = {
 }
 
 
+def settings_of(table) -> Any:
+    """Return the settings of a source, of whatever kind."""
+    return declared(table).settings
+
+
 def tables(values, variables=None, *, found=False):
     return source_tables(
         SettingsFile(Path("/etc/shrag/shrag.toml"), {"sources": values}, found), variables or {}
@@ -27,8 +33,8 @@ def tables(values, variables=None, *, found=False):
 
 
 def test_a_table_of_the_file_declares_a_source():
-    source = declared(tables({"ours": {"kind": "index", "index": "papers", "timeout_s": 3}})["ours"])
-    assert (source.name, source.settings.index, source.settings.timeout_s) == ("ours", "papers", 3.0)
+    made = settings_of(tables({"ours": {"kind": "index", "index": "papers", "timeout_s": 3}})["ours"])
+    assert (made.index, made.timeout_s) == ("papers", 3.0)
 
 
 def test_variables_win_over_the_file_and_declare_sources_too():
@@ -40,13 +46,13 @@ def test_variables_win_over_the_file_and_declare_sources_too():
     }
     found = tables({"my-library": LIBRARY}, variables)
     assert list(found) == ["my-library", "ours"]
-    assert declared(found["my-library"]).settings.index == "journals"
-    assert declared(found["ours"]).settings.timeout_s == 7.5
+    assert settings_of(found["my-library"]).index == "journals"
+    assert settings_of(found["ours"]).timeout_s == 7.5
 
 
 def test_a_variable_may_set_what_stands_in_a_table_of_a_source():
     found = tables({"library": LIBRARY}, {"SHRAG_SOURCES__LIBRARY__FIELDS__TITLE": "titel"})
-    assert declared(found["library"]).settings.fields.title == {"titel": 1.0}
+    assert settings_of(found["library"]).fields.title == {"titel": 1.0}
 
 
 def test_a_file_of_its_own_declares_one_source(tmp_path):
@@ -55,13 +61,14 @@ def test_a_file_of_its_own_declares_one_source(tmp_path):
     )
     source = find_source(str(tmp_path / "library.toml"), {}, {"SHRAG_SOURCES__LIBRARY__PASSWORD": SECRET})
     assert source.name == "library"
-    assert source.settings.password.get_secret_value() == SECRET
+    settings: Any = source.settings
+    assert settings.password.get_secret_value() == SECRET
 
 
 def test_a_secret_may_lie_in_a_file_beside_the_settings(tmp_path):
     (tmp_path / "key").write_text(f"{SECRET}\n")
     file = SettingsFile(tmp_path / "shrag.toml", {"sources": {"library": LIBRARY | {"api_key_file": "key"}}})
-    assert declared(source_tables(file, {})["library"]).settings.api_key.get_secret_value() == SECRET
+    assert settings_of(source_tables(file, {})["library"]).api_key.get_secret_value() == SECRET
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ FIELDS = {
 
 def settings(**changed):
     values = {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "books", "fields": FIELDS}
-    return Settings(**(values | changed))
+    return Settings.model_validate(values | changed)
 
 
 def match(text, fields=("summary", "summary_en", "name.full^2"), kind="best_fields", **more):

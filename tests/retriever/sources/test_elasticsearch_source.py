@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import httpx
 import pytest
@@ -29,7 +30,7 @@ METHANE = Or((Term("methane", ("methan",)),))
 
 def source(handler, *, fields=FIELDS, **changed):
     values = {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "books", "api_key": SECRET}
-    settings = Settings(**(values | {"fields": fields, "timeout_s": 1} | changed))
+    settings = Settings.model_validate(values | {"fields": fields, "timeout_s": 1} | changed)
     return open_source("library", settings, transport=httpx.MockTransport(handler))
 
 
@@ -230,7 +231,7 @@ def test_words_are_counted_without_reading_records():
         bodies = [json.loads(line) for line in request.content.splitlines()[1::2]]
         assert all(body["size"] == 0 for body in bodies)
         totals = [120 if "match_all" in body["query"] else 7 for body in bodies]
-        answers = [{"hits": {"total": {"value": total}, "hits": []}} for total in totals]
+        answers: list[Any] = [{"hits": {"total": {"value": total}, "hits": []}} for total in totals]
         answers[-1] = {"hits": {"total": 3, "hits": []}}  # as before version 7
         return httpx.Response(200, json={"responses": answers})
 
@@ -238,7 +239,7 @@ def test_words_are_counted_without_reading_records():
     assert counted == ({"methane": 7, "rice": 3}, 120)
 
 
-LIBRARY = {
+LIBRARY: dict[str, dict[str, Any]] = {
     "B1": {"name": "First", "summary": "x", "cites": ["B2", "B1", "B9"]},
     "B2": {"name": "Second", "summary": "x", "cites": ["B1"]},
 }
