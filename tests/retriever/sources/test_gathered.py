@@ -1,0 +1,223 @@
+"""Sources searched and asked as an index is: two indexes of this project, and servers that fail."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from generator.pipeline import answer_question
+from indexer.settings import EncoderSettings, IndexerSettings
+from retriever.errors import SourceFailed
+from retriever.index import open_index
+from retriever.queries import Filters, Range
+from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
+from retriever.sources import SourceFeatures
+from retriever.sources.elasticsearch import open_source
+from retriever.sources.elasticsearch_settings import Settings
+from retriever.sources.gathered import gathered_index
+from retriever.sources.index import IndexSource
+from retriever.sources.merging import LimitedSource
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
+from tests.indexer.corpora import ROOT, build, write_jsonl
+from tests.indexer.embedding_server import embedding_server
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+RIGHT = {KOREAN: "SAMPLE-NUR-001", ENGLISH: "SAMPLE-BAT-011"}
+
+
+CONFIGURED = f"""
+[sources.{NAME}]
+kind = "index"
+
+[sources.gone]
+kind = "elasticsearch"
+url = "http://127.0.0.1:9"
+index = "x"
+fields.title = "t"
+"""
+
+
+class Uncounted(IndexSource):
+    """An index that counts no words, as most services."""
+
+    features = SourceFeatures()
+
+
+def failing(name, response):
+    values = {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "x", "fields": {"title": "t"}}
+    transport = httpx.MockTransport(lambda _: response)
+    return open_source(name, Settings.model_validate(values), transport=transport)
+
+
+def asked(settings, sources, question):
+    """Ask sources as one index; `question` is a function of the index."""
+
+    async def run():
+        limited = [LimitedSource(source, 30) for source in sources]
+        async with gathered_index(limited, settings) as index:
+            return await question(index)
+
+    return asyncio.run(run())
+
+
+def searched(sample_home, sources, question, **request):
+    made = SearchRequest(question, **({"k": 5} | request))
+    return asked(
+        IndexerSettings(home=sample_home), sources, lambda index: search(index, made, RetrieverSettings())
+    )
+
+
+@pytest.mark.parametrize("method", ["shrag", "paper", "or"])
+@pytest.mark.parametrize("kind", [IndexSource, Uncounted])
+@pytest.mark.parametrize("question", RIGHT)
+def test_every_method_finds_the_right_paper(sample, sample_home, method, kind, question):
+    result = searched(sample_home, [kind("ours", sample)], question, method=method)
+    assert RIGHT[question] in [hit.doc_id for hit in result.hits]
+    assert result.hits[0].as_record()["found_in"] == [{"source": "ours", "id": result.hits[0].doc_id}]
+    assert result.hits[0].as_record()["snippet"]
+
+
+def test_a_source_that_counts_gives_the_keywords_that_its_index_gives(sample, sample_home):
+    result = searched(sample_home, [IndexSource("ours", sample)], ENGLISH)
+    itself = asyncio.run(search(sample, SearchRequest(ENGLISH, k=5), RetrieverSettings()))
+    assert {keyword.text for keyword in result.keywords} == {keyword.text for keyword in itself.keywords}
+    assert [query.name for query in result.queries] == [query.name for query in itself.queries]
+
+
+def test_the_expert_language_goes_to_the_source(sample, sample_home):
+    result = searched(sample_home, [IndexSource("ours", sample)], "methane NOT review", method="boolean")
+    assert result.hits
+    assert all("methane" in (hit.passage.title + hit.passage.text).casefold() for hit in result.hits)
+
+
+def test_filters_hold_whatever_a_source_sends(sample, sample_home):
+    filters = Filters(years=Range(2023, None), lang="ko")
+    result = searched(sample_home, [IndexSource("ours", sample)], KOREAN, filters=filters)
+    assert result.hits
+    assert all((hit.passage.year or 0) >= 2023 and hit.passage.lang == "ko" for hit in result.hits)
+
+
+def test_a_paper_of_two_sources_comes_once(sample, sample_home, tmp_path):
+    lines = (ROOT / "sample" / "papers.jsonl").read_text("utf-8").splitlines()
+    [paper] = [record for record in map(json.loads, lines) if record["id"] == RIGHT[ENGLISH]]
+    build(tmp_path, write_jsonl(tmp_path / "few.jsonl", [paper | {"id": "OURS-1"}]), name="few")
+    with open_index(IndexerSettings(home=tmp_path), "few") as few:
+        sources = [IndexSource("all", sample), IndexSource("few", few)]
+        result = searched(sample_home, sources, ENGLISH)
+    both = [hit for hit in result.hits if len(hit.paper["found_in"]) > 1]
+    assert [hit.doc_id for hit in both] == [f"all:{RIGHT[ENGLISH]}"]
+    assert both[0].paper["found_in"][1] == {"source": "few", "id": "OURS-1"}
+
+
+def test_a_source_that_fails_is_a_note(sample, sample_home):
+    sources = [IndexSource("ours", sample), failing("theirs", httpx.Response(500, text="broken"))]
+    result = searched(sample_home, sources, ENGLISH)
+    assert result.hits[0].doc_id.startswith("ours:")
+    assert [note for note in result.notes if "theirs" in note and "status 500: broken" in note]
+
+
+def test_where_no_source_answers_the_search_fails(sample_home):
+    with pytest.raises(SourceFailed, match="redirect"):
+        searched(sample_home, [failing("theirs", httpx.Response(301, headers={"Location": "/"}))], ENGLISH)
+
+
+@pytest.mark.parametrize("question", ["🙂", "the"])
+def test_a_question_without_words_asks_nobody(sample_home, question):
+    result = searched(sample_home, [failing("theirs", httpx.Response(500))], question)
+    assert result.hits == ()
+    assert result.notes
+
+
+def test_an_answer_is_checked_and_traced(sample, sample_home):
+    settings = settings_of(sample_home)
+    answered = asked(
+        settings.indexer,
+        [IndexSource("ours", sample)],
+        lambda index: answer_question(index, settings.request(KOREAN), settings),
+    )
+    assert RIGHT[KOREAN] in [hit.doc_id for hit in answered.evidence]
+    assert {sentence.check for sentence in answered.answer.sentences} == {"supported"}
+    assert answered.trace.record["index"]["name"] == "ours"
+
+
+def test_passages_are_encoded_once_and_remembered(sample, sample_home, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with embedding_server() as server:
+        encoder = EncoderSettings.model_validate(server.settings())
+        settings = IndexerSettings(home=sample_home, encoder=encoder)
+        request = SearchRequest(ENGLISH, k=5)
+        results = []
+        texts = []
+        for _ in range(2):
+            results.append(
+                asked(
+                    settings,
+                    [IndexSource("ours", sample)],
+                    lambda index: search(index, request, RetrieverSettings()),
+                )
+            )
+            texts.append(len(server.texts))
+    assert results[0].applied.vectors == "word-counts"
+    assert [hit.doc_id for hit in results[0].hits] == [hit.doc_id for hit in results[1].hits]
+    assert texts[0] > 20
+    assert texts[1] - texts[0] < 5  # the question, and what an encoder is tried with
+
+
+def test_references_are_those_of_the_index(sample):
+    async def linked():
+        source = IndexSource("ours", sample)
+        [whole] = (await source.papers(["SAMPLE-NLP-001"])).values()
+        references = await source.references(["SAMPLE-NLP-001", "unknown"], 10)
+        return whole.paper, references, await source.citing(["SAMPLE-NLP-003"], 10)
+
+    whole, references, citing = asyncio.run(linked())
+    assert [each.paper.id for each in references.papers["SAMPLE-NLP-001"]] == whole.references
+    assert "SAMPLE-NLP-001" in {each.paper.id for each in citing.papers["SAMPLE-NLP-003"]}
+
+
+def test_words_are_counted_as_the_index_holds_them(sample):
+    counted = asyncio.run(IndexSource("ours", sample).frequencies(["methane", "quuxly"]))
+    assert counted is not None
+    assert counted[0]["methane"] > 0 == counted[0]["quuxly"]
+    assert counted[1] == sample.manifest.passages
+
+
+@pytest.fixture
+def configured(sample_home, tmp_path):
+    path = tmp_path / "shrag.toml"
+    path.write_text(CONFIGURED)
+    return path
+
+
+def test_search_and_ask_take_sources_by_name(sample_home, configured):
+    done = shrag("search", ENGLISH, "--source", NAME, "--json", home=sample_home, config=configured)
+    assert (done.returncode, done.stderr) == (0, "")
+    itself = json.loads(shrag("search", ENGLISH, "--name", NAME, "--json", home=sample_home).stdout)
+    record = json.loads(done.stdout)
+    assert record.keys() == itself.keys()
+    assert record["hits"][0].keys() - itself["hits"][0].keys() == {"found_in"}
+    done = shrag("ask", KOREAN, "--source", f"{NAME},gone", "--json", home=sample_home, config=configured)
+    assert done.returncode == 0
+    assert any("'gone'" in note for note in json.loads(done.stdout)["notes"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["search", ENGLISH, "--source", "gone"], 1, "source 'gone'"),
+        (["search", ENGLISH, "--source", "other"], 2, "there are gone, sample"),
+        (["search", ENGLISH, "--source", NAME, "--name", NAME], 2, "--source excludes --name"),
+        (["ask", ENGLISH, "--source", "no.toml"], 2, "no.toml cannot be read"),
+        (["sources", "check", "gone"], 1, ""),
+        (["sources", "check", NAME], 0, ""),
+        (["sources", "list"], 0, ""),
+    ],
+)
+def test_commands_say_what_is_wrong(sample_home, configured, arguments, code, said):
+    done = shrag(*arguments, home=sample_home, config=configured)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

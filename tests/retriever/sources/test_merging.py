@@ -1,0 +1,122 @@
+"""What several sources found, as one list of papers, each paper once."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from indexer.papers import Paper
+from retriever.errors import SourceFailed
+from retriever.queries import Filters, Term
+from retriever.sources import SourceAnswer, SourcePaper
+from retriever.sources.merging import LimitedSource, merge, search_sources
+
+QUERY = (Term("methane", ()), 10)
+
+
+def found(*lists, score=None):
+    """Return the answer of a source: a list of records a query."""
+    papers = ([SourcePaper(Paper.model_validate(record), score) for record in records] for records in lists)
+    return SourceAnswer(tuple(map(tuple, papers)))
+
+
+def rice(paper_id, **more):
+    return {"id": paper_id, "title": "Methane emission of rice paddies"} | more
+
+
+def test_one_source_keeps_its_ids_its_order_and_its_scores():
+    merged = merge({"library": found([rice("B1"), {"id": "B2"}], score=2.5)}, {}, several=False)
+    assert merged.found == ((("B1", 2.5), ("B2", 2.5)),)
+    assert merged.papers["B1"].ids == (("library", "B1"),)
+
+
+def test_several_sources_are_fused_by_rank_and_their_ids_told_apart():
+    answers = {
+        "a": found([{"id": "1", "title": "one of many"}, {"id": "2", "doi": "10.1/X"}]),
+        "b": found([{"id": "1", "doi": "https://doi.org/10.1/x"}]),
+    }
+    merged = merge(answers, {}, several=True)
+    [[first, second]] = merged.found
+    assert (first[0], second[0]) == ("a:2", "a:1")
+    assert (first[1], second[1]) == (pytest.approx(1 / 62 + 1 / 61), pytest.approx(1 / 61))
+    assert merged.papers["a:2"].ids == (("a", "2"), ("b", "1"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({"doi": "10.1/x"}, {"doi": "doi:10.1/X", "title": "otherwise"}, True),
+        ({"year": 2019}, {"year": 2019}, True),
+        ({"year": 2019, "authors": ["A. Kim"]}, {"year": 2020, "authors": ["a kim", "B. Lee"]}, True),
+        ({"year": 2019}, {"year": 2020}, False),
+        ({}, {}, False),
+        ({"title": "Preface", "year": 2019}, {"title": "Preface", "year": 2019}, False),
+    ],
+)
+def test_records_are_one_paper_by_doi_or_title_with_year_or_author(one, other, same):
+    answers = {"a": found([rice("1", **one)]), "b": found([rice("1", **other)])}
+    assert len(merge(answers, {}, several=True).papers) == (1 if same else 2)
+
+
+def test_what_the_first_record_lacks_is_taken_from_the_others():
+    answers = {
+        "a": found([rice("1", year=2019, cited_by_count=3)]),
+        "b": found([rice("9", year=2019, abstract="Much less.", journal="Soil", cited_by_count=5)]),
+    }
+    [merged] = merge(answers, {}, several=True).papers.values()
+    record = merged.record().record()
+    assert record == {
+        "id": "a:1",
+        "lang": "en",
+        "title": "Methane emission of rice paddies",
+        "year": 2019,
+        "cited_by_count": 5,
+        "abstract": "Much less.",
+        "journal": "Soil",
+        "found_in": [{"source": "a", "id": "1"}, {"source": "b", "id": "9"}],
+    }
+
+
+def test_papers_that_are_known_keep_their_ids():
+    first = merge({"b": found([rice("9", year=2019)])}, {}, several=True)
+    second = merge({"a": found([rice("1", year=2019)]), "b": found([rice("9")])}, first.papers, several=True)
+    assert list(second.papers) == ["b:9"]
+    assert second.found[0][0][0] == "b:9"
+
+
+class OneOf:
+    """A source that answers, fails or is silent."""
+
+    def __init__(self, name, behaviour):
+        self.name, self.behaviour = name, behaviour
+
+    async def search(self, queries, *, filters):
+        if isinstance(self.behaviour, Exception):
+            raise self.behaviour
+        if self.behaviour is None:
+            await asyncio.sleep(3600)
+        return self.behaviour
+
+
+def searched(*sources: Any, seconds=0.05):
+    limited = [LimitedSource(source, seconds) for source in sources]
+    return asyncio.run(search_sources(limited, [QUERY], Filters()))
+
+
+def test_a_source_that_fails_or_is_silent_costs_the_others_nothing():
+    answer = SourceAnswer(found([rice("1")]).found, notes=("a query was shortened",))
+    failing = OneOf("failing", SourceFailed("source 'failing': status 500\nand more"))
+    broken = OneOf("broken", KeyError("results"))
+    merged, notes = searched(OneOf("slow", None), failing, OneOf("good", answer), broken, seconds=0.2)
+    assert list(merged.papers) == ["good:1"]
+    assert notes == (
+        "source 'slow' did not answer within 0.2 s",
+        "source 'failing': status 500 and more",
+        "source 'broken' failed (KeyError)",
+        "source 'good': a query was shortened",
+    )
+
+
+def test_where_all_fail_each_is_told():
+    with pytest.raises(SourceFailed, match=r"source 'a' did not answer within .* s; no b"):
+        searched(OneOf("a", None), OneOf("b", SourceFailed("no b")))
