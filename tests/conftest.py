@@ -49,7 +49,7 @@ if missing := [name for name in LONGEST if not (Path(__file__).parent / name).ex
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what asks for the shared data, so that `-m "not shared"` leaves it out; leave some for the night; sort."""
+    """Mark what asks for the shared data, for `-m "not shared"`; leave some for the night; sort."""
     for item in items:
         if not BY_NIGHT and item.get_closest_marker("nightly"):
             item.add_marker(

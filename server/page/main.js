@@ -117,8 +117,7 @@ async function run(next, { before, find = search, push = true, again = false, me
     result = found;
     await showFound(result, asked, { manifest: manifestOf(result.index), address, before, change, signal });
     const said = result.hits.length ? t("found", { n: result.hits.length, ms: Math.round(result.milliseconds?.total ?? 0) }) : t("nothing_found");
-    const step = asked.ask && document.querySelector("#answer-body [data-waiting]")?.textContent;
-    say([message, said, step].filter(Boolean).join(" "));
+    say([message, said, asked.ask && saidOfAnswer()].filter(Boolean).join(" "));
   } catch (error) {
     if (error.name === "AbortError" || signal.aborted) return undefined;
     if (!(error instanceof Problem)) throw error;
@@ -127,6 +126,12 @@ async function run(next, { before, find = search, push = true, again = false, me
     if (!signal.aborted) byId("results").removeAttribute("aria-busy");
   }
   return answer;
+}
+
+/** Return what the answer is waiting for, or, where it came before the search's hits, what was said of it. */
+function saidOfAnswer() {
+  const ended = document.querySelector("#answer-body [aria-busy=false]") && byId("status");
+  return (document.querySelector("#answer-body [data-waiting]") ?? ended)?.textContent;
 }
 
 async function showProblem(error, find) {
