@@ -67,9 +67,9 @@ COMMANDS = {
     "mcp": ("server.commands:mcp", "Answer programs that speak the Model Context Protocol."),
     "rerun": ("retriever.commands:rerun", "Run a recorded search again, and tell what differs."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
-    "sources": ("retriever.source_commands:sources", "List and check sources of papers beyond the indexes."),
     "serve": ("server.commands:serve", "Serve the page, the API and the ways in for other programs."),
     "settings": ("stack.commands:settings", "List the settings, and where their values are from."),
+    "sources": ("retriever.source_commands:sources", "List and check sources of papers beyond the indexes."),
     "trace": ("generator.commands:trace", "Show a saved trace, or compare two."),
 }
 

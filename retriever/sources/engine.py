@@ -26,8 +26,8 @@ from retriever.sources.pool import passages_of_papers, write_pool
 from retriever.sources.words import WrittenWords
 from retriever.worker_threads import WorkerThreads
 
-# Where no source counts, all words are as rare as one in a thousand.
-UNCOUNTED, UNCOUNTED_FREQUENCY = 1_000_000, 1_000
+UNCOUNTED = 1_000_000  # papers, where no source says how many it holds
+PROBED = 100  # papers by which words are weighed that no source counts
 MOST_COUNTED = 64  # words of a call whose frequencies the sources are asked for
 NOT_ASKED = "no source was asked: they are searched for words, and there is no query of words"
 
@@ -98,7 +98,7 @@ class SourcesEngine(Engine):
 
     @property
     def passage_count(self) -> int:
-        """How many papers the sources hold that count, else a number that all words are as rare in."""
+        """How many papers the sources hold that count, else a large number."""
         return self._total
 
     async def search(
@@ -192,34 +192,39 @@ class SourcesEngine(Engine):
         return replace(pool, passages=passages, engine=engine)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return in how many papers each token stands: as sources count the word, else as the pool does."""
+        """Return in how many papers each token stands: as sources count the word, else as the pool does.
+
+        Where no source counts, and nothing was found yet, the words are searched for first.
+        """
         wanted = list(dict.fromkeys(tokens))
-        await self._count([token for token in wanted if token not in self._counted])
+        new = {
+            token: word for token in wanted if token not in self._counted and (word := self._words.of(token))
+        }
+        if new and len(new) <= MOST_COUNTED:
+            await self._count(new)
         found = {token: self._counted[token] for token in wanted if token in self._counted}
         missing = [token for token in wanted if token not in found]
-        pool = self._pool.engine
         if not missing:
             return found
-        if pool is None:
-            return found | dict.fromkeys(missing, min(self._total, UNCOUNTED_FREQUENCY))
+        if self._pool.engine is None and new:
+            probe = Or(tuple(Term(word, (token,)) for token, word in new.items()))
+            await self.search([(probe, PROBED)], filters=Filters(), collapse=True)
+        if (pool := self._pool.engine) is None:
+            return found | dict.fromkeys(missing, 0)
         scale = self._total / max(1, pool.passage_count)
         counted = await pool.document_frequencies(missing)
         return found | {token: round(count * scale) for token, count in counted.items()}
 
-    async def _count(self, tokens: Sequence[str]) -> None:
+    async def _count(self, words: Mapping[str, str]) -> None:
         """Ask the sources that count in how many of their papers the words of tokens stand."""
-        words = {token: word for token in tokens if (word := self._words.of(token)) is not None}
         asked = sorted(set(words.values()))
-        if not asked or len(asked) > MOST_COUNTED:
-            return
-        counts: dict[str, int] | None = None
+        counts = None
         if self._counting:
             with suppress(SourceFailed):  # the search will tell
                 given = await ask_sources(self._counting, lambda source: source.frequencies(asked))
                 counts = _summed(list(given.answers.values()), asked)
-        if counts is None:  # a word that was met is as rare as others, whatever the pool says
-            counts = dict.fromkeys(asked, min(self._total, UNCOUNTED_FREQUENCY))
-        self._counted |= {token: counts[word] for token, word in words.items()}
+        if counts is not None:
+            self._counted |= {token: counts[word] for token, word in words.items()}
 
     async def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
