@@ -10,6 +10,7 @@ from pydantic import Field
 from indexer.analysis import Analyzer
 from indexer.papers import Paper
 from indexer.settings import IndexerSettings, OptionalPath
+from retriever.citations import cited_by, references
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex, open_index
 from retriever.paper_records import records_of_papers
@@ -59,8 +60,8 @@ class IndexSource(Source):
 
     @property
     def features(self) -> SourceFeatures:
-        """Everything."""
-        return SourceFeatures(references=True, citing=True, frequencies=True)
+        """Everything, but for references where what is indexed are passages."""
+        return SourceFeatures(references=self._papers, citing=self._papers, frequencies=True)
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read what they found in another."""
@@ -123,22 +124,22 @@ class IndexSource(Source):
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers of the index that papers refer to, in the order of their references."""
-        papers = await self.papers(ids)
-        referred = {paper_id: each.paper.references[:limit] for paper_id, each in papers.items()}
-        return await self._linked(referred, requests=4)
+        return (
+            await self._linked(await references(self._index, ids, limit)) if self._papers else LinkedPapers()
+        )
 
     async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers of the index that refer to papers."""
-        return await self._linked(await self._index.engine.citing(ids, limit), requests=3)
+        return await self._linked(await cited_by(self._index, ids, limit)) if self._papers else LinkedPapers()
 
-    async def _linked(self, ids: dict[str, list[str]], *, requests: int) -> LinkedPapers:
+    async def _linked(self, ids: dict[str, list[str]]) -> LinkedPapers:
         papers = await self.papers([other for others in ids.values() for other in others])
         return LinkedPapers(
             {
                 paper_id: tuple(papers[other] for other in others if other in papers)
                 for paper_id, others in ids.items()
             },
-            requests=requests,
+            requests=1,
         )
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:

@@ -38,7 +38,7 @@ def test_several_sources_are_fused_by_rank_and_their_ids_told_apart():
     merged = merge(answers, {}, several=True)
     [[first, second]] = merged.found
     assert (first[0], second[0]) == ("a:2", "a:1")
-    assert (first[1], second[1]) == (pytest.approx(1 / 62 + 1 / 61), pytest.approx(1 / 61))
+    assert [first[1], second[1]] == pytest.approx([1 / 62 + 1 / 61, 1 / 61])
     assert merged.papers["a:2"].ids == (("a", "2"), ("b", "1"))
 
 
