@@ -79,7 +79,7 @@ class Gathered:
                 self.titles.append(hashed)
                 self.title_owners.append(owner)
         for text in (record.get("doi") or "", passage.doc_id):
-            if doi := doi_in(text):
+            if DOI_MARK in text and (doi := doi_in(text)):
                 self.dois.append(hash(doi))
                 self.doi_owners.append(owner)
         ids, listed = reference_ids(record), entries(record)
@@ -88,7 +88,8 @@ class Gathered:
                 self._add_cited_doi(place, reference)
         self.reference_ids.extend(map(hash, ids))
         for place, entry in enumerate(listed, len(self.reference_ids)):
-            self._add_cited_doi(place, entry.doi)
+            if entry.doi:
+                self._add_cited_doi(place, entry.doi)
             if hashed := _title_hash(entry.title):
                 self.cited_titles.append(hashed)
                 self.cited_title_places.append(place)

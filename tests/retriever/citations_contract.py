@@ -23,6 +23,7 @@ from retriever.citations import (
     references,
 )
 from retriever.index import open_index
+from retriever.sources.index import IndexSource
 from tests.indexer.corpora import write_jsonl
 from tests.indexer.embedding_server import embedding_server
 from tests.retriever.papers import indexed
@@ -144,6 +145,19 @@ def test_references_are_named_in_the_order_of_the_record(index):
         NamedReference("absent"),
         NamedReference("NEW", "NEW"),
     ]
+
+
+def test_a_source_that_is_an_index_follows_the_graph(index):
+    source = IndexSource(NAME, index)
+    cited = asyncio.run(source.references(["NEW", "해마"], 10))
+    citing = asyncio.run(source.citing(["OLD"], 10))
+
+    assert {name: [each.paper.title for each in of] for name, of in cited.papers.items()} == {
+        "NEW": ["Counting from the air", "Sea ice and its floes"],
+        "해마": [],
+    }
+    assert [each.paper.id for each in citing.papers["OLD"]] == ["NEW", "SURVEY"]
+    assert max(cited.requests, citing.requests) <= 2
 
 
 def test_a_version_without_a_graph_is_asked_by_ids(index, monkeypatch):
