@@ -2,7 +2,7 @@
 
 Texts are those of `sample/papers.jsonl`, mixed; the same seed gives the same papers. Words are parted at line
 ends (English at hyphens, Korean anywhere in two thirds of the papers), pages have running headers and
-numbers, and reference lists are set in four styles.
+numbers, every seventh paper is drawn across its columns, and reference lists are set in four styles.
 """
 
 import json
@@ -59,7 +59,9 @@ class _Setter:
     chance: random.Random
     parts_korean: bool
     word_by_word: bool
+    across: bool  # the lines of all columns are drawn from the top of the page to its foot
     header: Sequence[str]
+    drawn: list[tuple[float, float, str, float]]  # on this page: baseline, left, text, size
     page: int = 1
     column: int = 0
     top: float = MARGIN
@@ -143,13 +145,12 @@ class _Setter:
         return float(stringWidth(text, self.font, size))
 
     def _draw(self, line: Sequence[str], left: float, size: float) -> None:
-        self.canvas.setFont(self.font, size)
         baseline = HEIGHT - self.top - size
         if not self.word_by_word:
-            self.canvas.drawString(left, baseline, " ".join(line))
+            self.drawn.append((baseline, left, " ".join(line), size))
             return
         for word in line:
-            self.canvas.drawString(left, baseline, word)
+            self.drawn.append((baseline, left, word, size))
             left += self._length(word, size) + self._length(" ", size)
 
     def _next_column(self) -> None:
@@ -161,7 +162,12 @@ class _Setter:
         self.top = self.begins
 
     def _furnish(self) -> None:
-        """Draw the running header and the number of the page."""
+        """Draw the page, its running header and its number."""
+        lines = sorted(self.drawn, key=lambda line: (-line[0], line[1])) if self.across else self.drawn
+        for baseline, left, text, size in lines:
+            self.canvas.setFont(self.font, size)
+            self.canvas.drawString(left, baseline, text)
+        self.drawn.clear()
         self.canvas.setFont(self.font, SMALL_SIZE)
         if self.page > 1:
             self.canvas.drawString(MARGIN, HEIGHT - 36, self.header[self.page % 2])
@@ -210,7 +216,9 @@ def typeset(
         chance,
         parts_korean=number % 3 != 0,
         word_by_word=number % 5 == 0,
+        across=number % 7 == 0,
         header=(title[:40], "Annals of Generated Papers, Vol. 3 (2021)"),
+        drawn=[],
     )
     abstract_name, keywords_name, references_name = NAMES_OF[language]
     setter.set_text(title, TITLE_SIZE, whole=True)

@@ -9,6 +9,7 @@ from indexer.full_text.front_matter import (
     KEYWORDS,
     authors_told,
     doi_and_year,
+    front_lines,
     keywords_in,
     title_lines,
     title_told,
@@ -34,10 +35,9 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
     usage = usage_of(lines)
     head = title_lines([line for region in regions[0] for line in region], usual)
     title, title2 = titles(head, usage)
-    first_page = [line.text for line in pages[0].fragments]
-    page_text = "".join(first_page)
+    page_text = "".join(line.text for region in regions[0] for line in region)
     title = title_told(metadata.get("Title", ""), page_text) or title
-    doi, year = doi_and_year(first_page)
+    doi, year = doi_and_year(front_lines(pages[0]))
     taken = set(map(id, head))
     placed = [item for page in regions for item in placed_lines(page) if id(item.line) not in taken]
     record = {

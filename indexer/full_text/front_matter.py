@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from indexer.cleaning import heading_kind
+from indexer.cleaning import heading_kind, kind_by_words
 from indexer.full_text.joining import Usage, join_lines, readable
 from indexer.full_text.layout import Line
+from indexer.full_text.margins import MARGIN, Page
 from indexer.full_text.reference_fields import doi_in
-from indexer.full_text.sections import LARGER, rounded, together
+from indexer.full_text.sections import INLINE_HEADING, LARGER, rounded, together
 from indexer.papers import language_of
 
 TITLE_LETTERS = 5
@@ -24,10 +25,12 @@ LINE_OF_JOURNAL = re.compile(
 )
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 MOST_KEYWORDS = 30
+FRONT = 0.4  # of a first page without a heading
+FILE_NAME = re.compile(r"\.[A-Za-z]{2,5}$|^Microsoft Word - ")
 
 
 def title_lines(lines: Sequence[Line], usual: float) -> list[Line]:
-    """Return the lines of a page's largest text, and what follows them and is larger than the text."""
+    """Return the lines of a page's largest text, and of what is smaller below it in another language."""
     large = [
         line
         for line in lines
@@ -36,8 +39,27 @@ def title_lines(lines: Sequence[Line], usual: float) -> list[Line]:
     candidates = [line for line in large if sum(map(str.isalpha, line.text)) >= TITLE_LETTERS]
     if not candidates:
         return []
-    first = lines.index(max(candidates, key=lambda line: rounded(line.size)))
-    return list(takewhile(lambda line: line in large, lines[first : first + TITLE_LINES]))
+    first = max(candidates, key=lambda line: rounded(line.size))
+    size, language = rounded(first.size), language_of(first.text)
+    begin = lines.index(first)
+    return list(
+        takewhile(
+            lambda line: rounded(line.size) == size or (line in large and language_of(line.text) != language),
+            lines[begin : begin + TITLE_LINES],
+        )
+    )
+
+
+def front_lines(page: Page) -> list[str]:
+    """Return what stands above the first heading of a first page, below its title, and in its margins."""
+    headings = [line.top for line in page.fragments if _is_heading(line.text)]
+    end = min(headings, default=FRONT * page.height)
+    foot = (1 - MARGIN) * page.height
+    return [line.text for line in page.fragments if line.bottom < end or line.top > foot]
+
+
+def _is_heading(text: str) -> bool:
+    return kind_by_words(together(text)) is not None or INLINE_HEADING.fullmatch(text) is not None
 
 
 def titles(lines: Sequence[Line], usage: Usage) -> tuple[str, str]:
@@ -54,8 +76,10 @@ def titles(lines: Sequence[Line], usage: Usage) -> tuple[str, str]:
 
 
 def title_told(metadata: str, first_page: str) -> str:
-    """Return the title that a document's metadata tell, if the first page bears it; else ''."""
+    """Return the title that a document's metadata tell, if it is none of a file and on the page; else ''."""
     told = readable(metadata)
+    if FILE_NAME.search(told):
+        return ""
     return told if _letters(told) and _letters(told) in _letters(first_page) else ""
 
 
@@ -76,9 +100,9 @@ def keywords_in(text: str) -> list[str]:
     return [part for part in parts if part][:MOST_KEYWORDS]
 
 
-def doi_and_year(first_page: Sequence[str]) -> tuple[str, int | None]:
-    """Return the DOI that the first page bears, and the year from a line that names the journal."""
-    doi = next((found for text in first_page if (found := doi_in(text))), "")
-    lines = [text for text in first_page if LINE_OF_JOURNAL.search(text)]
+def doi_and_year(front: Sequence[str]) -> tuple[str, int | None]:
+    """Return the DOI that the front of a paper bears, and the year from a line that names the journal."""
+    doi = next((found for text in front if (found := doi_in(text))), "")
+    lines = [text for text in front if LINE_OF_JOURNAL.search(text)]
     years = [int(found) for text in lines for found in YEAR.findall(re.sub(r"10\.\d{4,}\S+", "", text))]
     return doi, years[0] if years else None

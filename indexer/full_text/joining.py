@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 from itertools import pairwise
 
 from indexer.analysis import Analyzer, make_analyzer
@@ -68,7 +68,10 @@ def usage_of(lines: Sequence[Line]) -> Usage:
 
 def join_lines(lines: Iterable[Line], usage: Usage) -> str:
     """Return the text of lines that follow each other."""
-    joined = reduce(lambda text, line: (*_join(*text, line, usage),), lines, ("", False))[0]
+    joined, spaced = "", False
+    for line in lines:
+        joined = _join(joined, line.text.strip(), usage, spaced=spaced)
+        spaced = line.spaced
     return readable(joined)
 
 
@@ -86,20 +89,16 @@ def _plain(character: str) -> str:
     return "" if character in "\u00ad\u200b\ufeff\ufffe" else character
 
 
-def _join(text: str, spaced: bool, line: Line, usage: Usage) -> tuple[str, bool]:
-    following = line.text.strip()
+def _join(text: str, following: str, usage: Usage, *, spaced: bool) -> str:
     if not text or not following:
-        return text or following, line.spaced
+        return text or following
     if ADDRESS_BROKEN_OFF.search(text.rsplit(None, 1)[-1]):
-        return text + following, line.spaced
+        return text + following
     if text[-1] in HYPHENS:
-        return _join_at_hyphen(text, following, usage), line.spaced
-    apart = (
-        spaced
-        or not (HANGUL.match(text[-1]) or HANGUL.match(following))
-        or _are_apart(text, following, usage)
-    )
-    return f"{text} {following}" if apart else text + following, line.spaced
+        return _join_at_hyphen(text, following, usage)
+    korean = HANGUL.match(text[-1]) or HANGUL.match(following)
+    apart = spaced or not korean or _are_apart(text, following, usage)
+    return f"{text} {following}" if apart else text + following
 
 
 def _join_at_hyphen(text: str, following: str, usage: Usage) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 # Where a gutter may be, as a share of the width of what it parts.
 MIDDLE = (0.3, 0.7)
 GUTTER_CHOICES = 41
+FEWEST = 3  # lines of a column beside which others go across
 MOST_SPLITS = 2  # in each other: three or four columns
 # Fragments of one line nearer to each other than this, in heights of the line, stand without a space.
 NO_SPACE = 0.12
@@ -79,7 +80,10 @@ def _gutter(fragments: Sequence[Line]) -> float | None:
         place = first + step * (last - first) / (GUTTER_CHOICES - 1)
         before = sum(line.right <= place for line in fragments)
         behind = sum(line.left >= place for line in fragments)
-        score = min(before, behind) - (len(fragments) - before - behind) / 2
+        across = len(fragments) - before - behind
+        if min(before, behind) < FEWEST and (across or max(before, behind) < 2 * FEWEST):
+            continue  # lines with wide gaps
+        score = min(before, behind) - across / 2
         if score > best:
             best, best_places = score, [place]
         elif score == best and best_places:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from types import TracebackType
@@ -58,7 +58,7 @@ class ParserPool:
 
     def parse_in_order(
         self, documents: Iterable[tuple[Item, bytes | None]]
-    ) -> Iterator[tuple[Item, dict[str, Any] | None]]:
+    ) -> Generator[tuple[Item, dict[str, Any] | None], None, None]:
         """Yield what came with each document, and its {"record"} or {"problem"}, None where there is none."""
         waiting: deque[tuple[Item, Future[dict[str, Any]] | None, int]] = deque()
         for item, data in documents:

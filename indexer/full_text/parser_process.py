@@ -15,7 +15,7 @@ import struct
 import sys
 import threading
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import IO
 
 LENGTH = struct.Struct(">Q")
 
@@ -28,7 +28,7 @@ class Limits:
     memory_bytes: int = 2 << 30
 
 
-def read_message(stream: BinaryIO) -> bytes | None:
+def read_message(stream: IO[bytes]) -> bytes | None:
     """Return the next message, None where the stream has ended."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
@@ -38,7 +38,7 @@ def read_message(stream: BinaryIO) -> bytes | None:
     return body if len(body) == length else None
 
 
-def write_message(stream: BinaryIO, body: bytes) -> None:
+def write_message(stream: IO[bytes], body: bytes) -> None:
     """Send a message."""
     stream.write(LENGTH.pack(len(body)))
     stream.write(body)

@@ -23,7 +23,16 @@ YEAR = r"(?:1[89]|20)\d\d"
 YEAR_IN_BRACKETS = re.compile(rf"[(\[]\s*({YEAR})(?:[a-z]|\s*[,.]\s*[^()\[\]]{{0,20}})?\s*[)\]][.,:]?\s*")
 YEAR_ALONE = re.compile(rf"(?<![\d–—./-])({YEAR})[a-z]?(?![\d–—/-]|\.\d)")
 # A title in quotes, with nothing more of it behind them.
-QUOTES = ("“”", '""', "「」", "『』", "‘’", "〈〉", "《》", "<>")
+QUOTES = (
+    ("“", "”"),
+    ('"', '"'),
+    ("「", "」"),
+    ("『", "』"),
+    ("‘", "’"),
+    ("〈", "〉"),
+    ("《", "》"),
+    ("<", ">"),
+)
 QUOTED = tuple(
     re.compile(
         rf"{begin}(?P<title>[^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})|(?<=[,.?!]{end}\s))"
@@ -43,7 +52,7 @@ AUTHOR = re.compile(
 )
 SENTENCE = re.compile(r"[.?!](?=\s|$)")
 VENUE = re.compile(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
-BRACKETS = ("()", "[]")
+BRACKETS = (("(", ")"), ("[", "]"))
 NO_TITLE = 3  # letters
 
 

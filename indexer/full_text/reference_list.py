@@ -62,11 +62,11 @@ def entries_in(lines: Iterable[str]) -> list[str]:
             seen.append(EntryLine(line.strip(), indented=indented, apart=blank, after_short=not indented))
         blank = not line.strip()
     entries: list[str] = []
-    for line, begins in zip(seen, beginnings(seen), strict=True):
+    for entry_line, begins in zip(seen, beginnings(seen), strict=True):
         if begins or not entries:
-            entries.append(line.text)
+            entries.append(entry_line.text)
         else:
-            entries[-1] += f" {line.text}"
+            entries[-1] += f" {entry_line.text}"
     return [BULLET.sub("", entry, count=1) for entry in entries]
 
 

@@ -1,6 +1,6 @@
 """Corpora in: `read_corpus` reads files, folders and archives of any known format as a stream of papers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -90,7 +90,7 @@ class Corpus:
         """The bytes read from disk so far, packed ones as packed; of the last iteration begun."""
         return self._finished_bytes + (min(self._open.consumed, self._open_size) if self._open else 0)
 
-    def __iter__(self) -> Iterator[Item]:
+    def __iter__(self) -> Generator[Item, None, None]:
         self._finished_bytes, self._open = 0, None
         if self.format == "pdf":
             yield from read_pdfs(

@@ -5,6 +5,7 @@ from rapidfuzz.distance import LCSseq
 
 from benchmarks.generated_pdfs import generated_pdfs
 from benchmarks.pdf import body_of, letters_of, measure
+from indexer.papers import Paper
 from indexer.readers import read_corpus
 
 
@@ -18,7 +19,8 @@ def records(papers, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pdfs")
     for paper in papers:
         (folder / paper.name).write_bytes(paper.data)
-    return {record.id: record for record in read_corpus([folder], workers=2)}
+    read = [item for item in read_corpus([folder], workers=2) if isinstance(item, Paper)]
+    return {record.id: record for record in read}
 
 
 def test_every_paper_is_read_with_its_title_and_in_the_order_of_the_names(papers, records):

@@ -1,6 +1,7 @@
 """PDFs that nothing can be read from, or that are made to harm: a dead letter each, and the next is read."""
 
 import re
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 
@@ -131,10 +132,9 @@ def test_no_process_is_left_when_reading_is_broken_off(tmp_path):
     before = children()
     for name in "abcdef":
         (tmp_path / f"{name}.pdf").write_bytes(GOOD)
-    items = iter(read_corpus([tmp_path], workers=2))
-    next(items)
-
-    items.close()
+    with closing(iter(read_corpus([tmp_path], workers=2))) as items:
+        next(items)
+        assert children() > before
 
     assert children() == before
 

@@ -1,6 +1,7 @@
 """Text, Markdown and PDF: a file is a paper."""
 
 import zipfile
+from typing import cast
 
 import pytest
 
@@ -8,6 +9,7 @@ from benchmarks.generated_pdfs import HEADINGS, generated_pdfs
 from indexer.chunking import passages_of
 from indexer.errors import LibraryMissing, UnknownFormat
 from indexer.ingest import build_index
+from indexer.papers import Paper
 from indexer.readers import DeadLetter, read_corpus
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
@@ -55,10 +57,15 @@ TEXT = """벼와 메탄
 """
 
 
+def papers_of(*paths, **options) -> list[Paper]:
+    read = list(read_corpus(paths, **options))
+    assert all(isinstance(item, Paper) for item in read)
+    return cast("list[Paper]", read)
+
+
 def paper_of(folder, name, content):
     (folder / name).write_text(content, encoding="utf-8")
-    (paper,) = read_corpus([folder / name])
-    return paper
+    return papers_of(folder / name)[0]
 
 
 def test_markdown_has_its_front_matter_sections_and_references(tmp_path):
@@ -86,7 +93,7 @@ def test_a_file_is_named_by_its_place_below_the_folder(tmp_path):
     (tmp_path / "2021").mkdir()
     (tmp_path / "2021" / "Kim et al.v2.pdf").write_bytes(page_of(text(SENTENCE)))
 
-    assert [paper.id for paper in read_corpus([tmp_path])] == ["2021/Kim_et_al.v2"]
+    assert [paper.id for paper in papers_of(tmp_path)] == ["2021/Kim_et_al.v2"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +118,7 @@ def test_a_format_that_is_named_takes_its_files_of_a_mixed_folder(tmp_path):
     for name in ("a.pdf", "b.md", "c.jsonl"):
         (tmp_path / name).write_text("# Title\n")
 
-    assert [paper.id for paper in read_corpus([tmp_path], format="markdown")] == ["b"]
+    assert [paper.id for paper in papers_of(tmp_path, format="markdown")] == ["b"]
 
 
 def test_files_of_an_archive_are_papers_too(tmp_path):
@@ -119,7 +126,7 @@ def test_files_of_an_archive_are_papers_too(tmp_path):
         archive.writestr("x/a.pdf", page_of(text(SENTENCE)))
         archive.writestr("README.md", "no paper")
 
-    assert [paper.id for paper in read_corpus([tmp_path / "papers.zip"])] == ["x/a"]
+    assert [paper.id for paper in papers_of(tmp_path / "papers.zip")] == ["x/a"]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +178,7 @@ def test_a_folder_of_pdfs_becomes_passages_of_its_sections(tmp_path):
 def test_no_chunk_of_a_pdf_holds_text_of_two_sections(tmp_path):
     (paper_set,) = generated_pdfs(1)
     (tmp_path / "a.pdf").write_bytes(paper_set.data)
-    (paper,) = read_corpus([tmp_path])
+    (paper,) = papers_of(tmp_path)
 
     chunks = [passage.text for passage in passages_of(paper, "paper") if passage.part == "body"]
 
