@@ -7,7 +7,7 @@ from generator.answers import Answer, Sentence, SentencesSoFar
 from generator.excluding import mark_excluded
 from generator.extractive import extractive_answer
 from generator.judging import judged
-from generator.model_answer import answer_from_model
+from generator.model_answer import WHOLE_ANSWER, AnswerForm, answer_from_model
 from generator.model_step import model_step
 from generator.request import Resources
 from generator.steps import Step
@@ -15,7 +15,9 @@ from retriever.confidence import THRESHOLD
 from retriever.hits import SearchResult
 
 
-async def answer_step(parent: Step, result: SearchResult, resources: Resources) -> Answer:
+async def answer_step(
+    parent: Step, result: SearchResult, resources: Resources, form: AnswerForm = WHOLE_ANSWER
+) -> Answer:
     """Have the model answer from the hits of a search; where there is none, or it fails, quote them."""
     index, model = resources.index, resources.model
     passage_ids = [hit.passage_id for hit in result.hits]
@@ -35,6 +37,7 @@ async def answer_step(parent: Step, result: SearchResult, resources: Resources) 
                 index,
                 constraints=result.constraints,
                 told=tell if parent.listener else None,
+                form=form,
             ),
             Answer.as_record,
             fallback="extractive answer",
@@ -46,6 +49,6 @@ async def answer_step(parent: Step, result: SearchResult, resources: Resources) 
             # What a judge has found supported may be about what was to be left out.
             return await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
     with parent.step("quotation", evidence=passage_ids) as quotation:
-        quoted = await asyncio.to_thread(extractive_answer, result, index, THRESHOLD)
+        quoted = await asyncio.to_thread(extractive_answer, result, index, THRESHOLD, form.most_quoted)
         quotation.output = quoted.as_record()
     return quoted

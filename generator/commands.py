@@ -36,7 +36,16 @@ from retriever.methods import method_names
     type=click.IntRange(1, 100),
     help="Papers that the answer rests on; default SHRAG_EVIDENCE, else 5.",
 )
-@click.option("--way", metavar="WAY", help="How the question is answered; default SHRAG_ASK_WAY, else shrag.")
+@click.option(
+    "--way",
+    metavar="WAY",
+    help="How the question is answered: shrag, or paper-qa-1 to -8; default SHRAG_ASK_WAY, else shrag.",
+)
+@click.option(
+    "--topic",
+    metavar="PAPER",
+    help="Answer from this paper's passages: its id or exact title (ways paper-qa-…).",
+)
 @click.option(
     "--trace", "trace_file", type=click.Path(path_type=Path), help="Save all that happened as JSON."
 )
@@ -57,6 +66,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     method: str | None,
     evidence: int | None,
     way: str | None,
+    topic: str | None,
     trace_file: Path | None,
     as_json: bool,
 ) -> None:
@@ -94,6 +104,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         constraints=constraints,
         keywords=keywords or None,
         skip=skip,
+        topic=topic,
     )
     try:
         with ExitStack() as opened:

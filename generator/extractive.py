@@ -33,15 +33,17 @@ class _Quotable:
     score: float
 
 
-def extractive_answer(result: SearchResult, index: SearchIndex, threshold: float) -> Answer:
-    """Quote at most eight sentences of the evidence, or say that it holds no answer.
+def extractive_answer(
+    result: SearchResult, index: SearchIndex, threshold: float, most: int = MOST_SENTENCES
+) -> Answer:
+    """Quote at most `most` sentences of the evidence, or say that it holds no answer.
 
     The sentences come in the order of their passages; the best of all opens, the last one closes. None holds
     what the question excludes.
     """
     language = language_of(result.question)
     score = result.evidence_score
-    chosen = _choose(result, index)
+    chosen = _choose(result, index, most)
     if not chosen or (score is not None and score < threshold):
         return no_answer(language, EXTRACTIVE)
     opening = max(chosen, key=lambda quotable: (quotable.score, [-part for part in quotable.place]))
@@ -54,7 +56,7 @@ def extractive_answer(result: SearchResult, index: SearchIndex, threshold: float
     return Answer(title, tuple(sentences), language, EXTRACTIVE, abstained=False)
 
 
-def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
+def _choose(result: SearchResult, index: SearchIndex, most: int) -> list[_Quotable]:
     best = max((hit.score for hit in result.hits), default=0.0)
     weights = result.token_weights
     ranked = [
@@ -67,7 +69,7 @@ def _choose(result: SearchResult, index: SearchIndex) -> list[_Quotable]:
     ranked.sort(key=lambda quotable: (-quotable.score, quotable.place))
     chosen: list[_Quotable] = []
     for quotable in ranked:
-        if len(chosen) == MOST_SENTENCES:
+        if len(chosen) == most:
             break
         if not any(_same(quotable, other) for other in chosen):
             chosen.append(quotable)

@@ -1,7 +1,8 @@
 """An answer written by a language model from the evidence, each sentence checked against what it cites."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, TypeAlias
 
@@ -12,6 +13,7 @@ from generator.citations import check_sentence, cited, reader
 from generator.context import FittedPrompt, RefusedPrompt, fit
 from generator.errors import ContextExceeded
 from generator.excluding import exclusion_prompt, marked
+from generator.extractive import MOST_SENTENCES
 from generator.llm import LanguageModel, Message, OnText, Reply
 from generator.model_step import FromModel
 from generator.prompts import load_prompt
@@ -22,6 +24,8 @@ from retriever.constraints import Constraints
 from retriever.index import SearchIndex
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
 class WrittenSentence(BaseModel):
@@ -34,7 +38,7 @@ class WrittenSentence(BaseModel):
 class WrittenAnswer(BaseModel):
     """What the model is asked for."""
 
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+    title: Title
     introduction: Annotated[list[WrittenSentence], Field(max_length=3)]
     body: Annotated[list[WrittenSentence], Field(max_length=10)]
     conclusion: Annotated[list[WrittenSentence], Field(max_length=3)]
@@ -58,6 +62,24 @@ def answer_schema(passages: int) -> type[WrittenAnswer]:
     return create_model("WrittenAnswer", __base__=WrittenAnswer, **lists)  # type: ignore[call-overload,no-any-return]
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """What an answer is asked to be: by which prompt, of which shape, how long where it is quoted.
+
+    `schema` makes the shape of an answer from so many passages, which has these sections; `values` are for
+    places of the prompt beside question and passages.
+    """
+
+    prompt: str
+    schema: Callable[[int], type[WrittenAnswer]]
+    sections: tuple[Section, ...]
+    most_quoted: int  # sentences, where no model writes
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+WHOLE_ANSWER = AnswerForm("answer", answer_schema, SECTIONS, MOST_SENTENCES)
+
+
 async def answer_from_model(
     question: str,
     evidence: Sequence[StoredPassage],
@@ -66,6 +88,7 @@ async def answer_from_model(
     on_text: OnText | None = None,
     constraints: Constraints | None = None,
     told: Callable[[tuple[Sentence, ...]], None] | None = None,
+    form: AnswerForm = WHOLE_ANSWER,
 ) -> FromModel[Answer]:
     """Ask for an answer; `told` is called with its first sentences, checked, whenever one more has come.
 
@@ -77,19 +100,19 @@ async def answer_from_model(
         ModelFailed: the call failed or brought no valid answer.
     """
     language = language_of(question)
-    prompt = load_prompt("answer", language)
-    schema = answer_schema(len(evidence))
+    prompt = load_prompt(form.prompt, language)
+    schema = form.schema(len(evidence))
     limit = model.limit("answer")
     asked = constraints or Constraints()
     left_out, left_out_version = exclusion_prompt(asked, language)
     check = sentence_check(evidence, index, asked)
 
     def messages_of(passages: Sequence[str]) -> list[Message]:
-        rendered = prompt.render(question=question, passages=passages)
+        rendered = prompt.render(question=question, passages=passages, **form.values)
         return [{"role": "user", "content": f"{rendered}\n\n{left_out}" if left_out else rendered}]
 
     async def closed(text: str) -> None:
-        if told and (begun := await asyncio.to_thread(_begun, text, schema)):
+        if told and (begun := await asyncio.to_thread(_begun, text, schema, form.sections)):
             await _tell(*begun, check, told)
 
     async def ask(fitted: FittedPrompt) -> Reply[WrittenAnswer]:
@@ -150,9 +173,11 @@ def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int,
             yield sentence.text, section, tuple(sentence.citations)
 
 
-def _begun(text: str, schema: type[WrittenAnswer]) -> tuple[WrittenAnswer, bool | None] | None:
+def _begun(
+    text: str, schema: type[WrittenAnswer], sections: Sequence[Section]
+) -> tuple[WrittenAnswer, bool | None] | None:
     """Read an answer up to a sentence, and whether it answers, None where it does not say so yet."""
-    so_far = sections_so_far(text)
+    so_far = sections_so_far(text, sections)
     missing = {"title": "-", "answered": True} | {section: [] for section in SECTIONS}
     try:
         written = schema.model_validate(missing | so_far)

@@ -183,13 +183,14 @@ def ask(
     way: str | None = None,
     method: str | None = None,
     evidence: int | None = None,
+    topic: str | None = None,
 ) -> AskResult:
     """Answer a question from the index of that name, or from sources; for scripts and notebooks.
 
     What is not given is as the settings have it.
     """
     settings = Settings.from_environment()
-    request = settings.request(question, filters, way=way, method=method, evidence=evidence)
+    request = settings.request(question, filters, way=way, method=method, evidence=evidence, topic=topic)
     if sources:
         settings = replace(settings, indexer=_at(home, settings))
         return run(answer_from_sources(sources, request, settings, settings.retriever.synonyms))

@@ -37,6 +37,7 @@ class AskRequest:
     constraints: Constraints | None = None  # instead of those of the question
     keywords: tuple[str, ...] | None = None  # instead of the model's, as a person typed and ordered them
     skip: tuple[str, ...] = ()  # names of queries that are not sent
+    topic: str | None = None  # the paper that the question is about, by its id or exact title
     turns: tuple[Turn, ...] = ()  # of the conversation before the question, oldest first
 
     def as_record(self) -> dict[str, Any]:
@@ -55,6 +56,7 @@ class AskRequest:
             "constraints": self.constraints.as_record() if self.constraints is not None else None,
             "keywords": None if self.keywords is None else list(self.keywords),
             "skip": list(self.skip),
+            **({"topic": self.topic} if self.topic is not None else {}),
             **({"turns": [asdict(turn) for turn in self.turns]} if self.turns else {}),
         }
 
@@ -83,6 +85,7 @@ class Settings:
         constraints: Constraints | None = None,
         keywords: tuple[str, ...] | None = None,
         skip: tuple[str, ...] = (),
+        topic: str | None = None,
         turns: tuple[Turn, ...] = (),
     ) -> AskRequest:
         """Make a request; what is not given is as the settings have it."""
@@ -96,6 +99,7 @@ class Settings:
             constraints=constraints,
             keywords=keywords,
             skip=skip,
+            topic=topic,
             turns=turns,
         )
 

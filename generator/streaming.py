@@ -2,13 +2,13 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic_core import from_json
 
-from generator.answers import SECTIONS
+from generator.answers import SECTIONS, Section
 from generator.llm import Growth, OnText
 from generator.structured import objects_in, without_thoughts
 
@@ -86,7 +86,7 @@ class ClosedSentences:
         return False
 
 
-def sections_so_far(text: str) -> dict[str, Any]:
+def sections_so_far(text: str, sections: Sequence[Section] = SECTIONS) -> dict[str, Any]:
     """Return what is certain of JSON that `ClosedSentences` made whole: `answered`, the sections in order.
 
     Of sections in another order than the answer's, those behind one that is still to come are left out.
@@ -94,7 +94,7 @@ def sections_so_far(text: str) -> dict[str, Any]:
     found, _ = objects_in(text)
     read: dict[str, Any] = found[0] if found else {}
     certain = {"answered": read["answered"]} if "answered" in read else {}
-    for section in SECTIONS:
+    for section in sections:
         if section not in read:
             break
         certain[section] = read[section]

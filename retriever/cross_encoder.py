@@ -18,6 +18,11 @@ class CrossEncoder:
         """Whether there is one."""
         return self._settings is not None and self._settings.provider != "none"
 
+    @property
+    def gives_raw_scores(self) -> bool:
+        """Whether scores are as the model gives them, not between 0 and 1."""
+        return self._settings is not None and self._settings.scores == "raw"
+
     async def scores(self, question: str, texts: list[str]) -> tuple[str, list[float]] | None:
         """Return the model's name and one score a text, higher for a better one; None without a model.
 

@@ -11,6 +11,8 @@ STAGES = {
     "keywords": "keywords_s",
     "answer": "answer_s",
     "question": "keywords_s",
+    "queries": "keywords_s",
+    "hypotheses": "keywords_s",
     "housekeeping": "keywords_s",
 }
 

@@ -17,6 +17,7 @@ from retriever.constraints import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constrain
 from retriever.filters import make_filters
 from retriever.given_keywords import LONGEST_GIVEN, MOST_GIVEN
 from retriever.methods import method_named, method_names
+from retriever.paper_page import LONGEST_ID
 from retriever.queries import Filters
 from retriever.search import MOST_CHARACTERS, SearchRequest, check_question
 from retriever.settings import RetrieverSettings
@@ -198,6 +199,11 @@ class AskCall(Asked):
         nothing_or(type="string", enum=way_names(), example="shrag"),
         Field(description="from the question to its answer"),
     ] = None
+    topic: Annotated[
+        str | None,
+        nothing_or(type="string", maxLength=LONGEST_ID, pattern=SOME_TEXT, example="SAMPLE-BAT-001"),
+        Field(description="the paper that the question is about, by its id or exact title (ways paper-qa-…)"),
+    ] = None
     evidence: Annotated[
         int | None, Field(ge=1, le=100, description="papers that the answer rests on", examples=[5])
     ] = None
@@ -219,4 +225,4 @@ class AskCall(Asked):
         )
         find_way(asked.way)
         method_named(asked.method)
-        return replace(asked, keywords=self.keywords, skip=self.skip)
+        return replace(asked, keywords=self.keywords, skip=self.skip, topic=self.topic)

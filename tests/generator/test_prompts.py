@@ -21,8 +21,11 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
     assert "version:" not in loaded.text
     places = {
         "answer": ["$passages", "$question"],
+        "brief_answer": ["$passages", "$topic", "$question"],
         "check": ["$passages", "$sentences"],
         "exclusions": ["$exclusions"],
+        "further_queries": ["$question"],
+        "hypotheses": ["$question"],
         "keywords": ["$question"],
         "question": ["$turns", "$question"],
         "repair": ["$complaint"],

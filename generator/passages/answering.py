@@ -1,0 +1,66 @@
+"""A brief answer from passages alone, and one for the time being that passages are compared with."""
+
+from functools import lru_cache
+from typing import Annotated, Any, cast
+
+from pydantic import BaseModel, Field, StringConstraints, create_model
+
+from generator.answer_step import answer_step
+from generator.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
+from generator.passages.asked import PassageQuestion
+from generator.request import WayResult
+from generator.steps import Step
+from retriever.hits import SearchResult
+
+MOST_WRITTEN, MOST_QUOTED = 3, 2  # sentences
+
+
+class BriefAnswer(BaseModel):
+    """What the model is asked for: its reasoning first, as what is written later follows from it."""
+
+    reasoning: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)] = ""
+    title: Title
+    body: Annotated[list[WrittenSentence], Field(max_length=10, json_schema_extra={"maxItems": MOST_WRITTEN})]
+    answered: bool
+
+    @property
+    def introduction(self) -> list[WrittenSentence]:
+        """Nothing: a brief answer has a body alone."""
+        return []
+
+    @property
+    def conclusion(self) -> list[WrittenSentence]:
+        """Nothing."""
+        return []
+
+
+@lru_cache
+def brief_schema(passages: int) -> type[WrittenAnswer]:
+    """Return the schema of a brief answer from so many passages."""
+    sentences = answer_schema(passages).model_fields["body"].annotation
+    fields: dict[str, Any] = {"body": (Annotated[sentences, *BriefAnswer.model_fields["body"].metadata], ...)}
+    written = create_model("BriefAnswer", __base__=BriefAnswer, **fields)
+    return cast("type[WrittenAnswer]", written)
+
+
+def brief_form(asked: PassageQuestion) -> AnswerForm:
+    """Return the form of brief answers; the paper that the question is about stands in the prompt."""
+    topic = asked.topic.title if asked.topic else ""
+    return AnswerForm("brief_answer", brief_schema, ("body",), MOST_QUOTED, {"topic": topic})
+
+
+async def answer_briefly(parent: Step, asked: PassageQuestion, result: SearchResult) -> WayResult:
+    """Answer from the passages that are left; from none the answer says that there is none."""
+    parent.tell(result)
+    return WayResult(await answer_step(parent, result, asked.resources, brief_form(asked)), result)
+
+
+async def draft_answer(parent: Step, asked: PassageQuestion, result: SearchResult) -> tuple[str, ...]:
+    """Return the sentences of a temporary answer from these passages; none where they hold none."""
+    with parent.step("draft", passages=[hit.passage_id for hit in result.hits]) as drafting:
+        drafted = await answer_step(drafting, result, asked.resources, brief_form(asked))
+        sentences = () if drafted.abstained else tuple(each.text for each in drafted.sentences)
+        drafting.output = list(sentences)
+        # A server that was too slow for it is not waited for again.
+        drafting.failure = next((call.failure for call in drafting.children if call.failure), None)
+    return sentences

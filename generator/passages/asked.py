@@ -1,0 +1,51 @@
+"""What a way over passages is asked: checked, with the paper that the question is about."""
+
+from dataclasses import dataclass
+
+from generator.request import AskRequest, Resources
+from generator.steps import Step
+from retriever.constraints import Constraints
+from retriever.errors import BadFilter
+from retriever.request import SearchRequest
+from retriever.search import check_question
+from retriever.topics import Topic, find_topic
+
+
+@dataclass(frozen=True, slots=True)
+class PassageQuestion:
+    """A question to passages, and the paper that it is about, if it names one."""
+
+    request: AskRequest
+    resources: Resources
+    topic: Topic | None
+
+    @property
+    def text(self) -> str:
+        """The question."""
+        return self.request.question
+
+    def search(self, text: str, k: int) -> SearchRequest:
+        """Return the request for k passages for a text, under the filters of the question."""
+        # Of other texts than the question no constraints are read.
+        constraints = self.request.constraints if text == self.text else Constraints()
+        return SearchRequest(text, k=k, filters=self.request.filters, constraints=constraints, collapse=False)
+
+
+async def open_question(parent: Step, request: AskRequest, resources: Resources) -> PassageQuestion:
+    """Check a question to passages; the paper that it names is looked up as a step.
+
+    Raises:
+        BadQuestion: a question that cannot be searched for.
+        BadFilter: keywords or queries to leave out, which these ways have not; a title of several papers.
+        UnknownPaper: the index holds no paper of that id or title.
+    """
+    check_question(request.question)
+    for given, what in ((request.keywords, "keywords"), (request.skip, "queries to leave out")):
+        if given:
+            raise BadFilter(f"way {request.way!r} takes no {what}; leave them out")
+    if request.topic is None:
+        return PassageQuestion(request, resources, None)
+    with parent.step("topic", topic=request.topic) as step:
+        topic = await find_topic(resources.index, request.topic, request.filters)
+        step.output = {"doc_id": topic.doc_id, "title": topic.title, "passages": topic.passages}
+    return PassageQuestion(request, resources, topic)

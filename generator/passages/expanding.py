@@ -1,0 +1,115 @@
+"""Two further queries and two hypothetical answers to retrieve by: a model's, else a substitute of each.
+
+Exactly two of each (paper-QA, section 3). A reply of more or fewer is sent back once; one that repeats the
+question or itself counts as none. The model may write in either language.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from generator.errors import ModelAnswerInvalid
+from generator.extractive import extractive_answer
+from generator.llm import LanguageModel, OnText
+from generator.model_step import FromModel, model_step
+from generator.passages.asked import PassageQuestion
+from generator.passages.retrieving import QueryText
+from generator.prompts import load_prompt
+from generator.steps import Step
+from indexer.papers import language_of
+from retriever.further_queries import further_queries_from_statistics
+from retriever.passage_search import search_passages
+
+FIRST_RETRIEVAL = 10  # passages whose best sentences stand in for hypotheses
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class TwoTexts(BaseModel):
+    """What the model is asked for."""
+
+    texts: Annotated[list[Text], Field(min_length=2, max_length=2)]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """Texts to retrieve by beside the question: how a model is asked for them, and what stands in for it.
+
+    `step` and `substitute` name the steps, `name` each text.
+    """
+
+    step: str
+    prompt: str
+    name: str
+    substitute: str
+    without_model: Callable[[PassageQuestion], Awaitable[Sequence[str]]]
+
+
+async def _quoted(asked: PassageQuestion) -> Sequence[str]:
+    """Return the best sentences of a first retrieval, at most two."""
+    index, settings = asked.resources.index, asked.resources.settings.retriever
+    search = asked.search(asked.text, FIRST_RETRIEVAL)
+    found = await search_passages(index, search, settings, topic=asked.topic)
+    quoted = await index.threads.run(extractive_answer, found, index, 0.0, 2)
+    return [sentence.text for sentence in quoted.sentences]
+
+
+async def _from_statistics(asked: PassageQuestion) -> Sequence[str]:
+    resources = asked.resources
+    return await further_queries_from_statistics(resources.index, asked.text, resources.settings.retriever)
+
+
+FURTHER_QUERIES = Expansion("queries", "further_queries", "query", "statistical-queries", _from_statistics)
+HYPOTHESES = Expansion("hypotheses", "hypotheses", "hypothesis", "quoted-hypotheses", _quoted)
+
+
+async def expand(parent: Step, asked: PassageQuestion, expansion: Expansion) -> tuple[QueryText, ...]:
+    """Return two more texts to retrieve by; of a substitute perhaps fewer, where the index holds little."""
+    model = asked.resources.model
+    texts: Sequence[str] | None = None
+    if model:
+        texts = await model_step(
+            parent,
+            expansion.step,
+            partial(texts_from_model, asked.text, model, expansion),
+            list,
+            fallback=expansion.substitute,
+            question=asked.text,
+        )
+    if texts is None:
+        with parent.step(expansion.substitute, question=asked.text) as step:
+            texts = await expansion.without_model(asked)
+            step.output = list(texts)
+    return tuple(QueryText(f"{expansion.name} {number}", text) for number, text in enumerate(texts, 1))
+
+
+async def texts_from_model(
+    question: str, model: LanguageModel, expansion: Expansion, on_text: OnText | None = None
+) -> FromModel[list[str]]:
+    """Ask for two texts that differ from the question and from each other.
+
+    Raises:
+        ModelFailed: the call failed, or brought no two such texts.
+    """
+    prompt = load_prompt(expansion.prompt, language_of(question))
+    reply = await model.complete_json(
+        [{"role": "user", "content": prompt.render(question=question)}],
+        TwoTexts,
+        name=expansion.step,
+        prompt_version=prompt.version,
+        on_text=on_text,
+    )
+    texts = reply.value.texts
+    if len({_letters(text) for text in (question, *texts)}) <= len(texts):
+        raise ModelAnswerInvalid(
+            f"{reply.model} at {model.endpoint} repeated the question or itself. Use another model.",
+            text=reply.text,
+        )
+    return FromModel(texts, reply, prompt.version)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))

@@ -1,0 +1,60 @@
+"""Passages put in the order of their relevance to the question, and those that have too little left out."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from generator.passages.asked import PassageQuestion
+from generator.passages.retrieving import hit_records
+from generator.steps import Step
+from retriever.hits import SearchResult
+from retriever.passage_search import with_hits
+from retriever.relevance import relevance
+
+MEASURES = {"cosine": "cosine", "words": "shared words"}
+
+
+async def rerank(
+    parent: Step, asked: PassageQuestion, result: SearchResult, k: int, guide: Sequence[str] = ()
+) -> SearchResult:
+    """Keep the k most relevant passages; their scores are relevances, 0 to 1.
+
+    With `guide`, the sentences of an answer, a score is the mean of the relevance to the question and to the
+    one of these sentences that the passage is most relevant to.
+    """
+    index, settings = asked.resources.index, asked.resources.settings.retriever
+    inputs = {"guide": list(guide)} if guide else {}
+    with parent.step("rerank", passages=len(result.hits), k=k, **inputs) as step:
+        found, *guided = await asyncio.gather(
+            *(relevance(index, text, result.hits, settings) for text in (asked.text, *guide))
+        )
+        scores = found.scores
+        if guided:
+            nearest = map(max, zip(*(each.scores for each in guided), strict=True))
+            scores = tuple(map(fmean, zip(scores, nearest, strict=True)))
+        scored = [replace(hit, score=round(score, 4)) for hit, score in zip(result.hits, scores, strict=True)]
+        scored.sort(key=lambda hit: (-hit.score, hit.passage_id))
+        kept = _by_measure(with_hits(result, scored[:k]), found.by)
+        step.output = {"by": found.by, "hits": hit_records(kept)}
+        step.notes += [f"not re-ranked by it, a model failed: {failure}" for failure in found.failures]
+    return kept
+
+
+def _by_measure(result: SearchResult, by: str) -> SearchResult:
+    if result.applied is None:
+        return result
+    model = "" if by in MEASURES else by
+    order = f"{result.order}; then the relevance to the question by {MEASURES.get(by, by)}"
+    applied = replace(result.applied, order=order, reranker=model)
+    return replace(result, applied=applied)
+
+
+def filter_relevant(parent: Step, result: SearchResult, *, above: float) -> SearchResult:
+    """Leave out the passages whose relevance is not above a value; perhaps none is left."""
+    with parent.step("filter", passages=len(result.hits), above=above) as step:
+        kept = with_hits(result, [hit for hit in result.hits if hit.score > above])
+        step.output = hit_records(kept)
+        if result.hits and not kept.hits:
+            step.notes.append(f"no passage has a relevance above {above:g}: there is none to answer from")
+    return kept

@@ -1,0 +1,68 @@
+"""Passages retrieved for one text or several, and the rankings of several fused."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from generator.passages.asked import PassageQuestion
+from generator.steps import Step
+from retriever.hits import SearchResult
+from retriever.passage_search import fused, search_passages
+from retriever.query_names import QUESTION
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """A text to retrieve by, under the name that its hits are known by."""
+
+    name: str
+    text: str
+
+
+def the_question(asked: PassageQuestion) -> QueryText:
+    """Return the question as a text to retrieve by."""
+    return QueryText(QUESTION, asked.text)
+
+
+async def retrieve(
+    parent: Step, asked: PassageQuestion, queries: Sequence[QueryText], k: int
+) -> list[SearchResult]:
+    """Retrieve k passages for each text, all at once; the paper that the question is about comes first."""
+    index, settings, topic = asked.resources.index, asked.resources.settings.retriever, asked.topic
+    texts = {query.name: query.text for query in queries}
+    with parent.step("retrieve", queries=texts, k=k, topic=topic and topic.doc_id) as step:
+        searches = [
+            search_passages(index, asked.search(query.text, k), settings, name=query.name, topic=topic)
+            for query in queries
+        ]
+        found = await asyncio.gather(*searches)
+        step.output = {
+            "method": found[0].method,
+            "found": {name: hit_records(result) for name, result in zip(texts, found, strict=True)},
+        }
+        others = [_of_others(result, topic.doc_id) if topic else 0 for result in found]
+        if topic and any(others):
+            step.output["of_other_papers"] = dict(zip(texts, others, strict=True))
+            step.notes.append(
+                f"paper {topic.doc_id} has {topic.passages} passages to search, of {k} wanted: others are "
+                "filled in from other papers"
+            )
+    return found
+
+
+def fuse(parent: Step, results: Sequence[SearchResult], k: int) -> SearchResult:
+    """Keep the k best passages of several retrievals by reciprocal rank fusion."""
+    with parent.step("fuse", rankings=len(results), k=k) as step:
+        result = fused(results, k)
+        step.output = hit_records(result)
+    return result
+
+
+def hit_records(result: SearchResult) -> list[dict[str, Any]]:
+    """Return hits as a step shows them: which passage, with what score."""
+    return [{"passage_id": hit.passage_id, "score": hit.score} for hit in result.hits]
+
+
+def _of_others(result: SearchResult, doc_id: str) -> int:
+    return sum(hit.doc_id != doc_id for hit in result.hits)

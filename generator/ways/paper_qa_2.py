@@ -1,0 +1,18 @@
+"""Way II of paper-QA: retrieve more, re-rank, answer (section 5)."""
+
+from generator.passages.answering import answer_briefly
+from generator.passages.asked import open_question
+from generator.passages.reranking import rerank
+from generator.passages.retrieving import retrieve, the_question
+from generator.request import AskRequest, Resources, WayResult
+from generator.steps import Step
+
+RETRIEVED = 15
+
+
+async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
+    """Answer from the most relevant of the passages that are nearest to the question."""
+    asked = await open_question(step, request, resources)
+    [found] = await retrieve(step, asked, [the_question(asked)], k=RETRIEVED)
+    best = await rerank(step, asked, found, k=request.evidence)
+    return await answer_briefly(step, asked, best)

@@ -1,0 +1,20 @@
+"""Way IV of paper-QA: two hypothetical answers, all rankings fused, re-ranked, answer (section 5)."""
+
+from generator.passages.answering import answer_briefly
+from generator.passages.asked import open_question
+from generator.passages.expanding import HYPOTHESES, expand
+from generator.passages.reranking import rerank
+from generator.passages.retrieving import fuse, retrieve, the_question
+from generator.request import AskRequest, Resources, WayResult
+from generator.steps import Step
+
+RETRIEVED, FUSED = 10, 15  # for each text, of all
+
+
+async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
+    """Answer from what the question and two hypothetical answers find."""
+    asked = await open_question(step, request, resources)
+    hypotheses = await expand(step, asked, HYPOTHESES)
+    found = await retrieve(step, asked, [the_question(asked), *hypotheses], k=RETRIEVED)
+    best = await rerank(step, asked, fuse(step, found, k=FUSED), k=request.evidence)
+    return await answer_briefly(step, asked, best)

@@ -1,0 +1,148 @@
+"""How relevant each of some passages is to a question, between 0 and 1: for orders and for thresholds.
+
+By the cross-encoder, if one is configured; else by the cosine of the vectors, where the index has them; else
+by the words that question and passage share. The latter two are logistic regressions fitted on training
+questions (`python -m eval.experiments.relevance --home DIR`): the likelihood that a passage is the relevant
+one, were relevant and other candidates equally frequent.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from indexer.errors import IndexerError
+from retriever.engines import EngineHit
+from retriever.hits import Hit
+from retriever.index import SearchIndex
+from retriever.order.closeness import best_window
+from retriever.order.reading import read_candidates
+from retriever.queries import Filters
+from retriever.request import SearchRequest
+from retriever.search import open_ranking, run_stages
+from retriever.settings import RetrieverSettings
+
+LEAST_BASE = 0.1  # added to the base before its logarithm is taken
+# The passages that the question's cosines are compared with: encoders differ in which cosines they give.
+TAIL_FROM, TAIL_TO = 100, 200  # ranks among the nearest
+
+WORD_WEIGHTS: Mapping[str, float] = {
+    "bias": -4.0,
+    "base": 2.0,
+    "coverage": 2.0,
+    "window": 3.0,
+    "neighbours": 1.0,
+}
+COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """The relevance of passages, 0 to 1, in the order given, by what it was measured, and what failed."""
+
+    scores: tuple[float, ...]
+    by: str  # the cross-encoder's name, "cosine" or "words"
+    failures: tuple[str, ...] = ()
+
+
+async def relevance(
+    index: SearchIndex, question: str, hits: Sequence[Hit], settings: RetrieverSettings
+) -> Relevance:
+    """Measure how relevant passages are to a question; what fails is left to what comes next.
+
+    Raises:
+        BadQuestion: the question cannot be searched for.
+    """
+    if not hits:
+        return Relevance((), "")
+    failures: list[str] = []
+    for measure in (_by_cross_encoder, _by_cosine):
+        try:
+            found = await measure(index, question, hits)
+        except IndexerError as error:
+            failures.append(str(error))
+            continue
+        if found:
+            return Relevance(found.scores, found.by, tuple(failures))
+    features = await word_features(index, question, hits, settings)
+    return Relevance(tuple(likelihood(WORD_WEIGHTS, row) for row in features), "words", tuple(failures))
+
+
+def likelihood(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
+    """Return the logistic regression's value, 0 to 1."""
+    total = weights["bias"] + sum(weights[name] * value for name, value in features.items())
+    return round(_sigmoid(total), 6)
+
+
+def _sigmoid(value: float) -> float:
+    return 0.5 * (1 + math.tanh(0.5 * value))
+
+
+async def _by_cross_encoder(index: SearchIndex, question: str, hits: Sequence[Hit]) -> Relevance | None:
+    if not index.cross_encoder.configured:
+        return None
+    from indexer.vectors.adding import text_to_encode
+
+    scored = await index.cross_encoder.scores(question, [text_to_encode(hit.passage) for hit in hits])
+    if scored is None:
+        return None
+    model, scores = scored
+    if index.cross_encoder.gives_raw_scores:
+        scores = [_sigmoid(score) for score in scores]
+    return Relevance(tuple(scores), model)
+
+
+async def _by_cosine(index: SearchIndex, question: str, hits: Sequence[Hit]) -> Relevance | None:
+    features = await cosine_features(index, question, hits)
+    if features is None:
+        return None
+    return Relevance(tuple(likelihood(COSINE_WEIGHTS, row) if row else 0.0 for row in features), "cosine")
+
+
+async def cosine_features(
+    index: SearchIndex, question: str, hits: Sequence[Hit]
+) -> list[dict[str, float]] | None:
+    """Return how far each cosine leads those of the tail of the nearest passages, as a share of the way to 1.
+
+    Nothing of a passage without a vector; None where the question has none.
+    """
+    vector = await index.vectors.encode(question)
+    if vector is None:
+        return None
+    nearest = await index.engine.nearest(vector, TAIL_TO, filters=Filters())
+    tail = [hit.score for hit in (nearest[TAIL_FROM:] or nearest[-1:])]
+    background = fmean(tail) if tail else 0.0
+    cosines = await index.engine.similarities(vector, [hit.passage_id for hit in hits])
+    return [
+        {"lead": (cosines[hit.passage_id] - background) / max(1 - background, 1e-6)}
+        if hit.passage_id in cosines
+        else {}
+        for hit in hits
+    ]
+
+
+async def word_features(
+    index: SearchIndex, question: str, hits: Sequence[Hit], settings: RetrieverSettings
+) -> list[dict[str, float]]:
+    """Return what each passage has in common with the question, by its words and what stands for them."""
+    context = open_ranking(index, SearchRequest(question, collapse=False, k=len(hits)), settings)
+    stages = await run_stages(context, upto="keywords")
+    analysed, chosen = stages.question, stages.keywords
+    nothing = {"base": math.log(LEAST_BASE), "coverage": 0.0, "window": 0.0, "neighbours": 0.0}
+    if analysed is None or chosen is None:
+        return [nothing] * len(hits)
+    given = [EngineHit(hit.passage_id, hit.doc_id, hit.score) for hit in hits]
+    read = await read_candidates(context, analysed, chosen, given)
+    windows = await index.threads.run(
+        lambda: [best_window(chosen.concepts, candidate) for candidate in read.candidates]
+    )
+    rows = {
+        candidate.passage_id: {
+            "base": math.log(row.base + LEAST_BASE),
+            "coverage": row.coverage,
+            "window": window,
+            "neighbours": row.neighbours,
+        }
+        for candidate, row, window in zip(read.candidates, read.features, windows, strict=True)
+    }
+    return [rows.get(hit.passage_id, nothing) for hit in hits]
