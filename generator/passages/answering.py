@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, Field, StringConstraints, create_model
+from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from generator.answer_step import answer_step
 from generator.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
@@ -13,14 +13,22 @@ from generator.steps import Step
 from retriever.hits import SearchResult
 
 MOST_WRITTEN, MOST_QUOTED = 3, 2  # sentences
+MOST_READ = 10  # of a server that does not enforce the schema
+LONGEST_REASONING = 2_000  # characters
+# What is written beyond it is cut, as it is not shown.
+Reasoning = Annotated[
+    str,
+    AfterValidator(lambda text: text[:LONGEST_REASONING]),
+    Field(json_schema_extra={"maxLength": LONGEST_REASONING}),
+]
 
 
 class BriefAnswer(BaseModel):
     """What the model is asked for: its reasoning first, as what is written later follows from it."""
 
-    reasoning: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)] = ""
+    reasoning: Reasoning = ""
     title: Title
-    body: Annotated[list[WrittenSentence], Field(max_length=10, json_schema_extra={"maxItems": MOST_WRITTEN})]
+    body: list[WrittenSentence]
     answered: bool
 
     @property
@@ -38,7 +46,8 @@ class BriefAnswer(BaseModel):
 def brief_schema(passages: int) -> type[WrittenAnswer]:
     """Return the schema of a brief answer from so many passages."""
     sentences = answer_schema(passages).model_fields["body"].annotation
-    fields: dict[str, Any] = {"body": (Annotated[sentences, *BriefAnswer.model_fields["body"].metadata], ...)}
+    bounds = Field(max_length=MOST_READ, json_schema_extra={"maxItems": MOST_WRITTEN})
+    fields: dict[str, Any] = {"body": (Annotated[sentences, bounds], ...)}
     written = create_model("BriefAnswer", __base__=BriefAnswer, **fields)
     return cast("type[WrittenAnswer]", written)
 

@@ -1,0 +1,126 @@
+"""How the ways from a question to its answer compare on the sample corpus.
+
+    python -m eval.experiments.ways --home DIR [--way NAME]… [--json]
+
+Asks the forty questions of `sample/` by every way, with the language model, encoder and cross-encoder of the
+settings, or without. Reported, of the questions that can be answered: those with a paper that answers among
+the evidence (S@5), those whose answer holds one of the strings of `sample/answers.jsonl`, those turned away;
+of the others those turned away; and for all, sentences of an answer, passages that it rests on, milliseconds.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import click
+
+from eval.experiments.answers import read_answers
+from eval.experiments.options import home_option
+from eval.experiments.rows import Row, table_of
+from eval.experiments.sample import ANSWERS, NAME, SAMPLE, read_lines
+from eval.progress import question_bar
+from eval.qrels import Qrels, read_qrels
+from generator.pipeline import AskResult, Settings, answer_question
+from generator.ways import way_names
+from indexer.errors import UnknownIndex
+from indexer.ingest import IngestRequest, Progress, build_index
+from indexer.options import json_option
+from indexer.settings import IndexerSettings
+from indexer.terminal import echo_json, echo_lines
+from retriever.index import SearchIndex, open_index
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one question."""
+
+    answerable: bool
+    found: bool  # a paper that answers stands among the evidence
+    holds: bool | None  # one of the strings looked for; None where none is known
+    abstained: bool
+    sentences: int
+    passages: int
+    milliseconds: float
+
+
+def outcome(topic: Mapping[str, Any], asked: AskResult, qrels: Qrels, strings: Sequence[str]) -> Outcome:
+    """Read off an answer what became of its question."""
+    right = {doc_id for doc_id, grade in qrels.get(topic["query_id"], {}).items() if grade >= ANSWERS}
+    text = " ".join(sentence.text for sentence in asked.answer.sentences).casefold()
+    return Outcome(
+        answerable=topic["kind"] != "unanswerable",
+        found=any(hit.doc_id in right for hit in asked.evidence),
+        holds=any(string.casefold() in text for string in strings) if strings else None,
+        abstained=asked.answer.abstained,
+        sentences=len(asked.answer.sentences),
+        passages=len(asked.evidence),
+        milliseconds=asked.result.milliseconds["total"],
+    )
+
+
+def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Compute the figures of one way."""
+    answerable = [each for each in outcomes if each.answerable]
+    others = [each for each in outcomes if not each.answerable]
+    known = [each.holds for each in outcomes if each.holds is not None]
+    return {
+        "S@5": fmean(each.found for each in answerable),
+        "holds the answer": fmean(known),
+        "turned away": sum(each.abstained for each in answerable),
+        "rightly": sum(each.abstained for each in others),
+        "sentences": fmean(each.sentences for each in outcomes),
+        "passages": fmean(each.passages for each in outcomes),
+        "ms": fmean(each.milliseconds for each in outcomes),
+    }
+
+
+def run_experiment(
+    index: SearchIndex, settings: Settings, ways: Sequence[str], progress: Progress
+) -> Iterator[Row]:
+    """Yield the row of each way."""
+    topics, qrels = read_lines(SAMPLE / "topics.jsonl"), read_qrels(SAMPLE / "qrels.txt")
+    strings = read_answers(SAMPLE / "answers.jsonl")
+    for way in ways:
+
+        async def ask_all(way: str = way) -> list[Outcome]:
+            outcomes = []
+            for place, topic in enumerate(topics):
+                progress(way, place, len(topics))
+                asked = await answer_question(index, settings.request(topic["question"], way=way), settings)
+                outcomes.append(outcome(topic, asked, qrels, strings.get(topic["query_id"], ())))
+            return outcomes
+
+        yield Row({"way": way}, figures(asyncio.run(ask_all())))
+
+
+def open_sample(settings: IndexerSettings) -> SearchIndex:
+    """Open the index of the sample, built where it is missing."""
+    try:
+        return open_index(settings, NAME)
+    except UnknownIndex:
+        build_index(IngestRequest(name=NAME, paths=[str(SAMPLE / "papers.jsonl")]), settings)
+        return open_index(settings, NAME)
+
+
+@click.command()
+@home_option
+@click.option(
+    "--way", "ways", multiple=True, type=click.Choice(way_names()), help="Only this; again for more."
+)
+@json_option
+def main(home: Path, ways: tuple[str, ...], as_json: bool) -> None:
+    """Compare the ways on the sample's questions."""
+    settings = Settings.from_environment()
+    with question_bar() as progress, open_sample(IndexerSettings(home=home)) as index:
+        rows = list(run_experiment(index, settings, ways or way_names(), progress))
+    if as_json:
+        echo_json({"rows": [row.as_record() for row in rows]})
+        return
+    echo_lines(table_of(rows))
+
+
+if __name__ == "__main__":
+    main()
