@@ -57,19 +57,20 @@ async def search_passages(
 async def _search(
     index: SearchIndex, request: SearchRequest, settings: RetrieverSettings, whole: Topic | None = None
 ) -> SearchResult:
-    notes: list[str] = []
+    """Search by vector, else by words; both keep to the constraints that the question is analysed with."""
+    context = open_search(index, replace(request, method=BY_VECTOR), settings)
+    stages = await run_stages(context, upto="question")
     if index.vectors.usable:
-        context = open_search(index, replace(request, method=BY_VECTOR), settings)
-        stages = await run_stages(context, upto="pool")
+        stages = await run_stages(context, stages, upto="pool")
         if stages.pool and stages.pool.vector is not None:
             return await _ranked_passages(context, stages)
-        notes = context.recorder.notes  # why there is no vector
     else:
-        notes = [index.vectors.disabled_reason or WITHOUT_VECTORS]
-    context = open_search(index, replace(request, method=BY_WORDS), settings)
+        context.recorder.note(index.vectors.disabled_reason or WITHOUT_VECTORS)
+    by_words = replace(request, method=BY_WORDS, filters=context.request.filters, constraints=None)
+    notes, context = context.recorder.notes, open_search(index, by_words, settings)
     for note in notes:
         context.recorder.note(note)
-    stages = await run_stages(context, upto="plan")
+    stages = await run_stages(context, Stages(question=stages.question), upto="plan")
     if whole and stages.plan and stages.plan.queries:
         stages = stages.with_plan(
             replace(stages.plan, queries=(_with_all_of(whole, stages.plan.queries[0]),))

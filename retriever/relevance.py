@@ -27,11 +27,11 @@ LEAST_BASE = 0.1  # added to the base before its logarithm is taken
 TAIL_FROM, TAIL_TO = 100, 200  # ranks among the nearest
 
 WORD_WEIGHTS: Mapping[str, float] = {
-    "bias": -4.0,
-    "base": 2.0,
-    "coverage": 2.0,
-    "window": 3.0,
-    "neighbours": 1.0,
+    "bias": 0.232,
+    "base": 4.983,
+    "coverage": 0.385,
+    "window": 0.379,
+    "neighbours": 0.361,
 }
 COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
 

@@ -12,7 +12,7 @@ from generator.request import WayResult
 from generator.steps import Step
 from retriever.hits import SearchResult
 
-MOST_WRITTEN, MOST_QUOTED = 3, 2  # sentences
+MOST_SENTENCES = 3  # written or quoted
 MOST_READ = 10  # of a server that does not enforce the schema
 LONGEST_REASONING = 2_000  # characters
 # What is written beyond it is cut, as it is not shown.
@@ -46,7 +46,7 @@ class BriefAnswer(BaseModel):
 def brief_schema(passages: int) -> type[WrittenAnswer]:
     """Return the schema of a brief answer from so many passages."""
     sentences = answer_schema(passages).model_fields["body"].annotation
-    bounds = Field(max_length=MOST_READ, json_schema_extra={"maxItems": MOST_WRITTEN})
+    bounds = Field(max_length=MOST_READ, json_schema_extra={"maxItems": MOST_SENTENCES})
     fields: dict[str, Any] = {"body": (Annotated[sentences, bounds], ...)}
     written = create_model("BriefAnswer", __base__=BriefAnswer, **fields)
     return cast("type[WrittenAnswer]", written)
@@ -55,7 +55,7 @@ def brief_schema(passages: int) -> type[WrittenAnswer]:
 def brief_form(asked: PassageQuestion) -> AnswerForm:
     """Return the form of brief answers; the paper that the question is about stands in the prompt."""
     topic = asked.topic.title if asked.topic else ""
-    return AnswerForm("brief_answer", brief_schema, ("body",), MOST_QUOTED, {"topic": topic})
+    return AnswerForm("brief_answer", brief_schema, ("body",), MOST_SENTENCES, {"topic": topic})
 
 
 async def answer_briefly(parent: Step, asked: PassageQuestion, result: SearchResult) -> WayResult:
