@@ -5,7 +5,7 @@ import { query } from "./api.js";
 export const METHOD = "shrag";
 export const NOTHING = Object.freeze({
   question: "", index: "", method: METHOD, k: 10, year: "", lang: "", journal: "",
-  exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false,
+  exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false, way: "",
 });
 
 /** Read what an address asks. */
@@ -27,6 +27,7 @@ export function fromAddress(search) {
     keywords: given.has("kw") ? given.getAll("kw").filter(Boolean) : null,
     skip: given.getAll("skip").filter(Boolean),
     ask: given.has("ask"),
+    way: given.get("way") ?? "",
   };
 }
 
@@ -46,6 +47,7 @@ export function toAddress(asked) {
     kw: asked.keywords ?? [],
     skip: asked.skip,
     ask: asked.ask && "1",
+    way: asked.way,
     hl: new URLSearchParams(location.search).get("hl"), // the language of a page that was sent to somebody
   };
   const none = asked.keywords?.length === 0 && "kw="; // no keywords at all: not the same as those of the question
@@ -66,8 +68,10 @@ export function body(asked) {
   return made;
 }
 
-/** The same for an answer, which takes as many papers as the settings say. */
+/** The same for an answer, which takes as many papers as the settings say; ways over passages have no keywords. */
 export function askBody(asked) {
   const { k, ...made } = body(asked);
-  return made;
+  if (!asked.way) return made;
+  const { keywords, skip, ...plain } = made;
+  return { ...(asked.way === METHOD ? made : plain), way: asked.way };
 }

@@ -31,7 +31,7 @@ const manifestOf = (name) => indexes.find((each) => each.name === name) ?? (inde
 function fillForm() {
   byId("question").value = asked.question;
   if (asked.index) byId("index").value = asked.index;
-  for (const name of ["method", "k", "year", "lang", "journal"]) byId(name).value = asked[name];
+  for (const name of ["method", "k", "year", "lang", "journal", "way"]) byId(name).value = asked[name];
   byId("exclude").value = asked.exclude.join(", ");
   byId("strict").checked = asked.strict_time;
   byId("literal").checked = !asked.constraints;
@@ -48,6 +48,7 @@ function fromForm() {
     k: Math.min(Math.max(Math.round(Number(byId("k").value)) || NOTHING.k, 1), 1000),
     year: byId("year").value.trim(),
     lang: byId("lang").value,
+    way: byId("way").value,
     journal: byId("journal").value.trim(),
     exclude: byId("exclude").value.split(",").map((text) => text.trim()).filter(Boolean),
     strict_time: byId("strict").checked,

@@ -193,3 +193,24 @@ def test_decomposed_hangul_asks_the_same_as_composed(api):
         post(api, "search", question=normalize(form, KOREAN)).json()["hits"] for form in ("NFC", "NFD")
     )
     assert decomposed == composed
+
+
+def test_an_answer_by_a_way_over_passages_keeps_to_its_topic(api):
+    call = {"question": ENGLISH, "way": "paper-qa-6", "topic": "SAMPLE-BAT-011"}
+    found = post(api, "ask", **call).json()
+    assert [hit["passage_id"] for hit in found["evidence"]] == ["SAMPLE-BAT-011"]
+    assert lasting(get(api, "ask", **call).json()) == lasting(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "code"),
+    [
+        ({"way": "paper-qa-1", "topic": "nowhere"}, 404, "unknown-paper"),
+        ({"way": "shrag", "topic": "SAMPLE-BAT-011"}, 422, "bad-filter"),
+        ({"way": "paper-qa-1", "skip": ["SQ1"]}, 422, "bad-filter"),
+        ({"way": "paper-qa-9"}, 422, "unknown-way"),
+    ],
+)
+def test_a_topic_or_way_that_cannot_be_used_is_one_problem(api, call, status, code):
+    response = api.post("/api/v1/ask", json={"question": ENGLISH} | call)
+    assert (response.status_code, response.json()["code"]) == (status, code)

@@ -57,6 +57,21 @@ def test_without_a_model_passages_are_quoted_and_the_page_says_so(reader, langua
 
 
 @in_both_languages
+def test_the_way_to_the_answer_is_chosen_among_the_options_and_stands_in_the_address(reader, language):
+    page = reader.open(language=language)
+    page.locator("#options-toggle").click()
+    page.locator("#way").select_option("paper-qa-6")
+    page.locator("#question").fill(ENGLISH)
+    page.locator("#ask").click()
+    answered(page)
+    assert "way=paper-qa-6" in page.url
+    expect(page.locator("[data-evidence]")).to_have_attribute("data-evidence", "SAMPLE-BAT-011")
+    page.reload()
+    expect(page.locator("#way")).to_have_value("paper-qa-6")
+    answered(page)
+
+
+@in_both_languages
 def test_a_citation_opens_its_passage_beside_and_escape_goes_back(reader, language):
     page = reader.open(address(QUESTIONS[language], ask=1), language=language)
     answered(page)
