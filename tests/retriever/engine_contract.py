@@ -345,6 +345,7 @@ def test_an_empty_filter_is_no_filter(engine):
         (Or((Range(2022, 2022), PANGOLIN)), {"TITLED", "TEXTUAL", "BARE"}),
         (And((Range(2022, None),)), {"KG-KO", "BARE"}),
         (Exact("passage_id", ("BOTH@en", "BARE", "none")), {"BOTH@en", "BARE"}),
+        (Or((Or(()), Exact("doc_id", ("BARE",)))), {"BARE"}),
         (And((Exact("doc_id", ("BOTH",)), Not(Exact("part", ("abstract2",))))), {"BOTH"}),
         (Or(()), set()),
         (Term("none", ()), set()),
