@@ -173,7 +173,7 @@ def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
     return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.hits]
 
 
-def ask(
+def ask(  # noqa: PLR0913 - what a question may be asked with
     question: str,
     name: str = "",
     *,
