@@ -5,6 +5,7 @@ tell authors, one is common; where a year is not told, an author must be common.
 several papers is matched to none.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,7 +23,7 @@ OUTCOMES = {"duplicates": DUPLICATE, "itself": ITSELF, "ambiguous": AMBIGUOUS}
 YEARS_APART = 1
 MOST_ALIKE = 50  # papers of one title that are looked at
 PAPER_BITS = 31  # of a paper's number
-SHORTEST_NAME = 2  # letters; initials tell nothing
+NAME_WORD = re.compile(r"[^\W_]{2,}")  # initials tell nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +110,12 @@ def _share_an_author(authors: str, others: str) -> bool:
 @lru_cache(maxsize=10_000)
 def _name_words(authors: str) -> frozenset[str]:
     """Return the words of names, without initials; 김 철수 also as 김철수."""
-    text = normalize("NFKC", authors).casefold()
-    words = NOT_A_LETTER.split(text)
+    text = (authors if authors.isascii() else normalize("NFKC", authors)).casefold()
+    words = NAME_WORD.findall(text)
     if not text.isascii():
-        words += [NOT_A_LETTER.sub("", name) for name in text.split(AUTHOR_SEPARATOR)]
-    return frozenset(word for word in words if len(word) >= SHORTEST_NAME)
+        wholes = (NOT_A_LETTER.sub("", name) for name in text.split(AUTHOR_SEPARATOR))
+        words += [whole for whole in wholes if len(whole) > 1]
+    return frozenset(words)
 
 
 def _repeated(citing: Numbers, cited: Numbers) -> Numbers:

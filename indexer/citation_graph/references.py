@@ -47,7 +47,9 @@ def labels(record: Mapping[str, Any]) -> list[str]:
 
 def doi_in(text: str) -> str:
     """Return the normalised DOI that a text is, "" where it is none."""
-    doi = normal_doi(text) if DOI_MARK in text else ""
+    if DOI_MARK not in text:
+        return ""
+    doi = text.strip().casefold() if text.startswith(DOI_MARK) else normal_doi(text)
     return doi if DOI.fullmatch(doi) else ""
 
 
