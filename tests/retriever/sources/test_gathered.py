@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import httpx
 import pytest
@@ -19,6 +20,8 @@ from retriever.sources.elasticsearch_settings import Settings
 from retriever.sources.gathered import gathered_index
 from retriever.sources.index import IndexSource
 from retriever.sources.merging import LimitedSource
+from tests.generator.language_model import Scripted, says
+from tests.generator.language_model import settings as settings_of_model
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
 from tests.indexer.corpora import ROOT, build, write_jsonl
 from tests.indexer.embedding_server import embedding_server
@@ -46,10 +49,13 @@ class Uncounted(IndexSource):
     features = SourceFeatures()
 
 
+THEIRS = Settings.model_validate(
+    {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "x", "fields": {"title": "t"}}
+)
+
+
 def failing(name, response):
-    values = {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "x", "fields": {"title": "t"}}
-    transport = httpx.MockTransport(lambda _: response)
-    return open_source(name, Settings.model_validate(values), transport=transport)
+    return open_source(name, THEIRS, transport=httpx.MockTransport(lambda _: response))
 
 
 def asked(settings, sources, question):
@@ -141,6 +147,36 @@ def test_an_answer_is_checked_and_traced(sample, sample_home):
     assert RIGHT[KOREAN] in [hit.doc_id for hit in answered.evidence]
     assert {sentence.check for sentence in answered.answer.sentences} == {"supported"}
     assert answered.trace.record["index"]["name"] == "ours"
+
+
+def test_a_model_s_keywords_are_what_the_source_is_asked(sample, sample_home):
+    settings = settings_of(sample_home, llm=settings_of_model())
+    written = {"korean": ["벼 재배", "메탄 배출"], "english": ["rice paddies", "methane"]}
+    script = Scripted([says(written), *[httpx.Response(400)] * 5])
+
+    async def question(index):
+        async with settings.language_model(script.transport) as model:
+            return await answer_question(index, settings.request("물과 기체?"), settings, model=model)
+
+    answered = asked(settings.indexer, [IndexSource("ours", sample)], question)
+    assert "methane" in [keyword.text for keyword in answered.result.keywords]
+    assert "SAMPLE-AGR-001" in [hit.doc_id for hit in answered.evidence]
+
+
+def test_a_source_is_sent_words_as_they_are_written_not_their_stems(sample_home):
+    sent = set()
+
+    def handler(request):
+        bodies = [json.loads(line) for line in request.content.splitlines()[1::2]]
+        texts = re.findall(r'"query": "([^"]+)"', json.dumps(bodies, ensure_ascii=False))
+        sent.update(texts)
+        hits = {"total": {"value": 10}, "hits": [{"_id": "B1", "_source": {"t": "Emissions of methane"}}]}
+        return httpx.Response(200, json={"responses": [{"hits": hits}] * len(bodies)})
+
+    theirs = open_source("theirs", THEIRS, transport=httpx.MockTransport(handler))
+    searched(sample_home, [theirs], "Do batteries reduce methane emissions, 배터리를 재활용하면?")
+    assert {"batteries", "methane", "emissions", "배터리"} <= sent
+    assert not {"batteri", "emiss", "methan"} & sent
 
 
 def test_passages_are_encoded_once_and_remembered(sample, sample_home, tmp_path, monkeypatch):
