@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 # Where a gutter may be, as a share of the width of what it parts.
 MIDDLE = (0.3, 0.7)
 GUTTER_CHOICES = 41
+ROW = 4.0  # points
 FEWEST = 3  # lines of a column beside which others go across
 MOST_SPLITS = 2  # in each other: three or four columns
 # Fragments of one line nearer to each other than this, in heights of the line, stand without a space.
@@ -75,12 +76,14 @@ def _gutter(fragments: Sequence[Line]) -> float | None:
         return None
     left, right = min(line.left for line in fragments), max(line.right for line in fragments)
     first, last = (left + share * (right - left) for share in MIDDLE)
+    # Rows are counted: a line with wide gaps is many fragments.
+    rows = [(round(line.middle / ROW), line) for line in fragments]
     best, best_places = 0.0, list[float]()
     for step in range(GUTTER_CHOICES):
         place = first + step * (last - first) / (GUTTER_CHOICES - 1)
-        before = sum(line.right <= place for line in fragments)
-        behind = sum(line.left >= place for line in fragments)
-        across = len(fragments) - before - behind
+        before = len({row for row, line in rows if line.right <= place})
+        behind = len({row for row, line in rows if line.left >= place})
+        across = len({row for row, line in rows if line.left < place < line.right})
         if min(before, behind) < FEWEST and (across or max(before, behind) < 2 * FEWEST):
             continue  # lines with wide gaps
         score = min(before, behind) - across / 2
