@@ -16,7 +16,7 @@ def check_pdf_library() -> None:
     """Raise `LibraryMissing` where the library that reads PDFs is not installed."""
     if find_spec("pypdfium2") is None:
         raise LibraryMissing(
-            "to read PDFs needs the library pypdfium2",
+            "PDFs are read with the library pypdfium2, which is not installed",
             remedy="install it with `make install-pdf` (pip: the extra `pdf`)",
         )
 

@@ -1,18 +1,22 @@
 """Text, Markdown and PDF: a file is a paper."""
 
 import zipfile
+from contextlib import closing
 from typing import cast
 
 import pytest
 
 from benchmarks.generated_pdfs import HEADINGS, generated_pdfs
 from indexer.chunking import passages_of
+from indexer.citation_graph.graph import CitationGraph
 from indexer.errors import LibraryMissing, UnknownFormat
 from indexer.ingest import build_index
 from indexer.papers import Paper
 from indexer.readers import DeadLetter, read_corpus
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
+from indexer.store.build_folder import CITATIONS
+from indexer.store.engines import open_store
 from tests.indexer.full_text.pdf_files import SENTENCE, page_of, text
 
 MARKDOWN = """---
@@ -187,3 +191,23 @@ def test_no_chunk_of_a_pdf_holds_text_of_two_sections(tmp_path):
     assert all(sum(heading in chunk for heading in headings) <= 1 for chunk in chunks)
     assert all(any(chunk.startswith(heading) for chunk in chunks) for heading in headings)
     assert not any("Annals of Generated Papers" in chunk for chunk in chunks)
+
+
+def test_a_paper_of_the_folder_is_found_among_the_references_of_another(tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    listed = b"[1] Kim, J. Water in the paddies of Jeolla. Rice Letters, 3, 2018. doi:10.5555/paddies.1."
+    (folder / "new.pdf").write_bytes(page_of(text(b"Introduction", SENTENCE, b"References", listed)))
+    (folder / "old.pdf").write_bytes(
+        page_of(
+            text(b"https://doi.org/10.5555/PADDIES.1", b"Abstract", SENTENCE, b"1. Introduction", SENTENCE)
+        )
+    )
+    settings = IndexerSettings(home=tmp_path / "home", workers=1)
+
+    manifest = build_index(IngestRequest("p", [str(folder)]), settings).manifest
+
+    with open_store(settings, "p") as store:
+        graph = CitationGraph.open(store.companion_path(manifest, CITATIONS))
+    with closing(graph):
+        assert graph.references(["new"]) == {"new": ["old"]}
