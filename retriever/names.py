@@ -15,6 +15,18 @@ SENTENCE_ENDS = re.compile(r"(?:\w{3,}|[가-힣])\.\s")
 TITLES = frozenset("capt col gen gov hon lieut maj mrs prof rev sen sgt univ".split())
 CONTROL_SEQUENCE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # of a terminal: its last letter is no word's
 
+LONGEST_TITLE, LONGEST_READ = 1_000, 5_000  # characters of a passage that are read for names
+
+
+def text_with_names(title: str, text: str) -> str:
+    """Return what is read of a passage for names: its title as a sentence, and the beginning of its text."""
+    return f"{_beginning(title, LONGEST_TITLE)}. {_beginning(text, LONGEST_READ)}"
+
+
+def _beginning(text: str, most: int) -> str:
+    """Return the first characters of a text, up to a whole word."""
+    return text if len(text) <= most else text[:most].rpartition(" ")[0]
+
 
 def names_in(text: str, tagged: Sequence[TaggedToken]) -> dict[tuple[str, ...], str]:
     """Return the names in `text`: the tokens of each in their order, and how it is written first.

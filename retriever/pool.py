@@ -73,8 +73,15 @@ async def find_candidates(context: SearchContext, plan: QueryPlan) -> CandidateP
 
 async def find_more(context: SearchContext, pool: CandidatePool, query: NamedQuery) -> CandidatePool:
     """Send one query more, and return the pool with its hits."""
-    found = await _search(context, QueryPlan((query,), read=1))
-    return pool.with_query(query.name, describe(query.query), found[query.name])
+    return await find_all(context, pool, QueryPlan((query,), read=1))
+
+
+async def find_all(context: SearchContext, pool: CandidatePool, plan: QueryPlan) -> CandidatePool:
+    """Send further queries in one call, and return the pool with their hits."""
+    found = await _search(context, plan)
+    for named in plan.queries:
+        pool = pool.with_query(named.name, describe(named.query), found[named.name])
+    return pool
 
 
 async def _search(context: SearchContext, plan: QueryPlan) -> dict[str, tuple[EngineHit, ...]]:

@@ -10,10 +10,10 @@ from retriever.engines import EngineHit
 from retriever.keyword_choice import KeywordChoice, choose_keywords
 from retriever.methods import Method
 from retriever.methods.dense import nearest_first
-from retriever.names import names_in
+from retriever.names import names_in, text_with_names
 from retriever.order.reading import ReadCandidates, read_candidates, with_frequencies, with_more
 from retriever.order.scored import Scored, best_first, with_mean_of_title, with_other_language
-from retriever.order.second_hop import LONGEST_TITLE, Hop, find_bridges, leading_on, with_gains
+from retriever.order.second_hop import Hop, find_bridges, leading_on, with_gains
 from retriever.order.weights import (
     LEXICAL_WEIGHTS,
     PASSAGE_WEIGHTS,
@@ -29,7 +29,6 @@ from retriever.ranking import Ranking, collapsed
 
 TITLE_WEIGHT = 0.6  # the weights of order/weights.py were found with it
 POOL = 100  # candidates that the whole question brings
-LONGEST_READ = 5_000  # characters of a passage that are read for names
 NEAREST_POOL = 100  # candidates that the question's vector brings
 
 
@@ -142,10 +141,7 @@ async def _next_hop(
     if not leading or "second-hop" in context.options.without or BRIDGES in context.request.skip:
         return None, read
     stored = await context.passages.of_hits([source.candidate.hit for source, _ in leading])
-    texts = [
-        f"{_beginning(passage.title, LONGEST_TITLE)}. {_beginning(passage.text, LONGEST_READ)}"
-        for passage in stored.values()
-    ]
+    texts = [text_with_names(passage.title, passage.text) for passage in stored.values()]
     with context.recorder.timed("order"):
         analyzer = context.index.analyzer
         named = await context.index.threads.run(
@@ -155,11 +151,6 @@ async def _next_hop(
     read = await with_frequencies(context, read, tokens)
     run = context.index.threads.run
     return await run(find_bridges, question, scored, leading, named, read.statistics), read
-
-
-def _beginning(text: str, most: int) -> str:
-    """Return the first characters of a text, up to a whole word."""
-    return text if len(text) <= most else text[:most].rpartition(" ")[0]
 
 
 async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:

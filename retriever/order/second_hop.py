@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from retriever.names import LONGEST_TITLE
 from retriever.order.candidates import Candidate, Scale
 from retriever.order.concepts import Concept
 from retriever.order.scored import Scored
@@ -31,7 +32,6 @@ NAME_WEIGHT = 0.5  # of a bridge's tokens beside a word that was left uncovered
 BRIDGE_GAIN, LINK_GAIN = 0.1, 0.4
 LEAST_SHARE, UNCOVERED_SHARE = 0.25, 2.0
 WORDS_APART = 3  # positions from a word of a title to the next, where a passage names it
-LONGEST_TITLE = 1_000  # characters; no name is longer
 DISTINCTION = re.compile(r"\s*\([^)]*\)\s*$")
 
 

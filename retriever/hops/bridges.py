@@ -1,0 +1,102 @@
+"""What a passage leads on to: names, terms and rare nouns that the question does not hold."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from indexer.schema import StoredPassage
+from retriever.index import SearchIndex
+from retriever.names import names_in, text_with_names
+from retriever.queries import Or, Term, or_query
+from retriever.question import AnalysedQuestion
+from retriever.question_words import role_of
+from retriever.term_statistics import TermStatistics
+
+MOST_BRIDGES = 10  # of a passage, the rarest
+BRIDGE_WEIGHT = 0.5  # of a bridge's tokens beside a word that the passage leaves open
+RARE_SHARE = 0.01  # of the passages may hold a noun that stands for itself
+NOUNS = frozenset({"NNG", "SL", ""})  # English tokens have no tag
+
+
+@dataclass(frozen=True, slots=True)
+class Entities:
+    """What could lead on from a passage, each by its tokens and as it is written first."""
+
+    passage_id: str
+    held: frozenset[str]  # all tokens of the passage
+    names: Mapping[tuple[str, ...], str]
+    terms: Mapping[tuple[str, ...], str]  # of the glossary
+    nouns: Mapping[tuple[str, ...], str]
+
+    def tokens(self) -> set[str]:
+        """Return the tokens whose rarity decides."""
+        return {token for found in (self.names, self.terms, self.nouns) for key in found for token in key}
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Where a passage leads: its bridges, as they are written, and the words of the question left open."""
+
+    passage_id: str
+    bridges: Mapping[tuple[str, ...], str]
+    uncovered: tuple[str, ...]
+
+    def query(self, title_weight: float) -> Or:
+        """Make the OR that follows it."""
+        weights = {token: BRIDGE_WEIGHT for tokens in self.bridges for token in tokens}
+        weights |= dict.fromkeys(self.uncovered, 1.0)
+        terms = [Term(token, (token,), weight=weight) for token, weight in weights.items()]
+        return or_query(terms, title_weight=title_weight)
+
+
+def read_entities(index: SearchIndex, passage: StoredPassage, question: AnalysedQuestion) -> Entities:
+    """Read a passage for what the question does not hold; analyses its text, so off the event loop."""
+    text = text_with_names(passage.title, passage.text)
+    tagged = index.analyzer.tagged_tokens(text)
+    asked = {token[0] for token in question.tokens}
+    tokens = [token for token, _ in tagged]
+    matches = index.glossary.translations([token[0] for token in tokens])
+    terms = {
+        tuple(token[0] for token in tokens[match.start : match.end]): text[
+            tokens[match.start][2] : tokens[match.end - 1][3]
+        ]
+        for match in matches
+    }
+    nouns: dict[tuple[str, ...], str] = {
+        (token[0],): text[token[2] : token[3]]
+        for token, tag in reversed(tagged)
+        if tag in NOUNS and role_of(token[0], tag) == "noun"
+    }
+    return Entities(
+        passage.passage_id,
+        frozenset(token[0] for token in tokens),
+        *(_new(found, asked) for found in (names_in(text, tagged), terms, nouns)),
+    )
+
+
+def _new(found: Mapping[tuple[str, ...], str], asked: set[str]) -> dict[tuple[str, ...], str]:
+    return {tokens: text for tokens, text in found.items() if not asked.issuperset(tokens)}
+
+
+def lead_from(entities: Entities, question: AnalysedQuestion, statistics: TermStatistics) -> Lead | None:
+    """Choose the rarest names and glossary terms, where there are none rare nouns; None without any."""
+    most = RARE_SHARE * statistics.passages
+    rare = {
+        tokens: text
+        for tokens, text in entities.nouns.items()
+        if 1 < statistics.frequencies.get(tokens[0], 0) <= max(most, 2)
+    }
+    found = {**entities.terms, **entities.names} or rare
+    chosen = {tokens: found[tokens] for tokens in _rarest(found, statistics)[:MOST_BRIDGES]}
+    if not chosen:
+        return None
+    uncovered = tuple(
+        token
+        for token, role in question.roles.items()
+        if role in {"noun", "other"} and token not in entities.held
+    )
+    return Lead(entities.passage_id, chosen, uncovered)
+
+
+def _rarest(found: Iterable[tuple[str, ...]], statistics: TermStatistics) -> list[tuple[str, ...]]:
+    """Order bridges by the summed idf of their tokens, rarest first."""
+    return sorted(found, key=lambda tokens: (-sum(map(statistics.idf, dict.fromkeys(tokens))), tokens))

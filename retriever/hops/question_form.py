@@ -1,0 +1,124 @@
+"""Does a question need several steps? Told by its form alone, before anything is searched.
+
+A question of several steps names a thing by a clause about another ("the studio that made the film in
+which …", "그 영화를 감독한 사람이 태어난 …"), or compares two. The score is a logistic regression over counts
+of such signs (`python -m eval.experiments.hops --fit`), which are the same for English and Korean.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from indexer.analysis import Analyzer
+from indexer.analysis.tokens import TaggedWord
+from indexer.papers import HANGUL
+from retriever.names import names_in
+
+# Found on HotpotQA's hundred questions and the training questions of tydi's English; the threshold is the
+# likelihood that 3 % of the latter reach.
+WEIGHTS: Mapping[str, float] = {
+    "bias": -6.82,
+    "clauses": 3.04,
+    "links": 0.71,
+    "comparison": 4.26,
+    "names": 1.3,
+}
+THRESHOLD = 0.1
+
+MOST_CHARACTERS = 2_000  # that are read: a longer text is a passage, and no question of steps
+MOST_COUNTED = 3  # of each sign
+
+# English tells a clause by its relative pronoun, or by a participle and its preposition.
+RELATIVE = re.compile(r"\b(?:who|whom|whose|which|that|where|when|what)(?:'s|m)?\b", re.IGNORECASE)
+PARTICIPLE = re.compile(
+    r"\b(?!(?:did|used|called|located|need|speed|breed)\b)"
+    r"(?:\w{2,}ed|built|born|held|known|made|sung|shot|set|won|written)\s+(?:by|in|from|for|on|at|of|as|with)\b",
+    re.IGNORECASE,
+)
+LINK = re.compile(r"\bof\b|['’]s\b", re.IGNORECASE)
+# Where the word that asks does not stand at the beginning, a statement leads to it.
+ASKS_FIRST = re.compile(
+    r"\W*(?:(?:\w+\s+)?(?:who|whom|whose|which|what|where|when|why|how)"
+    r"|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must)\b",
+    re.IGNORECASE,
+)
+COMPARISON = re.compile(
+    r"\bboth\b|\bin common\b|\bcompared? (?:to|with)\b|\b(?:versus|vs)\b|\bthe same\b|^\W*between\b"
+    r"|,[^,]+\bor\b"
+    r"|\b(?:\w+er|more|less|first|oldest|youngest)\b.+\bor\b"
+    r"|둘\s*다|모두|(?:중|가운데)(?:에서)?\s+(?:어느|누가|무엇이|어떤|더|먼저)|보다\s+(?:더|먼저)|공통",
+    re.IGNORECASE,
+)
+# Sejong's tags. A clause that tells of the thing which is asked for is none: 한글을 만든 왕은 누구인가.
+ADNOMINAL, GENITIVE = "ETM", "JKG"
+NOUNS = frozenset({"NNG", "NNP", "NNB", "NNBC", "NR", "SL", "SN", "XSN", "XPN"})
+CASES = frozenset({"JKG", "JKS", "JKO", "JKB", "JC", "SSO"})
+# Heads of clauses that name nothing: the way in which, the effect that.
+LIGHT_HEADS = frozenset("것 때 수 영향 방법 방식 효과 경우 연구 정도 이유 데 일 중 과정 문제 점 동안".split())
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionForm:
+    """The signs of several steps in a question: how often each stands there, at most three times."""
+
+    clauses: float  # that tell of which thing
+    links: float  # of one thing with another
+    comparison: float  # 1 where two things are compared
+    names: float
+
+    @property
+    def likelihood(self) -> float:
+        """The likelihood that several steps are needed, 0 to 1."""
+        total = WEIGHTS["bias"] + sum(WEIGHTS[name] * value for name, value in self.values().items())
+        return 1 / (1 + math.exp(-total))
+
+    @property
+    def has_several_steps(self) -> bool:
+        """Whether the question is one of several steps."""
+        return self.likelihood >= THRESHOLD
+
+    def values(self) -> dict[str, float]:
+        """Return the signs by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def question_form(question: str, analyzer: Analyzer) -> QuestionForm:
+    """Count the signs of several steps."""
+    text = question[:MOST_CHARACTERS]
+    tagged = analyzer.tagged_tokens(text)
+    names = names_in(text, tagged)
+    korean = HANGUL.search(text) is not None
+    words = analyzer.tagged_words(text) if korean else []
+    clauses = _korean_clauses(words, text) if korean else _english_clauses(text)
+    links = sum(tag == GENITIVE for tag, *_ in words) if korean else len(LINK.findall(text))
+    return QuestionForm(
+        clauses=float(min(clauses, MOST_COUNTED)),
+        links=float(min(links, MOST_COUNTED)),
+        comparison=float(COMPARISON.search(text) is not None),
+        names=float(min(len(names), MOST_COUNTED)),
+    )
+
+
+def _english_clauses(text: str) -> int:
+    """Count relative clauses and participles; the word that asks, where it stands first, is none."""
+    relative = len(RELATIVE.findall(text)) - (ASKS_FIRST.match(text) is not None)
+    return max(0, relative) + len(PARTICIPLE.findall(text))
+
+
+def _korean_clauses(words: Sequence[TaggedWord], text: str) -> int:
+    """Count clauses before a noun that leads on: 한글을 만든 왕의 아버지, 왕이 세운 나라의 수도."""
+    return sum(
+        tag.endswith(ADNOMINAL) and _leads_on(words[place + 1 :], text)
+        for place, (tag, *_) in enumerate(words)
+    )
+
+
+def _leads_on(after: Sequence[TaggedWord], text: str) -> bool:
+    """Tell whether the words behind a clause are a noun with a case that is not the topic's."""
+    head = ""
+    for tag, start, end in after:
+        if tag not in NOUNS:
+            return bool(head) and tag in CASES and head not in LIGHT_HEADS
+        head = text[start:end]
+    return False

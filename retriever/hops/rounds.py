@@ -1,0 +1,108 @@
+"""Two rounds of searches: the second follows what the best passages of the first lead on to.
+
+    stages = await run_stages(context)
+    result = await present(context, await with_second_round(context, stages))
+
+The second round is one call to the engine, with a query for each passage that leads on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from retriever.context import SearchContext
+from retriever.engines import EngineHit
+from retriever.hops.bridges import Lead, lead_from, read_entities
+from retriever.penalties import penalise
+from retriever.plan import NamedQuery, QueryPlan
+from retriever.pool import find_all
+from retriever.question import AnalysedQuestion
+from retriever.ranking import Ranking
+from retriever.search import Stages
+from retriever.term_statistics import term_statistics
+
+SOURCES = 3  # passages of the first round that may lead on
+SECOND_SHARE = 0.55  # what a place in the second round counts beside the same of the first; ties none of the first ten
+TITLE_WEIGHT = 0.6  # where the method has none
+FOUND = 20  # hits that a query of the second round brings
+ROUND = "second round"
+
+
+async def with_second_round(context: SearchContext, stages: Stages) -> Stages:
+    """Return the stages of a search with a second round's hits among those of their ranking.
+
+    Nothing is added to an expression, to a text without words, or where the passages lead nowhere.
+    """
+    question, ranking = stages.question, stages.ranking
+    pool = ranking.pool if ranking and ranking.pool else stages.pool
+    if question is None or ranking is None or pool is None or not question.tokens:
+        return stages  # an expression has no tokens
+    leads = await find_leads(context, question, [hit for hit, _ in ranking.hits[:SOURCES]])
+    if not leads:
+        return stages
+    for lead in leads:
+        context.recorder.note(f"also searched for {', '.join(lead.bridges.values())}, from {lead.passage_id}")
+    weight = TITLE_WEIGHT if context.options.title_weight is None else context.options.title_weight
+    queries = tuple(
+        NamedQuery(f"{ROUND} {number}", lead.query(weight), FOUND) for number, lead in enumerate(leads, 1)
+    )
+    pool = await find_all(context, pool, QueryPlan(queries))
+    found = [
+        [hit for hit in await _allowed(context, question, pool.found[named.name]) if not _is(hit, lead)]
+        for named, lead in zip(queries, leads, strict=True)
+    ]
+    hits = interleaved([hit for hit, _ in ranking.hits], in_turn(found), collapse=context.request.collapse)
+    return replace(stages, ranking=replace(ranking, hits=hits, pool=pool))
+
+
+async def find_leads(
+    context: SearchContext, question: AnalysedQuestion, sources: Sequence[EngineHit]
+) -> list[Lead]:
+    """Return where the passages of the sources lead, those that lead anywhere."""
+    stored = await context.passages.of_hits(sources)
+    with context.recorder.timed("order"):
+        entities = await context.index.threads.run(
+            lambda: [read_entities(context.index, passage, question) for passage in stored.values()]
+        )
+    tokens = {token for each in entities for token in each.tokens()}
+    statistics = await term_statistics(context.index.engine, tokens)
+    return [lead for each in entities if (lead := lead_from(each, question, statistics))]
+
+
+async def _allowed(
+    context: SearchContext, question: AnalysedQuestion, hits: Sequence[EngineHit]
+) -> list[EngineHit]:
+    """Order hits by what the question's constraints leave of their scores."""
+    ranking = await penalise(context, question, Ranking(tuple((hit, hit.score) for hit in hits)))
+    return [hit for hit, _ in ranking.hits]
+
+
+def _is(hit: EngineHit, lead: Lead) -> bool:
+    return hit.passage_id == lead.passage_id
+
+
+def in_turn(found: Sequence[Sequence[EngineHit]]) -> list[EngineHit]:
+    """Take hits of several lists in turn, each once, as far as the longest goes."""
+    longest = max(map(len, found), default=0)
+    taken: dict[str, EngineHit] = {}
+    for place in range(longest):
+        for hits in found:
+            if place < len(hits):
+                taken.setdefault(hits[place].passage_id, hits[place])
+    return list(taken.values())
+
+
+def interleaved(
+    first: Sequence[EngineHit], second: Sequence[EngineHit], *, collapse: bool
+) -> tuple[tuple[EngineHit, float], ...]:
+    """Interleave two rounds: a hit scores 1 / rank in the first or .55 / rank in the second, the better.
+
+    So the best of the second stands behind the first of the first. With `collapse` a paper stands once, by
+    the passage that the first round found.
+    """
+    hits: dict[str, tuple[EngineHit, float]] = {}
+    for share, found in ((1.0, first), (SECOND_SHARE, second)):
+        for rank, hit in enumerate(found, 1):
+            key = hit.doc_id if collapse else hit.passage_id
+            known, score = hits.get(key, (hit, 0.0))
+            hits[key] = known, max(score, share / rank)
+    return tuple(sorted(hits.values(), key=lambda pair: (-pair[1], pair[0].passage_id)))
