@@ -119,17 +119,21 @@ class _Known:
             return self
         return replace(self, sentences=self.sentences + sent.sentences[len(self.sentences) :])
 
+    def with_keywords(self, search: SearchResult) -> Self:
+        """Return what is known with the keywords of a search, whose source it tells where they are others."""
+        if self.keywords == search.keywords:
+            return self
+        applied = search.applied.keyword_source if search.applied else None
+        source: KeywordSource | None = None
+        if applied:
+            source = "given" if applied == "given" else "statistics"
+        return replace(self, keywords=search.keywords, source=source)
+
     def at_the_end(self, asked: AskResult) -> Self:
         """Return what is known with the whole answer, whatever its way has told of it."""
         result = asked.result
-        source = self.source
-        if self.keywords != result.keywords:
-            applied = result.applied.keyword_source if result.applied else None
-            source = "given" if applied == "given" else "statistics" if applied else None
         return replace(
-            self,
-            keywords=result.keywords,
-            source=source,
+            self.with_keywords(result),
             search=result,
             notes=(),
             sentences=asked.answer.sentences,
@@ -180,6 +184,7 @@ def _with_made(known: _Known, step: Step, made: object) -> _Known:
         source: KeywordSource = "given" if typed else "model" if made.keywords.given else "statistics"
         return replace(known, keywords=made.keywords.keywords, source=source)
     if isinstance(made, SearchResult):
+        known = known.with_keywords(made)
         return replace(known, search=made, notes=tuple(note for part in step.walk() for note in part.notes))
     if isinstance(made, SentencesSoFar):
         return replace(known, sentences=made.sentences)

@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -47,6 +48,12 @@ from retriever.methods import method_names
     help="Answer from this paper's passages: its id or exact title (ways paper-qa-…).",
 )
 @click.option(
+    "--hops",
+    type=click.Choice(["auto", "always", "never"]),
+    help="Answer in several steps: auto = where the question's form asks for it; default SHRAG_ASK_HOPS, "
+    "else never.",
+)
+@click.option(
     "--trace", "trace_file", type=click.Path(path_type=Path), help="Save all that happened as JSON."
 )
 @json_option
@@ -67,6 +74,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     evidence: int | None,
     way: str | None,
     topic: str | None,
+    hops: Literal["auto", "always", "never"] | None,
     trace_file: Path | None,
     as_json: bool,
 ) -> None:
@@ -105,6 +113,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         keywords=keywords or None,
         skip=skip,
         topic=topic,
+        hops=hops,
     )
     try:
         with ExitStack() as opened:

@@ -67,7 +67,8 @@ class AnswerForm:
     """What an answer is asked to be: by which prompt, of which shape, how long where it is quoted.
 
     `schema` makes the shape of an answer from so many passages, which has these sections; `values` are for
-    places of the prompt beside question and passages.
+    places of the prompt beside question and passages. `findings` are what earlier steps found out: the model
+    is shown them, and may not cite them.
     """
 
     prompt: str
@@ -75,6 +76,7 @@ class AnswerForm:
     sections: tuple[Section, ...]
     most_quoted: int  # sentences, where no model writes
     values: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[str, ...] = ()
 
 
 WHOLE_ANSWER = AnswerForm("answer", answer_schema, SECTIONS, MOST_SENTENCES)
@@ -105,11 +107,12 @@ async def answer_from_model(
     limit = model.limit("answer")
     asked = constraints or Constraints()
     left_out, left_out_version = exclusion_prompt(asked, language)
+    found = load_prompt("findings", language).render(findings=form.findings) if form.findings else ""
     check = sentence_check(evidence, index, asked)
 
     def messages_of(passages: Sequence[str]) -> list[Message]:
         rendered = prompt.render(question=question, passages=passages, **form.values)
-        return [{"role": "user", "content": f"{rendered}\n\n{left_out}" if left_out else rendered}]
+        return [{"role": "user", "content": "\n\n".join(filter(None, (rendered, found, left_out)))}]
 
     async def closed(text: str) -> None:
         if told and (begun := await asyncio.to_thread(_begun, text, schema, form.sections)):

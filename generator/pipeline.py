@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 
 from generator.answers import Answer
 from generator.conversation import question_step
+from generator.hops.answering import answer_in_hops
 from generator.llm import LanguageModel
 from generator.request import AskRequest, Resources, Settings
+from generator.settings import HopsMode
 from generator.steps import Listener, Step
 from generator.trace import TRACE_VERSION, Trace
 from generator.ways import find_way
@@ -110,7 +112,11 @@ async def _answer(
             model = await opened.enter_async_context(settings.language_model())
         with request_id(), step.running():
             request = await question_step(step, request, model)
-            found = await way(request, Resources(index, settings, model), step)
+            resources = Resources(index, settings, model)
+            if request.hops == "never":
+                found = await way(request, resources, step)
+            else:
+                found = await answer_in_hops(way, request, resources, step)
     notes = [note for part in step.walk() for note in part.notes]
     result = replace(
         found.search,
@@ -184,13 +190,16 @@ def ask(  # noqa: PLR0913 - what a question may be asked with
     method: str | None = None,
     evidence: int | None = None,
     topic: str | None = None,
+    hops: HopsMode | None = None,
 ) -> AskResult:
     """Answer a question from the index of that name, or from sources; for scripts and notebooks.
 
     What is not given is as the settings have it.
     """
     settings = Settings.from_environment()
-    request = settings.request(question, filters, way=way, method=method, evidence=evidence, topic=topic)
+    request = settings.request(
+        question, filters, way=way, method=method, evidence=evidence, topic=topic, hops=hops
+    )
     if sources:
         settings = replace(settings, indexer=_at(home, settings))
         return run(answer_from_sources(sources, request, settings, settings.retriever.synonyms))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from generator.answers import Answer
 from generator.llm import LanguageModel
-from generator.settings import EVIDENCE, GeneratorSettings
+from generator.settings import EVIDENCE, GeneratorSettings, HopsMode
 from indexer.settings import IndexerSettings
 from retriever.constraints import Constraints
 from retriever.hits import SearchResult
@@ -38,6 +38,7 @@ class AskRequest:
     keywords: tuple[str, ...] | None = None  # instead of the model's, as a person typed and ordered them
     skip: tuple[str, ...] = ()  # names of queries that are not sent
     topic: str | None = None  # the paper that the question is about, by its id or exact title
+    hops: HopsMode = "never"  # whether it is answered in several steps
     turns: tuple[Turn, ...] = ()  # of the conversation before the question, oldest first
 
     def as_record(self) -> dict[str, Any]:
@@ -57,6 +58,7 @@ class AskRequest:
             "keywords": None if self.keywords is None else list(self.keywords),
             "skip": list(self.skip),
             **({"topic": self.topic} if self.topic is not None else {}),
+            **({"hops": self.hops} if self.hops != "never" else {}),
             **({"turns": [asdict(turn) for turn in self.turns]} if self.turns else {}),
         }
 
@@ -86,6 +88,7 @@ class Settings:
         keywords: tuple[str, ...] | None = None,
         skip: tuple[str, ...] = (),
         topic: str | None = None,
+        hops: HopsMode | None = None,
         turns: tuple[Turn, ...] = (),
     ) -> AskRequest:
         """Make a request; what is not given is as the settings have it."""
@@ -100,6 +103,7 @@ class Settings:
             keywords=keywords,
             skip=skip,
             topic=topic,
+            hops=hops or generator.ask_hops,
             turns=turns,
         )
 

@@ -31,6 +31,7 @@ EVIDENCE = 5  # papers that an answer rests on (SHRAG, section 3.5)
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
 
 CacheMode: TypeAlias = Literal["off", "use", "record", "replay"]
+HopsMode: TypeAlias = Literal["auto", "always", "never"]
 Dialect: TypeAlias = Literal["vllm", "openai"]
 OWN_FIELDS = frozenset(
     "model messages response_format stream stream_options temperature max_tokens seed n".split()
@@ -181,3 +182,7 @@ class GeneratorSettings(LayeredSettings):
     evidence: int = Field(default=EVIDENCE, ge=1, le=100, description="papers that an answer rests on")
     ask_method: str = Field(default="shrag", description="how `ask` searches, as `search --method`")
     ask_way: str = Field(default="shrag", description="how `ask` answers: a module of generator/ways/")
+    ask_hops: HopsMode = Field(
+        default="never",
+        description="whether a question is answered in steps: auto = where its form says so",
+    )

@@ -13,6 +13,7 @@ STAGES = {
     "question": "keywords_s",
     "queries": "keywords_s",
     "hypotheses": "keywords_s",
+    **dict.fromkeys(("decompose", "chain", "rewrite", "sub_answer"), "keywords_s"),
     "housekeeping": "keywords_s",
 }
 

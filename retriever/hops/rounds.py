@@ -21,7 +21,9 @@ from retriever.search import Stages
 from retriever.term_statistics import term_statistics
 
 SOURCES = 3  # passages of the first round that may lead on
-SECOND_SHARE = 0.55  # what a place in the second round counts beside the same of the first; ties none of the first ten
+SECOND_SHARE = (
+    0.55  # what a place in the second round counts beside the same of the first; ties none of the first ten
+)
 TITLE_WEIGHT = 0.6  # where the method has none
 FOUND = 20  # hits that a query of the second round brings
 ROUND = "second round"

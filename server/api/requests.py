@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic_core import PydanticCustomError
 
 from generator.request import AskRequest, Settings
+from generator.settings import HopsMode
 from generator.ways import find_way, way_names
 from retriever.constraints import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
 from retriever.filters import make_filters
@@ -204,6 +205,13 @@ class AskCall(Asked):
         nothing_or(type="string", maxLength=LONGEST_ID, pattern=SOME_TEXT, example="SAMPLE-BAT-001"),
         Field(description="the paper that the question is about, by its id or exact title (ways paper-qa-…)"),
     ] = None
+    hops: Annotated[
+        HopsMode | None,
+        Field(
+            description="answer in several steps: auto where the question's form asks for it",
+            examples=["auto"],
+        ),
+    ] = None
     evidence: Annotated[
         int | None, Field(ge=1, le=100, description="papers that the answer rests on", examples=[5])
     ] = None
@@ -222,6 +230,7 @@ class AskCall(Asked):
             method=self.method,
             evidence=self.evidence,
             constraints=self.chosen_constraints(settings.retriever),
+            hops=self.hops,
         )
         find_way(asked.way)
         method_named(asked.method)

@@ -22,13 +22,18 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
     places = {
         "answer": ["$passages", "$question"],
         "brief_answer": ["$passages", "$topic", "$question"],
+        "chain": ["$question"],
         "check": ["$passages", "$sentences"],
+        "decompose": ["$question"],
         "exclusions": ["$exclusions"],
         "further_queries": ["$question"],
         "hypotheses": ["$question"],
+        "findings": ["$findings"],
         "keywords": ["$question"],
         "question": ["$turns", "$question"],
         "repair": ["$complaint"],
+        "rewrite": ["$facts", "$question"],
+        "sub_answer": ["$passages", "$question"],
     }[stem]
     assert loaded.text.split()[-len(places) :] == places
     assert loaded.places == {place[1:] for place in places}

@@ -1,0 +1,76 @@
+"""What a loop that asks a model may spend: calls, tokens, seconds, papers; told in notes and in the trace."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from generator.steps import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a loop has spent: calls of the model with their retries, tokens in and out, seconds, papers."""
+
+    calls: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    papers: int = 0
+
+    def as_record(self) -> dict[str, float]:
+        """Return it as JSON."""
+        return asdict(self) | {"seconds": round(self.seconds, 2)}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a loop may spend; None is without limit. What is under way when a part ends is not counted."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    papers: int | None = None
+
+    def as_record(self) -> dict[str, float | None]:
+        """Return it as JSON."""
+        return asdict(self)
+
+    def ended(self, spent: Spent) -> str:
+        """Return the parts that are spent, for a note; "" where something is left of each."""
+        limits, used = asdict(self), asdict(spent)
+        return ", ".join(
+            f"{limit:,.0f} {part}"
+            for part, limit in limits.items()
+            if limit is not None and used[part] >= limit
+        )
+
+
+class Account:
+    """Counts what is spent within a step from now on, by its calls of the model."""
+
+    def __init__(self, budget: Budget, step: Step, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin now; nothing is spent yet."""
+        self.budget = budget
+        self._step, self._clock, self._began = step, clock, clock()
+
+    def spent(self, papers: int = 0) -> Spent:
+        """Return what is spent so far; papers are counted by the caller."""
+        calls = [part.model_call for part in self._step.walk() if part.model_call is not None]
+        return Spent(
+            calls=sum(call.get("attempts", 1) for call in calls),
+            tokens=sum(
+                call.get(part) or 0 for call in calls for part in ("prompt_tokens", "completion_tokens")
+            ),
+            seconds=self._clock() - self._began,
+            papers=papers,
+        )
+
+    def ended(self, papers: int = 0) -> str:
+        """Return the parts of the budget that are spent, "" while something is left of each."""
+        return self.budget.ended(self.spent(papers))
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds that are left, at least 0; None without limit."""
+        if self.budget.seconds is None:
+            return None
+        return max(0.0, self.budget.seconds - (self._clock() - self._began))

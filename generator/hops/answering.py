@@ -1,0 +1,124 @@
+"""A question of several steps: the gate, the steps, and one answer from the evidence of all.
+
+gate      is it one of several steps? By its form; otherwise the way answers it as ever
+hops      with a model:     decompose, chain where one question needs another's answer; a search for the
+                            question itself; then for each hop: rewrite, search, sub_answer
+          without a model:  a search, and a second round that follows what its best passages lead on to
+answer    as ever, from the evidence of all searches and the answers of the hops
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from generator.answer_step import answer_step
+from generator.budgets import Account, Budget
+from generator.hops.chains import Finding, answered, follow
+from generator.hops.evidence import joined, papers_of
+from generator.hops.plans import Plan, plan_steps
+from generator.model_answer import WHOLE_ANSWER
+from generator.request import AskRequest, Resources, WayResult
+from generator.search_step import search_step
+from generator.steps import Step
+from generator.ways import Way
+from retriever.hits import SearchResult
+from retriever.hops.question_form import question_form
+from retriever.hops.rounds import with_second_round
+from retriever.methods import method_named
+from retriever.search import SearchRequest, check_question, open_search, present, run_stages
+
+ROUNDS = 2
+# Of all steps of a question: six of a chain take nineteen calls where none is tried again.
+BUDGET = Budget(calls=24, tokens=120_000, seconds=180, papers=60)
+
+
+async def answer_in_hops(
+    way: Way, request: AskRequest, resources: Resources, step: Step, budget: Budget = BUDGET
+) -> WayResult:
+    """Answer from the evidence of several steps; a question of one step goes its way.
+
+    Raises:
+        RetrieverError: a question, method or filter that cannot be used.
+    """
+    if not await _passes_the_gate(request, resources, step):
+        return await way(request, resources, step)
+    found: list[Finding] = []
+    with step.step("hops", question=request.question) as hops:
+        account = Account(budget, hops)
+        plan = await plan_steps(hops, request.question, resources.model) if resources.model else None
+        if plan is None:
+            search = await _two_rounds(hops, request, resources, step.tell)
+        elif plan.questions:
+            search, found = await _steps(hops, plan, request, resources, account, step.tell)
+        hops.output = {
+            "steps": None if plan is None else list(plan.questions),
+            "answers": answered(found),
+            "spent": account.spent(papers_of(finding.search for finding in found)).as_record(),
+            "budget": budget.as_record(),
+        }
+    if plan is not None and not plan.questions:
+        return await way(request, resources, step)
+    step.tell(search)
+    form = replace(WHOLE_ANSWER, findings=tuple(answered(found)))
+    return WayResult(await answer_step(step, search, resources, form), search)
+
+
+async def _passes_the_gate(request: AskRequest, resources: Resources, step: Step) -> bool:
+    """Tell whether a question is to be answered in steps: never an expression, nor one about a topic."""
+    check_question(request.question)
+    with step.step("gate", question=request.question, hops=request.hops) as gate:
+        index = resources.index
+        form = await index.threads.run(question_form, request.question, index.analyzer)
+        one_search = request.topic is not None or method_named(request.method).analyse is not None
+        passes = not one_search and (request.hops == "always" or form.has_several_steps)
+        gate.output = {"several steps": passes, "likelihood": round(form.likelihood, 4), **form.values()}
+    return passes
+
+
+async def _steps(
+    hops: Step,
+    plan: Plan,
+    request: AskRequest,
+    resources: Resources,
+    account: Account,
+    tell: Callable[[object], None],
+) -> tuple[SearchResult, list[Finding]]:
+    """Search for the question itself, then go the steps of its plan; return the evidence of all."""
+    context = open_search(resources.index, _first(request), resources.settings.retriever)
+    first = await search_step(hops, context)
+    tell(first)
+    found = await follow(plan, request, resources, hops, account, tell)
+    return joined([first, *(finding.search for finding in found)]), found
+
+
+async def _two_rounds(
+    hops: Step, request: AskRequest, resources: Resources, tell: Callable[[object], None]
+) -> SearchResult:
+    """Search, and follow what the best passages lead on to; return both rounds, interleaved."""
+    asked = _first(request, rounds=ROUNDS)
+    context = open_search(resources.index, asked, resources.settings.retriever)
+    with hops.step("search", question=asked.question, method=asked.method, k=asked.k) as step:
+        tell(await run_stages(context, upto="keywords"))
+        stages = await run_stages(context)
+        first = await present(context, stages)
+        step.output = first.as_record()
+    tell(first)
+    with hops.step("search", question=asked.question, method=asked.method, k=asked.k, round=ROUNDS) as step:
+        search = await present(context, await with_second_round(context, stages))
+        if search.applied:
+            order = f"{search.order}; a second round interleaved, by ranks"
+            search = replace(search, applied=replace(search.applied, order=order))
+        step.output = search.as_record()
+    return search
+
+
+def _first(request: AskRequest, rounds: int = 1) -> SearchRequest:
+    """Make the search for the question itself."""
+    return SearchRequest(
+        request.question,
+        method=request.method,
+        k=request.evidence * rounds,
+        filters=request.filters,
+        constraints=request.constraints,
+        keywords=request.keywords,
+        skip=request.skip,
+    )

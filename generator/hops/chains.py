@@ -1,0 +1,124 @@
+"""The steps of a plan, one after the other or at once, and what they find."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pydantic import BaseModel
+
+from generator.budgets import Account
+from generator.hops.asking import rewrite, sub_answer
+from generator.hops.evidence import papers_of
+from generator.hops.plans import Plan, normalised, usable
+from generator.llm import LanguageModel
+from generator.model_step import model_step
+from generator.request import AskRequest, Resources
+from generator.search_step import search_step
+from generator.steps import Step
+from retriever.hits import SearchResult
+from retriever.search import SearchRequest, open_search
+
+NOT_ANSWERED = "no answer of this step"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A step's question as it was asked, what its search found, and its answer; "" where there is none."""
+
+    question: str
+    search: SearchResult
+    answer: str = ""
+
+    @property
+    def text(self) -> str:
+        """The question with its answer, for a prompt."""
+        return f"{self.question} {self.answer}"
+
+
+def answered(findings: Sequence[Finding]) -> list[str]:
+    """Return the questions that were answered, with their answers."""
+    return [finding.text for finding in findings if finding.answer]
+
+
+async def follow(
+    plan: Plan,
+    request: AskRequest,
+    resources: Resources,
+    parent: Step,
+    account: Account,
+    tell: Callable[[object], None],
+) -> list[Finding]:
+    """Go the steps of a plan as far as the budget and the answers reach; a note says where they end.
+
+    Questions that do not depend on another are asked at once. `tell` is called with what each search found.
+    """
+    found: list[Finding] = []
+
+    async def one(number: int, question: str, facts: Sequence[str]) -> Finding | None:
+        with parent.step("hop", number=number, question=question) as hop:
+            asked = await _with_facts(hop, question, facts, resources.model)
+            known = {normalised(request.question), *(normalised(finding.question) for finding in found)}
+            if facts and normalised(asked) in known:
+                hop.notes.append(f"step {number} asks again what was asked before; the steps end here")
+                return None
+            finding = await _answer(hop, asked, request, resources)
+            hop.output = {"question": asked, "answer": finding.answer or None}
+        found.append(finding)
+        tell(finding.search)
+        return finding
+
+    try:
+        async with asyncio.timeout(account.seconds_left):
+            if plan.ordered:
+                for number, question in enumerate(plan.questions, 1):
+                    if spent := account.ended(papers_of(finding.search for finding in found)):
+                        parent.notes.append(_ended(spent, number - 1, len(plan.questions)))
+                        break
+                    finding = await one(number, question, answered(found))
+                    if finding is None:
+                        break
+                    if not finding.answer:
+                        parent.notes.append(f"step {number} found no answer; the steps end here")
+                        break
+            else:
+                await asyncio.gather(*(one(n, question, ()) for n, question in enumerate(plan.questions, 1)))
+    except TimeoutError:
+        parent.notes.append(_ended(f"{account.budget.seconds:,.0f} seconds", len(found), len(plan.questions)))
+    return found
+
+
+def _ended(spent: str, done: int, of: int) -> str:
+    return f"the budget of the steps ({spent}) is spent: {done} of {of} are done"
+
+
+async def _with_facts(hop: Step, question: str, facts: Sequence[str], model: LanguageModel | None) -> str:
+    """Return a step's question with the answers of those before put into it."""
+    if not facts or model is None:
+        return question
+    rewritten = await model_step(
+        hop, "rewrite", partial(rewrite, question, facts, model), _record, fallback="the step's own question"
+    )
+    return rewritten.question if rewritten and usable([rewritten.question], "") else question
+
+
+async def _answer(hop: Step, question: str, request: AskRequest, resources: Resources) -> Finding:
+    """Search for a step's question, and ask for its answer from what is found."""
+    asked = SearchRequest(question, method=request.method, k=request.evidence, filters=request.filters)
+    context = open_search(resources.index, asked, resources.settings.retriever)
+    search = await search_step(hop, context)
+    if not search.hits or resources.model is None:
+        return Finding(question, search)
+    passages = [hit.passage for hit in search.hits]
+    given = await model_step(
+        hop,
+        "sub_answer",
+        partial(sub_answer, question, passages, resources.model),
+        _record,
+        fallback=NOT_ANSWERED,
+    )
+    return Finding(question, search, given.answer if given and given.answered else "")
+
+
+def _record(value: BaseModel) -> dict[str, object]:
+    return value.model_dump()

@@ -1,0 +1,80 @@
+"""The plan of a question of several steps: questions of one step, in order where one needs another's."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel
+
+from generator.hops.asking import MOST_STEPS, chain, decompose
+from generator.llm import LanguageModel
+from generator.model_step import model_step
+from generator.steps import Step
+from retriever.errors import BadQuestion
+from retriever.search import check_question
+
+TWO_ROUNDS = "two rounds of searches in place of the steps"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Questions of one step; none where the question is one itself. `ordered`: each may need those before."""
+
+    questions: tuple[str, ...]
+    ordered: bool = False
+
+
+async def plan_steps(parent: Step, question: str, model: LanguageModel) -> Plan | None:
+    """Ask for the smallest set of questions, and for their chain where they depend; None where that fails."""
+    found = await model_step(
+        parent, "decompose", partial(decompose, question, model), _record, fallback=TWO_ROUNDS
+    )
+    if found is None:
+        return None
+    questions = usable(found.questions, question)
+    if len(questions) < 2:  # noqa: PLR2004 - one step is no chain
+        return Plan(())
+    if not found.ordered:
+        return Plan(_cut(parent, questions))
+    asked = await model_step(
+        parent, "chain", partial(chain, question, model), _record, fallback="the questions as decomposed"
+    )
+    steps = usable(asked.steps, question) if asked else ()
+    return Plan(_cut(parent, steps if len(steps) > 1 else questions), ordered=True)
+
+
+def normalised(question: str) -> str:
+    """Return a question by its words alone, so that one that was asked before is recognised."""
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", question).casefold()))
+
+
+def usable(questions: Iterable[str], original: str) -> tuple[str, ...]:
+    """Return questions that can be searched for, each once and none the original."""
+    asked = {normalised(original), ""}
+    kept = []
+    for question in questions:
+        if normalised(question) not in asked and _can_be_asked(question):
+            asked.add(normalised(question))
+            kept.append(question)
+    return tuple(kept)
+
+
+def _can_be_asked(question: str) -> bool:
+    try:
+        check_question(question)
+    except BadQuestion:
+        return False
+    return True
+
+
+def _cut(parent: Step, questions: tuple[str, ...]) -> tuple[str, ...]:
+    if len(questions) > MOST_STEPS:
+        parent.notes.append(f"the model planned {len(questions)} steps; the first {MOST_STEPS} are taken")
+    return questions[:MOST_STEPS]
+
+
+def _record(value: BaseModel) -> Any:
+    return value.model_dump()
