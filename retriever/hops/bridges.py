@@ -78,14 +78,14 @@ def _new(found: Mapping[tuple[str, ...], str], asked: set[str]) -> dict[tuple[st
 
 
 def lead_from(entities: Entities, question: AnalysedQuestion, statistics: TermStatistics) -> Lead | None:
-    """Choose the rarest names and glossary terms, where there are none rare nouns; None without any."""
+    """Choose the rarest names, where there are none glossary terms and rare nouns; None without any."""
     most = RARE_SHARE * statistics.passages
     rare = {
         tokens: text
         for tokens, text in entities.nouns.items()
         if 1 < statistics.frequencies.get(tokens[0], 0) <= max(most, 2)
     }
-    found = {**entities.terms, **entities.names} or rare
+    found = entities.names or {**rare, **entities.terms}
     chosen = {tokens: found[tokens] for tokens in _rarest(found, statistics)[:MOST_BRIDGES]}
     if not chosen:
         return None

@@ -20,25 +20,27 @@ from retriever.ranking import Ranking
 from retriever.search import Stages
 from retriever.term_statistics import term_statistics
 
+# Found on HotpotQA; python -m eval.experiments.hops --grid shows the others, cross-validated.
 SOURCES = 3  # passages of the first round that may lead on
-SECOND_SHARE = (
-    0.55  # what a place in the second round counts beside the same of the first; ties none of the first ten
-)
+SECOND_SHARE = 0.55  # of the same place in the first; no two of the first ten places tie
 TITLE_WEIGHT = 0.6  # where the method has none
 FOUND = 20  # hits that a query of the second round brings
 ROUND = "second round"
 
 
-async def with_second_round(context: SearchContext, stages: Stages) -> Stages:
+async def with_second_round(
+    context: SearchContext, stages: Stages, *, sources: int = SOURCES, share: float = SECOND_SHARE
+) -> Stages:
     """Return the stages of a search with a second round's hits among those of their ranking.
 
-    Nothing is added to an expression, to a text without words, or where the passages lead nowhere.
+    The first `sources` passages may lead on, and the second round counts `share` of the first. Nothing is
+    added to an expression, to a text without words, or where the passages lead nowhere.
     """
     question, ranking = stages.question, stages.ranking
     pool = ranking.pool if ranking and ranking.pool else stages.pool
     if question is None or ranking is None or pool is None or not question.tokens:
         return stages  # an expression has no tokens
-    leads = await find_leads(context, question, [hit for hit, _ in ranking.hits[:SOURCES]])
+    leads = await find_leads(context, question, [hit for hit, _ in ranking.hits[:sources]])
     if not leads:
         return stages
     for lead in leads:
@@ -52,7 +54,9 @@ async def with_second_round(context: SearchContext, stages: Stages) -> Stages:
         [hit for hit in await _allowed(context, question, pool.found[named.name]) if not _is(hit, lead)]
         for named, lead in zip(queries, leads, strict=True)
     ]
-    hits = interleaved([hit for hit, _ in ranking.hits], in_turn(found), collapse=context.request.collapse)
+    hits = interleaved(
+        [hit for hit, _ in ranking.hits], in_turn(found), share, collapse=context.request.collapse
+    )
     return replace(stages, ranking=replace(ranking, hits=hits, pool=pool))
 
 
@@ -94,17 +98,16 @@ def in_turn(found: Sequence[Sequence[EngineHit]]) -> list[EngineHit]:
 
 
 def interleaved(
-    first: Sequence[EngineHit], second: Sequence[EngineHit], *, collapse: bool
+    first: Sequence[EngineHit], second: Sequence[EngineHit], share: float, *, collapse: bool
 ) -> tuple[tuple[EngineHit, float], ...]:
-    """Interleave two rounds: a hit scores 1 / rank in the first or .55 / rank in the second, the better.
+    """Interleave two rounds: a hit scores 1 / rank in the first or share / rank in the second, the better.
 
-    So the best of the second stands behind the first of the first. With `collapse` a paper stands once, by
-    the passage that the first round found.
+    With `collapse` a paper stands once, by the passage that the first round found.
     """
     hits: dict[str, tuple[EngineHit, float]] = {}
-    for share, found in ((1.0, first), (SECOND_SHARE, second)):
+    for weight, found in ((1.0, first), (share, second)):
         for rank, hit in enumerate(found, 1):
             key = hit.doc_id if collapse else hit.passage_id
             known, score = hits.get(key, (hit, 0.0))
-            hits[key] = known, max(score, share / rank)
+            hits[key] = known, max(score, weight / rank)
     return tuple(sorted(hits.values(), key=lambda pair: (-pair[1], pair[0].passage_id)))
