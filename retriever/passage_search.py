@@ -36,7 +36,8 @@ async def search_passages(
 ) -> SearchResult:
     """Return at most `request.k` passages, found under a query name; the request's method is not used.
 
-    With a topic its passages come first, in their order; where it has fewer, those of other papers follow.
+    With a topic its passages come first, in their order; where it has fewer, those of other papers follow,
+    their scores lowered so far that none is above the topic's.
 
     Raises:
         BadQuestion, BadFilter: a request that cannot be used.
@@ -50,7 +51,7 @@ async def search_passages(
     if missing > 0:
         more = await _search(index, replace(request, k=request.k + len(found.hits)), settings)
         others = [hit for hit in more.hits if hit.doc_id != topic.doc_id][:missing]
-        found = replace(found, hits=_ranked([*found.hits, *others]))
+        found = with_hits(found, _behind(found.hits, others))
     return _under(name, request.question, found)
 
 
@@ -62,7 +63,9 @@ async def _search(
     stages = await run_stages(context, upto="question")
     if index.vectors.usable:
         stages = await run_stages(context, stages, upto="pool")
-        if stages.pool and stages.pool.vector is not None:
+        if stages.pool and any(
+            stages.pool.found.values()
+        ):  # sources have none before they are asked by words
             return await _ranked_passages(context, stages)
     else:
         context.recorder.note(index.vectors.disabled_reason or WITHOUT_VECTORS)
@@ -98,6 +101,12 @@ async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResu
     hits, replaced = await prefer_abstracts(collapsing, [hit for hit, _ in ranking.hits])
     ranking = replace(ranking, hits=tuple((hit, hit.score) for hit in hits), replaced=replaced)
     return await present(context, replace(stages, ranking=await penalise(context, question, ranking)))
+
+
+def _behind(first: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
+    """Put hits behind others, also by their scores."""
+    above = max(0.0, others[0].score - first[-1].score) if first and others else 0.0
+    return [*first, *(replace(hit, score=round(hit.score - above, 6)) for hit in others)]
 
 
 def _under(name: str, text: str, result: SearchResult) -> SearchResult:

@@ -88,6 +88,8 @@ def test_a_topic_with_fewer_passages_comes_first_and_others_follow(which, reques
     assert "SHORT" not in papers(found)[1:]
     assert len(found.hits) == 5
     assert [hit.rank for hit in found.hits] == [1, 2, 3, 4, 5]
+    scores = [hit.score for hit in found.hits]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_all_of_a_topic_comes_before_others_also_what_shares_no_word(index):
