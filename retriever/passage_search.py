@@ -63,9 +63,8 @@ async def _search(
     stages = await run_stages(context, upto="question")
     if index.vectors.usable:
         stages = await run_stages(context, stages, upto="pool")
-        if stages.pool and any(
-            stages.pool.found.values()
-        ):  # sources have none before they are asked by words
+        # Sources have no passages before they are asked by words.
+        if stages.pool and any(stages.pool.found.values()):
             return await _ranked_passages(context, stages)
     else:
         context.recorder.note(index.vectors.disabled_reason or WITHOUT_VECTORS)

@@ -68,7 +68,8 @@ async def draft_answer(parent: Step, asked: PassageQuestion, result: SearchResul
     """Return the sentences of a temporary answer from these passages; none where they hold none."""
     with parent.step("draft", passages=[hit.passage_id for hit in result.hits]) as drafting:
         drafted = await answer_step(drafting, result, asked.resources, brief_form(asked))
-        sentences = () if drafted.abstained else tuple(each.text for each in drafted.sentences)
+        sentences = tuple(each.text for each in drafted.sentences[:MOST_SENTENCES])
+        sentences = () if drafted.abstained else sentences
         drafting.output = list(sentences)
         # A server that was too slow for it is not waited for again.
         drafting.failure = next((call.failure for call in drafting.children if call.failure), None)

@@ -49,7 +49,7 @@ def toy_way(tmp_path, monkeypatch):
 
 
 def test_the_papers_ways_are_there():
-    assert way_names() == [*(f"paper-qa-{number}" for number in range(1, 9)), "shrag"]
+    assert {"shrag", *(f"paper-qa-{number}" for number in range(1, 9))} <= set(way_names())
 
 
 def test_a_file_that_begins_with_an_underscore_is_no_way(tmp_path, monkeypatch):
