@@ -97,8 +97,9 @@ async def _two_rounds(
     asked = _first(request, rounds=ROUNDS)
     context = open_search(resources.index, asked, resources.settings.retriever)
     with hops.step("search", question=asked.question, method=asked.method, k=asked.k) as step:
-        tell(await run_stages(context, upto="keywords"))
-        stages = await run_stages(context)
+        stages = await run_stages(context, upto="keywords")
+        tell(stages)
+        stages = await run_stages(context, stages)
         first = await present(context, stages)
         step.output = first.as_record()
     tell(first)

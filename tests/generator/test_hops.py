@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import httpx
 import pytest
 
 from generator.answer_events import stream_answer
@@ -49,10 +50,10 @@ def rewritten(question):
     return says({"question": question})
 
 
-def asked_of(sample, *replies, hops="always", question=STEPS, listener=None):
+def asked_of(sample, *replies, hops="always", question=STEPS):
     script = Scripted(replies)
     llm = settings(stream=False, retries=0)
-    asked = ask_model(sample, question, settings_of(UNUSED, llm=llm), script, hops=hops, listener=listener)
+    asked = ask_model(sample, question, settings_of(UNUSED, llm=llm), script, hops=hops)
     return asked, script
 
 
@@ -200,23 +201,47 @@ def test_a_question_that_cannot_be_asked_is_no_step(sample, question):
     assert [hop["inputs"]["question"] for hop in hop_steps(asked)] == [FIRST, ENGLISH]
 
 
-def test_a_budget_that_is_spent_ends_the_steps_with_a_note(sample):
-    script = Scripted([decomposed(FIRST, SECOND), chained(FIRST, SECOND), answers("KorQuAD"), says(ANSWER)])
+def within(sample, budget, transport):
+    """Answer within a budget; return the answer and the notes."""
     everything = settings_of(UNUSED, llm=settings(stream=False, retries=0))
 
     async def ask():
-        async with everything.language_model(script.transport) as model:
+        async with everything.language_model(transport) as model:
             step = Step("ask")
             request = AskRequest(STEPS, hops="always")
+            resources = Resources(sample, everything, model)
             with step.running():
-                found = await answer_in_hops(
-                    find_way("shrag"), request, Resources(sample, everything, model), step, Budget(calls=3)
-                )
-            return found, [note for part in step.walk() for note in part.notes]
+                found = await answer_in_hops(find_way("shrag"), request, resources, step, budget)
+            return found.answer, [note for part in step.walk() for note in part.notes]
 
-    found, notes = asyncio.run(ask())
+    return asyncio.run(ask())
+
+
+def test_a_budget_that_is_spent_ends_the_steps_with_a_note(sample):
+    script = Scripted([decomposed(FIRST, SECOND), chained(FIRST, SECOND), answers("KorQuAD"), says(ANSWER)])
+    answer, notes = within(sample, Budget(calls=3), script.transport)
     assert notes == ["the budget of the steps (3 calls) is spent: 1 of 2 are done"]
-    assert found.answer.title == "A title"
+    assert answer.title == "A title"
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_model_that_is_silent_costs_no_more_than_the_seconds_of_the_budget(sample, ordered):
+    plan = [decomposed(FIRST, SECOND, ordered=ordered), *[chained(FIRST, SECOND)] * ordered]
+
+    async def reply(request):
+        if not request.url.path.endswith("/chat/completions"):
+            return httpx.Response(404)
+        if plan:
+            return plan.pop(0)
+        if "Which Korean" in json.loads(request.content)["messages"][0]["content"] and not told:
+            told.append(request)
+            await asyncio.sleep(600)
+        return says(ANSWER)
+
+    told = []
+    answer, notes = within(sample, Budget(seconds=3), httpx.MockTransport(reply))
+    assert any("the budget of the steps (3 seconds) is spent" in note for note in notes)
+    assert answer.title == "A title"
 
 
 def test_where_the_model_fails_in_a_step_the_answer_says_so(sample):
@@ -278,6 +303,12 @@ def test_the_stream_tells_keywords_queries_evidence_and_sentences(sample):
     assert [hit["passage_id"] for hit in last["hits"]] == [
         hit["passage_id"] for hit in told[-1].data["evidence"]
     ]
+
+
+def test_a_question_about_a_topic_goes_its_way(sample):
+    request = AskRequest(STEPS, way="paper-qa-1", topic="SAMPLE-BAT-001", hops="always")
+    asked = asyncio.run(answer_question(sample, request, settings_of(UNUSED)))
+    assert "hops" not in [step["name"] for step in asked.trace.record["steps"]]
 
 
 def test_the_command_takes_hops(sample_home):
