@@ -25,6 +25,7 @@ LINE_OF_JOURNAL = re.compile(
 )
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 MOST_KEYWORDS = 30
+KEYWORD_CHARACTERS = 5_000
 FRONT = 0.4  # of a first page without a heading
 FILE_NAME = re.compile(r"\.[A-Za-z]{2,5}$|^Microsoft Word - ")
 
@@ -96,8 +97,8 @@ def authors_told(metadata: str, first_page: str) -> list[str]:
 
 def keywords_in(text: str) -> list[str]:
     """Part a list of keywords."""
-    parts = re.split(r"\s*[,;·，、]\s*", text.strip().rstrip("."))
-    return [part for part in parts if part][:MOST_KEYWORDS]
+    parts = re.split(r"[,;·，、]", text[:KEYWORD_CHARACTERS].strip().rstrip("."))
+    return [part.strip() for part in parts if part.strip()][:MOST_KEYWORDS]
 
 
 def doi_and_year(front: Sequence[str]) -> tuple[str, int | None]:

@@ -12,6 +12,7 @@ LABEL = re.compile(
 )
 BULLET = re.compile(r"\s*[-*•]\s+")
 HANGING = 0.5  # heights of a line
+END_CHARACTERS = 200
 MOST_LEFT_OUT = 5  # numbers of a list, one after the other
 # Kim, J.; J. Kim; Kim J; van der Berg, K.; 홍길동, / 홍길동·김철수 / 홍길동(2020) / 한국정보학회 (2020)
 AUTHOR = re.compile(
@@ -61,13 +62,12 @@ def entries_in(lines: Iterable[str]) -> list[str]:
             indented = line[0].isspace() and not BULLET.match(line)
             seen.append(EntryLine(line.strip(), indented=indented, apart=blank, after_short=not indented))
         blank = not line.strip()
-    entries: list[str] = []
+    entries: list[list[str]] = []
     for entry_line, begins in zip(seen, beginnings(seen), strict=True):
         if begins or not entries:
-            entries.append(entry_line.text)
-        else:
-            entries[-1] += f" {entry_line.text}"
-    return [BULLET.sub("", entry, count=1) for entry in entries]
+            entries.append([])
+        entries[-1].append(entry_line.text)
+    return [BULLET.sub("", " ".join(entry), count=1) for entry in entries]
 
 
 def beginnings(lines: Sequence[EntryLine]) -> list[bool]:
@@ -85,7 +85,7 @@ def beginnings(lines: Sequence[EntryLine]) -> list[bool]:
         return at_edge
     if sum(line.apart for line in lines) > len(lines) / 8:
         return [number == 0 or line.apart for number, line in enumerate(lines)]
-    before = ["", *(line.text for line in lines)]
+    before = ["", *(line.text[-END_CHARACTERS:] for line in lines)]
     return [
         AUTHOR.match(line.text) is not None
         and (number == 0 or line.after_short or ENTRY_END.search(before[number]) is not None)

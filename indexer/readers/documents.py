@@ -7,7 +7,7 @@ from indexer.readers.folders import ENDINGS
 from indexer.readers.lines import BYTE_ORDER_MARK
 from indexer.readers.streams import Damaged, Stream
 
-TEXT_BYTES = 64 << 20
+TEXT_BYTES = 8 << 20
 
 
 class NoDocument(ValueError):

@@ -14,7 +14,7 @@ from indexer.readers.documents import NoDocument, document_id, read_utf8
 from indexer.readers.items import Item, admitted, dead_letter
 from indexer.readers.streams import Stream
 
-FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w-]*)\s*:\s*(?P<value>.*)")
 ITEM = re.compile(r"\s*-\s+(?P<value>.*)")
 ALIASES = {"author": "authors", "tags": "keywords", "language": "lang", "date": "year", "summary": "abstract"}
@@ -22,7 +22,7 @@ LISTS = frozenset({"authors", "keywords", "references"})
 UNDERLINED = re.compile(r"^(?P<name>\S.*)\n(?P<line>=+|-{2,})[ \t]*$", re.MULTILINE)
 FIRST_HEADING = re.compile(r"\s*#[ \t]+(?P<name>.+?)[ \t]*#*[ \t]*(?:\n|$)")
 LINK = re.compile(r"!?\[(?P<text>[^\[\]\n]*)\]\((?P<target>[^()\s]*)(?:[ \t]+\"[^\"\n]*\")?\)")
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 YEAR = re.compile(r"\d{4}")
 
 
@@ -83,7 +83,7 @@ def _front_matter(lines: str) -> dict[str, Any]:
 
 def _value(key: str, values: list[str], *, listed: bool) -> Any:
     if key in LISTS:
-        return values if listed else [part for part in re.split(r"\s*;\s*|,\s+", values[0]) if part]
+        return values if listed else [part.strip() for part in re.split(r";|,\s", values[0]) if part.strip()]
     if key == "year" and (year := YEAR.search(values[0])):
         return int(year[0])
     if listed and key not in Paper.model_fields:

@@ -151,6 +151,37 @@ def test_what_is_no_paper_is_a_dead_letter(tmp_path, name, data, reason):
     assert letter.reason.startswith(reason)
 
 
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<!-- ",
+        "[",
+        "[a](",
+        "![",
+        "---\n",
+        "# ",
+        "**",
+        "Abstract",
+        "Keywords:  ",
+        " ",
+        "a, ",
+        "http://",
+        "(1) ",
+        "가나. ",
+    ],
+)
+@pytest.mark.parametrize("joint", ["", "\n"], ids=["one line", "lines"])
+def test_a_text_made_to_be_slow_is_read_in_time(tmp_path, piece, joint):
+    many = joint.join([piece] * (60_000 // len(piece)))
+    for name, text_ in {
+        "a.md": f"---\ntitle: T\nauthor: {many}\n---\n{many}",
+        "b.md": f"# T\n{many}",
+    }.items():
+        (tmp_path / name).write_text(f"{text_}\n## References\n{many}")
+
+    assert len(list(read_corpus([tmp_path]))) == 2
+
+
 def test_without_the_library_that_reads_pdfs_the_error_says_how_to_install_it(tmp_path, monkeypatch):
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
     monkeypatch.setattr("indexer.readers.pdf.find_spec", lambda _: None)
