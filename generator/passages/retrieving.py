@@ -45,7 +45,7 @@ async def retrieve(
         if topic and any(others):
             step.output["of_other_papers"] = dict(zip(texts, others, strict=True))
             step.notes.append(
-                f"paper {topic.doc_id} has {topic.passages} passages to search, of {k} wanted: others are "
+                f"passages of paper {topic.doc_id}: {topic.passages}, {k} are wanted; the others are "
                 "filled in from other papers"
             )
     return found

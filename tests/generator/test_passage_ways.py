@@ -307,7 +307,7 @@ def test_a_topic_with_few_passages_is_filled_up_and_a_note_says_so(full):
     assert len(asked.evidence) == 5
     assert step(asked, "retrieve")["output"]["of_other_papers"] == {"question": 4}
     assert (
-        "paper SHORT has 1 passages to search, of 5 wanted: others are filled in from other papers"
+        "passages of paper SHORT: 1, 5 are wanted; the others are filled in from other papers"
         in asked.result.notes
     )
 
