@@ -6,6 +6,7 @@ import pytest
 
 from retriever.constraints import Constraints
 from retriever.engines import EngineHit
+from retriever.exclusions import Exclusion
 from retriever.hops.rounds import in_turn, interleaved, with_second_round
 from retriever.queries import Filters
 from retriever.search import SearchRequest, open_search, present, run_stages
@@ -46,7 +47,8 @@ def corpus(request, tmp_path_factory):
 
 
 def two_rounds(index, question, method="or", **request):
-    context = open_search(index, SearchRequest(question, method=method, **request), RetrieverSettings())
+    settings = RetrieverSettings(without=frozenset({"second-hop"}))
+    context = open_search(index, SearchRequest(question, method=method, **request), settings)
 
     async def search():
         stages = await run_stages(context)
@@ -75,12 +77,13 @@ def test_what_a_filter_leaves_out_is_not_found_by_the_second_round(corpus):
 
 def test_what_is_excluded_stands_lower_in_the_second_round_too(tmp_path):
     twin = {"id": "TWIN", "title": "Marta Quillon", "abstract": "Marta Quillon drew maps of canals."}
-    question = "What was the profession of the founder of the Silberberg Observatory, except comets?"
+    canals = Constraints(exclusions=(Exclusion("canals"),))
     with index_of(tmp_path, *papers(ENGLISH), twin) as index:
-        _, plain = two_rounds(index, question, method="shrag", constraints=Constraints())
-        _, asked = two_rounds(index, question, method="shrag")
-    assert ids(plain).index("ANSWER") < ids(plain).index("TWIN")
-    assert ids(asked).index("TWIN") < ids(asked).index("ANSWER")
+        first, plain = two_rounds(index, ENGLISH, method="shrag")
+        _, without = two_rounds(index, ENGLISH, method="shrag", constraints=canals)
+    assert not {"ANSWER", "TWIN"} & set(ids(first))
+    assert ids(plain).index("TWIN") < ids(plain).index("ANSWER")
+    assert ids(without).index("ANSWER") < ids(without).index("TWIN")
 
 
 def test_nothing_found_leads_nowhere(corpus):
