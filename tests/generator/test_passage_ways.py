@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import httpx
 import pytest
@@ -62,7 +63,7 @@ HYPOTHESES = {
         "A cooling plate stopped the propagation after the second cell.",
     ]
 }
-BRIEF = {
+BRIEF: dict[str, Any] = {
     "reasoning": "The first passage measured sheets of two thicknesses.",
     "title": "Aerogel sheets slow the spread",
     "body": [
@@ -74,7 +75,7 @@ BRIEF = {
     ],
     "answered": True,
 }
-REPLIES = {"queries": [QUERIES], "hypotheses": [HYPOTHESES], "answer": [BRIEF]}
+REPLIES: dict[str, list[Any]] = {"queries": [QUERIES], "hypotheses": [HYPOTHESES], "answer": [BRIEF]}
 
 
 def ask(index, question, number, model=None, **request):

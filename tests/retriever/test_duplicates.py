@@ -2,8 +2,9 @@
 
 import pytest
 
+from indexer.normal_forms import normal_doi, normal_title
 from indexer.schema import StoredPassage
-from retriever.duplicates import normal_doi, normal_title, same_paper, without_duplicates
+from retriever.duplicates import same_paper, without_duplicates
 from retriever.hits import Hit
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import found, ids, opened, run_of

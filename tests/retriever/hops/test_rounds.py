@@ -103,10 +103,10 @@ def hit(paper, passage=""):
 
 
 def scores(*rounds, share=0.55, collapse=True):
-    ranked = interleaved(
-        *[[hit(*one.split("/")) for one in found] for found in rounds], share, collapse=collapse
-    )
-    return [(one.passage_id, score) for one, score in ranked]
+    first, second = [[hit(*name.split("/")) for name in found] for found in rounds]
+    return [
+        (found.passage_id, score) for found, score in interleaved(first, second, share, collapse=collapse)
+    ]
 
 
 def test_a_hit_scores_by_its_better_rank():
