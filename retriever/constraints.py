@@ -65,6 +65,14 @@ class Constraints:
         composed = [unicodedata.normalize("NFC", text.strip()) for text in texts]
         return replace(self, exclusions=(*self.exclusions, *(Exclusion(text) for text in composed if text)))
 
+    def elsewhere(self) -> Self:
+        """Return the constraints for another text, in which they have no place."""
+        return replace(
+            self,
+            exclusions=tuple(replace(exclusion, start=0, end=0) for exclusion in self.exclusions),
+            years=tuple(replace(years, start=0, end=0) for years in self.years),
+        )
+
     def remaining(self, text: str) -> str:
         """Return a composed question without operators, words to leave out and years."""
         for start, end in reversed(self.places()):

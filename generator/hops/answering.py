@@ -86,6 +86,8 @@ async def _steps(
     context = open_search(resources.index, _first(request), resources.settings.retriever)
     first = await search_step(hops, context)
     tell(first)
+    if first.applied and first.applied.constraints:  # they hold for every search of the question
+        request = replace(request, constraints=first.constraints.elsewhere())
     found = await follow(plan, request, resources, hops, account, tell)
     return joined([first, *(finding.search for finding in found)]), found
 

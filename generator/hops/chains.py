@@ -104,7 +104,13 @@ async def _with_facts(hop: Step, question: str, facts: Sequence[str], model: Lan
 
 async def _answer(hop: Step, question: str, request: AskRequest, resources: Resources) -> Finding:
     """Search for a step's question, and ask for its answer from what is found."""
-    asked = SearchRequest(question, method=request.method, k=request.evidence, filters=request.filters)
+    asked = SearchRequest(
+        question,
+        method=request.method,
+        k=request.evidence,
+        filters=request.filters,
+        constraints=request.constraints,
+    )
     context = open_search(resources.index, asked, resources.settings.retriever)
     search = await search_step(hop, context)
     if not search.hits or resources.model is None:

@@ -102,6 +102,25 @@ def test_the_evidence_of_all_hops_goes_to_the_answer(sample):
     assert all(hit.passage.text[:40] in prompts_of(script)[-1] for hit in asked.evidence)
 
 
+def test_what_the_question_excludes_and_its_years_hold_for_every_hop(sample):
+    question = f"Since 2015 and except swelling: {STEPS}"
+    asked, _ = asked_of(
+        sample,
+        decomposed(KOREAN, ENGLISH, ordered=False),
+        answers("one"),
+        answers("two"),
+        says(ANSWER),
+        question=question,
+    )
+    own, *hops = [step["output"] for step in asked.trace.steps("search")]
+    texts = [exclusion["text"] for exclusion in own["constraints"]["exclusions"]]
+    assert (texts, own["constraints"]["years"][0]["first"]) != ([], None)
+    for hop in hops:
+        assert [exclusion["text"] for exclusion in hop["constraints"]["exclusions"]] == texts
+        assert hop["constraints"]["years"][0]["first"] == own["constraints"]["years"][0]["first"]
+        assert hop["hits"]
+
+
 def test_questions_that_do_not_depend_are_not_chained(sample):
     asked, script = asked_of(
         sample, decomposed(FIRST, ENGLISH, ordered=False), answers("a"), answers("b"), says(ANSWER)

@@ -38,6 +38,13 @@ def test_a_call_by_address_gives_the_same_as_one_by_body(api, path):
     assert lasting(get(api, path, **call).json()) == lasting(post(api, path, **call).json())
 
 
+def test_a_question_of_several_steps_has_the_evidence_of_both_rounds(api):
+    question = "Which additive was used in the electrolyte that the cell of which hard carbon was made holds?"
+    assert len(post(api, "ask", question=question).json()["evidence"]) == 5
+    assert len(post(api, "ask", question=question, hops="auto").json()["evidence"]) == 10
+    assert api.post("/api/v1/ask", json={"question": question, "hops": "twice"}).status_code == 422
+
+
 def test_an_export_by_address_is_the_same_file_as_one_by_body(api):
     call = {"question": KOREAN, "format": "csl-json", "k": 4}
     by_address, by_body = get(api, "export", **call), post(api, "export", **call)
