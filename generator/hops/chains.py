@@ -53,18 +53,18 @@ async def follow(
 
     Questions that do not depend on another are asked at once. `tell` is called with what each search found.
     """
-    found: list[Finding] = []
+    found: dict[int, Finding] = {}
 
     async def one(number: int, question: str, facts: Sequence[str]) -> Finding | None:
         with parent.step("hop", number=number, question=question) as hop:
             asked = await _with_facts(hop, question, facts, resources.model)
-            known = {normalised(request.question), *(normalised(finding.question) for finding in found)}
-            if facts and normalised(asked) in known:
+            known = {request.question, *(finding.question for finding in found.values())}
+            if facts and normalised(asked) in set(map(normalised, known)):
                 hop.notes.append(f"step {number} asks again what was asked before; the steps end here")
                 return None
             finding = await _answer(hop, asked, request, resources)
             hop.output = {"question": asked, "answer": finding.answer or None}
-        found.append(finding)
+        found[number] = finding
         tell(finding.search)
         return finding
 
@@ -72,10 +72,10 @@ async def follow(
         async with asyncio.timeout(account.seconds_left):
             if plan.ordered:
                 for number, question in enumerate(plan.questions, 1):
-                    if spent := account.ended(papers_of(finding.search for finding in found)):
+                    if spent := account.ended(papers_of(finding.search for finding in found.values())):
                         parent.notes.append(_ended(spent, number - 1, len(plan.questions)))
                         break
-                    finding = await one(number, question, answered(found))
+                    finding = await one(number, question, answered([*found.values()]))
                     if finding is None:
                         break
                     if not finding.answer:
@@ -85,7 +85,7 @@ async def follow(
                 await asyncio.gather(*(one(n, question, ()) for n, question in enumerate(plan.questions, 1)))
     except TimeoutError:
         parent.notes.append(_ended(f"{account.budget.seconds:,.0f} seconds", len(found), len(plan.questions)))
-    return found
+    return [found[number] for number in sorted(found)]  # whichever was answered first
 
 
 def _ended(spent: str, done: int, of: int) -> str:

@@ -27,7 +27,7 @@ WEIGHTS: Mapping[str, float] = {
 }
 THRESHOLD = 0.15
 
-MOST_CHARACTERS = 2_000  # that are read: a longer text is a passage, and no question of steps
+MOST_CHARACTERS, MOST_WORDS = 1_000, 60  # a longer text was pasted in, and is no question of steps
 MOST_COUNTED = 3  # of each sign
 
 # English tells a clause by its relative pronoun, or by a participle and its preposition. A word that asks
@@ -90,8 +90,8 @@ class QuestionForm:
 
 
 def question_form(question: str, analyzer: Analyzer) -> QuestionForm:
-    """Count the signs of several steps."""
-    text = question[:MOST_CHARACTERS]
+    """Count the signs of several steps; there are none in a text that was pasted in."""
+    text = question if len(question) <= MOST_CHARACTERS and len(question.split()) <= MOST_WORDS else ""
     tagged = analyzer.tagged_tokens(text)
     names = names_in(text, tagged)
     korean = HANGUL.search(text) is not None

@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from retriever.hops.question_form import MOST_CHARACTERS, question_form
+from retriever.hops.question_form import question_form
 
 ANALYZER = make_analyzer("bilingual")
 SEVERAL = """
@@ -58,6 +58,6 @@ def test_every_text_has_a_form(question):
     assert 0 < question_form(question, ANALYZER).likelihood < 1
 
 
-def test_of_a_long_text_the_beginning_is_read():
-    plain = "word " * (MOST_CHARACTERS // 5)
-    assert question_form(f"{plain} which is both of who", ANALYZER) == question_form(plain, ANALYZER)
+@pytest.mark.parametrize("question", [f"{SEVERAL[0]} " * 10, SEVERAL[0] + "x" * 2_000])
+def test_a_text_that_was_pasted_in_needs_one_step(question):
+    assert not question_form(question, ANALYZER).has_several_steps
