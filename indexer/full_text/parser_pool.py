@@ -24,7 +24,8 @@ WALL_SECONDS = 20
 AHEAD = 3
 AHEAD_BYTES = 256 << 20
 DEFAULT_LIMITS = Limits()
-COMMAND = [sys.executable, "-m", "indexer.full_text.parser_process"]
+# -P: a module that lies in the current folder, perhaps beside the papers, is not imported.
+COMMAND = [sys.executable, "-P", "-m", "indexer.full_text.parser_process"]
 
 
 class ParserPool:
@@ -97,7 +98,7 @@ class _Parser:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, a module of this package
             [*COMMAND, str(limits.cpu_seconds), str(limits.memory_bytes)],
             stdin=subprocess.PIPE,

@@ -6,6 +6,7 @@ Scripts of a document are not run (the library is built without them), its attac
 
 import math
 from collections.abc import Iterator
+from contextlib import closing
 from ctypes import byref, c_double, c_int, create_string_buffer
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -65,12 +66,11 @@ def read_pdf(data: bytes) -> PdfText:
         pages, pictures = [], False
         for number in range(len(document)):
             try:
-                page = document[number]
+                with closing(document[number]) as page:
+                    pages.append(_page(page))
             except pypdfium2.PdfiumError:
                 continue  # the others are read
-            pages.append(_page(page))
             pictures = pictures or not pages[-1].fragments
-            page.close()
         metadata = document.get_metadata_dict(skip_empty=True)
     _check_letters(pages, pictures=pictures)
     return PdfText(pages, metadata)

@@ -44,7 +44,8 @@ INITIALS = re.compile(r"(?:^|[\s.,-])[A-Z]$")
 INITIALS_BEHIND = re.compile(r"\s*(?:[A-Z][\w'’-]+(?:\s[A-Z][\w'’-]+)?\s[A-Z]{1,3}(?:,\s*|$))+")
 NEXT_NAME = re.compile(r"\s*(?:[A-Z]\.|[A-Z][\w'’-]+(?:[,.]|\s+(?:and|&)\s))")
 KOREAN_NAME = re.compile(r"[가-힣]{2,4}(?:\s*외(?:\s*\d+\s*[인명])?)?")
-NAME = r"(?:[A-Z][\w'’-]+|(?:van|von|de|der|den|la|le|di|al|el))"
+# A word is taken as a whole: parted in every way, one long word of capitals would take for ever.
+NAME = r"(?:[A-Z][\w'’-]++|(?:van|von|de|der|den|la|le|di|al|el))"
 INITIALS_OF_NAME = r"(?:[A-Z]\.?[\s-]?){1,4}"
 AUTHOR = re.compile(
     rf"(?:{NAME}\s)*{NAME},\s*{INITIALS_OF_NAME}(?![\w])|{INITIALS_OF_NAME}\s?(?:{NAME}\s?)+|(?:{NAME}\s)+[A-Z]{{1,3}}\b"

@@ -42,7 +42,9 @@ def markdown_record(text: str) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if found := FRONT_MATTER.match(text):
         given, text = _front_matter(found["lines"]), text[found.end() :]
-    text = COMMENT.sub("", text)
+    # Behind the last mark no comment ends, and each that begins there would be looked through for one.
+    before, mark, behind = text.rpartition("-->")
+    text = COMMENT.sub("", before + mark) + behind
     text = UNDERLINED.sub(lambda found: f"{'#' if found['line'][0] == '=' else '##'} {found['name']}", text)
     if heading := FIRST_HEADING.match(text):
         given.setdefault("title", heading["name"])

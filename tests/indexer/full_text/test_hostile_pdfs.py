@@ -122,6 +122,12 @@ def test_what_computes_too_long_or_takes_too_much_memory_is_ended_and_the_next_o
     assert "methane" in good["record"]["body"]
 
 
+def test_a_module_that_lies_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
+    (tmp_path / "queue.py").write_text("raise SystemExit('imported')")
+    monkeypatch.chdir(tmp_path)
+    assert "record" in parsed(GOOD)[0]
+
+
 def test_the_order_is_that_of_the_corpus_whoever_is_ready_first(tmp_path):
     many = page_of(b" ".join([text(SENTENCE)] * 400))
 

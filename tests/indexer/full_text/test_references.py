@@ -88,6 +88,7 @@ def test_a_list_made_to_be_slow_is_read_in_time():
         "Kim A, " * 300,
         "가나, " * 500,
         "10.1234/" + ")" * 1900,
+        f"가나다, J. {'A' * 1900}!",
     ):
         parse_reference(text)
     entries_in(["A. " * 20_000])

@@ -13,6 +13,7 @@ from indexer.errors import LibraryMissing, UnknownFormat
 from indexer.ingest import build_index
 from indexer.papers import Paper
 from indexer.readers import DeadLetter, read_corpus
+from indexer.readers.markdown import markdown_record
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import CITATIONS
@@ -82,6 +83,11 @@ def test_markdown_has_its_front_matter_sections_and_references(tmp_path):
     assert [entry.get("doi") for entry in paper.model_extra["reference_list"]] == ["10.1000/abc", None]
     assert paper.model_extra["reference_list"][1]["title"] == "벼와 메탄"
     assert paper.model_extra["status"] == "draft"
+
+
+def test_comments_of_markdown_are_left_out_and_those_without_an_end_are_read_in_time():
+    record = markdown_record("# Title\n\nA<!-- x\ny --> B\n\n" + "<!--" * 100_000)
+    assert record["body"].startswith("A B")
 
 
 def test_the_first_line_of_a_text_is_its_title(tmp_path):
