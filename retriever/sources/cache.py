@@ -2,8 +2,8 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from indexer.analysis import Decompound
 from indexer.base_directories import base_directory
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
+from indexer.errors import IndexNotWritten
 from indexer.fingerprint import lexical_fingerprint
 from indexer.glossary.given import GENERAL, GivenPairs
 from indexer.glossary.storage import write_glossary
@@ -41,13 +42,14 @@ def general_glossary(analyzer: str, decompound: Decompound, otherwise: Path) -> 
     terms = hashlib.sha256(GENERAL.read_bytes()).hexdigest()
     made_of = sum_of({**lexical_fingerprint(analyzer, decompound), "terms": terms})
     name = f"general-glossary-{made_of[:16]}.sqlite"
-    with suppress(OSError, ValueError):
-        path = cache_folder() / name
-        if path.exists():
-            return path
-        otherwise = path.parent
-    path = otherwise / name
-    write_glossary(path, GivenPairs().pairs(analyzer, decompound, None)[1])
+    with suppress(OSError, ValueError, IndexNotWritten):
+        return _written(cache_folder() / name, analyzer, decompound)
+    return _written(otherwise / name, analyzer, decompound)
+
+
+def _written(path: Path, analyzer: str, decompound: Decompound) -> Path:
+    if not path.exists():
+        write_glossary(path, GivenPairs().pairs(analyzer, decompound, None)[1])
     return path
 
 
@@ -90,7 +92,8 @@ class VectorCache:
             connection.execute(DELETE_OLDEST, (MOST_VECTORS,))
 
     @staticmethod
-    def _opened(path: Path) -> "closing[sqlite3.Connection]":
-        connection = sqlite3.connect(path, timeout=WAIT_S)
-        connection.execute(SCHEMA)
-        return closing(connection)
+    @contextmanager
+    def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(path, timeout=WAIT_S)) as connection:
+            connection.execute(SCHEMA)
+            yield connection

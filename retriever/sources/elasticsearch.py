@@ -228,7 +228,7 @@ class ElasticsearchSource(Source):
                     continue
                 raise self._failed(str(error) or type(error).__name__) from None
             if response.status_code not in TRANSIENT_STATUSES or not tries_left:
-                return self._read(response)
+                return await asyncio.to_thread(self._read, response)
             await asyncio.sleep(PAUSE_S)
         raise AssertionError  # the last try returned or raised
 

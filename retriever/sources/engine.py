@@ -80,6 +80,7 @@ class SourcesEngine(Engine):
         self._total = total or UNCOUNTED
         self._analyzer, self._words, self._vectors, self._folder = analyzer, words, vectors, folder
         self._pool = Pool()
+        self._opened: list[TantivyEngine] = []  # a pool's engine may be in use until all are closed
         self._counted: dict[str, int] = {}
         self._gathering = asyncio.Lock()
         self._threads = WorkerThreads("sources", 1)
@@ -187,8 +188,7 @@ class SourcesEngine(Engine):
             vectors,
             self._vectors.fingerprint if self._vectors else None,
         )
-        if pool.engine:
-            pool.engine.close()
+        self._opened.append(engine)
         return replace(pool, passages=passages, engine=engine)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
@@ -277,10 +277,10 @@ class SourcesEngine(Engine):
         return [] if pool is None else await pool.nearest(vector, k, filters=filters)
 
     def close(self) -> None:
-        """Let go of the pool."""
+        """Let go of the pools."""
         self._threads.close()
-        if self._pool.engine:
-            self._pool.engine.close()
+        for engine in self._opened:
+            engine.close()
 
     def _gathered(self) -> TantivyEngine:
         if self._pool.engine is None:
@@ -319,7 +319,7 @@ def as_written(query: Query, words: WrittenWords) -> Query:
 
 
 def _summed(answers: Sequence[Any], words: Sequence[str]) -> dict[str, int] | None:
-    counted = [found for answer in answers if answer is not None for found in (answer[0],)]
+    counted = [answer[0] for answer in answers if answer is not None]
     if not counted:
         return None
     return {word: sum(found.get(word, 0) for found in counted) for word in words}

@@ -80,6 +80,8 @@ async def gathered_index(
         folder = Path(opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
         words = WrittenWords()
         analyzer = make_analyzer(ANALYZER, DECOMPOUND)
+        glossary_path = await asyncio.to_thread(general_glossary, ANALYZER, DECOMPOUND, folder)
+        alike = await asyncio.to_thread(read_synonyms, synonyms, analyzer) if synonyms else None
         try:
             vectors = await PassageVectors.open(settings.encoder)
         except IndexerError as error:
@@ -95,7 +97,7 @@ async def gathered_index(
             folder=folder,
         )
         opened.callback(engine.close)
-        glossary = NotingGlossary.noting(general_glossary(ANALYZER, DECOMPOUND, folder), words)
+        glossary = NotingGlossary.noting(glossary_path, words)
         opened.enter_context(glossary)
         index = SearchIndex(
             Pointer(0, "sources"),
@@ -103,7 +105,7 @@ async def gathered_index(
             engine,
             NotingAnalyzer(analyzer, words),
             glossary,
-            read_synonyms(synonyms, analyzer) if synonyms else None,
+            alike,
             models,
             opened.pop_all(),
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 
 import httpx
@@ -200,6 +201,16 @@ def test_passages_are_encoded_once_and_remembered(sample, sample_home, tmp_path,
     assert [hit.doc_id for hit in results[0].hits] == [hit.doc_id for hit in results[1].hits]
     assert texts[0] > 20
     assert texts[1] - texts[0] < 5  # the question, and what an encoder is tried with
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write to every folder")
+def test_where_the_cache_cannot_be_written_the_glossary_is_made_for_the_question(
+    sample, sample_home, tmp_path, monkeypatch
+):
+    (tmp_path / "shrag").mkdir(mode=0o555)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    result = searched(sample_home, [IndexSource("ours", sample)], ENGLISH)
+    assert result.hits
 
 
 def test_references_are_those_of_the_index(sample):
