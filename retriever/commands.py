@@ -45,7 +45,8 @@ source_option = click.option(
     "--source",
     "sources",
     metavar="NAME[,NAME]",
-    callback=lambda _, __, value: tuple(filter(None, map(str.strip, (value or "").split(",")))),
+    multiple=True,
+    callback=lambda _, __, value: tuple(filter(None, map(str.strip, ",".join(value).split(",")))),
     help="Search these sources instead of an index: [sources.NAME] of shrag.toml, or a file NAME.toml.",
 )
 

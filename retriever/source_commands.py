@@ -81,7 +81,7 @@ def check(name: str | None, as_json: bool) -> None:
     tables = read_tables()
     if name and name not in tables:
         find_source(name, tables, os.environ)  # raises where there is none
-    checked = asyncio.run(_checked([name] if name else list(tables)))
+    checked = asyncio.run(_checked([name] if name else list(tables), tables))
     if as_json:
         echo_json({"sources": [asdict(each) for each in checked]})
     elif not checked:
@@ -109,14 +109,14 @@ async def _listed(tables: dict[str, SourceTable]) -> list[ListedSource]:
     return found
 
 
-async def _checked(names: list[str]) -> list[CheckedSource]:
-    return list(await asyncio.gather(*map(_check, names)))
+async def _checked(names: list[str], tables: dict[str, SourceTable]) -> list[CheckedSource]:
+    return list(await asyncio.gather(*(_check(name, tables) for name in names)))
 
 
-async def _check(name: str) -> CheckedSource:
+async def _check(name: str, tables: dict[str, SourceTable]) -> CheckedSource:
     begun = time.monotonic()
     try:
-        declared_source = find_source(name, read_tables(), os.environ)
+        declared_source = find_source(name, tables, os.environ)
         async with open_declared([declared_source], IndexerSettings()) as opened:
             given = await ask_sources(opened, lambda source: source.search([(WORDS, 3)], filters=Filters()))
     except RemediableError as error:

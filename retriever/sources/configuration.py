@@ -13,6 +13,7 @@ with nothing else to register. What is declared is connected to only where a cal
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -76,7 +77,12 @@ def read_declared(names: Iterable[str]) -> list[DeclaredSource]:
         UnknownSource, InvalidSource, InvalidSettingsFile: as `find_source`.
     """
     tables = read_tables()
-    return [find_source(name, tables, os.environ) for name in dict.fromkeys(names)]
+    found = [find_source(name, tables, os.environ) for name in dict.fromkeys(names)]
+    if several := [name for name, count in Counter(source.name for source in found).items() if count > 1]:
+        raise InvalidSource(
+            f"several sources are called {several[0]!r}", remedy="give their files other names"
+        )
+    return found
 
 
 def read_tables() -> dict[str, SourceTable]:
@@ -186,7 +192,8 @@ def _refuse_dangers(table: SourceTable, fields: Mapping[str, FieldInfo]) -> None
         key = written[0]
         variable = f"{PREFIX}SOURCES__{variable_name(table.name).upper()}__{key.upper()}"
         raise _invalid(table, f"{key} does not stand in a file of settings: set {variable} or {key}{FILE}")
-    if table.found and secrets & table.variables.keys():
+    in_files = {f"{name}{FILE}" for name in secrets} & table.values.keys()
+    if table.found and (in_files or secrets & table.variables.keys()):
         decided = sorted((ADDRESSES & table.values.keys()) - table.variables.keys())
         if decided:
             raise _invalid(

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from indexer.settings_file import SettingsFile
 from retriever.errors import InvalidSource, UnknownSource
-from retriever.sources.configuration import declared, find_source, kinds, source_tables
+from retriever.sources.configuration import declared, find_source, kinds, read_declared, source_tables
 from retriever.sources.settings import SourceSettings
 
 SECRET = "sehr-geheim-0815"
@@ -107,6 +107,23 @@ def test_a_file_that_was_found_does_not_decide_where_a_key_goes():
     with pytest.raises(InvalidSource, match="url would decide where a key goes") as raised:
         declared(tables({"library": LIBRARY}, variables, found=True)["library"])
     assert SECRET not in str(raised.value)
+
+
+def test_a_file_that_was_found_does_not_send_what_another_file_holds(tmp_path):
+    (tmp_path / "private").write_text(SECRET)
+    values = {"library": LIBRARY | {"api_key_file": str(tmp_path / "private")}}
+    declared(tables(values)["library"])
+    with pytest.raises(InvalidSource, match="url would decide where a key goes"):
+        declared(tables(values, found=True)["library"])
+
+
+def test_two_sources_of_one_name_are_refused(tmp_path):
+    paths = [tmp_path / folder / "library.toml" for folder in "ab"]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text('kind = "index"\n')
+    with pytest.raises(InvalidSource, match="several sources are called 'library'"):
+        read_declared(map(str, paths))
 
 
 def test_a_key_goes_over_plain_http_to_this_machine_alone():
