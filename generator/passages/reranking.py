@@ -37,7 +37,8 @@ async def rerank(
         scored.sort(key=lambda hit: (-hit.score, hit.passage_id))
         kept = _by_measure(with_hits(result, scored[:k]), found.by)
         step.output = {"by": found.by, "hits": hit_records(kept)}
-        step.notes += [f"not re-ranked by it, a model failed: {failure}" for failure in found.failures]
+        failures = dict.fromkeys(failure for each in (found, *guided) for failure in each.failures)
+        step.notes += [f"not re-ranked by a model, it failed: {failure}" for failure in failures]
     return kept
 
 
