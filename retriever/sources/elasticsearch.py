@@ -13,10 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from pydantic import SecretStr
+
 from indexer.backoff import TRANSIENT_STATUSES
 from indexer.http_client import exchange, open_client
 from indexer.settings import IndexerSettings
-from indexer.untrusted import message_in, one_line, read_json
+from indexer.untrusted import message_in, one_line, read_json, without_key
 from retriever.errors import SourceFailed
 from retriever.queries import Filters, Query
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
@@ -41,6 +43,7 @@ RECORDS_AT_A_TIME = 500
 COUNTS_AT_A_TIME = 100
 TRIES, PAUSE_S = 3, 0.3
 MOST_NOTES = 3
+MOST_PAPERS = 10**12  # that a count may tell; weights of words are computed from it
 
 
 def open_source(
@@ -69,6 +72,8 @@ class ElasticsearchSource(Source):
         elif settings.user:
             pair = f"{settings.user}:{settings.password.get_secret_value()}".encode()
             self._client.headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+        sent = SecretStr(self._client.headers.get("Authorization", "").partition(" ")[2])
+        self._secrets = [secret for secret in (settings.api_key, settings.password, sent) if secret]
 
     @property
     def name(self) -> str:
@@ -194,7 +199,7 @@ class ElasticsearchSource(Source):
             if not isinstance(answer, dict) or answer.get("error") or "hits" not in answer:
                 failures += 1
                 why = message_in(json.dumps(answer).encode())
-                notes.append(f"a query failed: {one_line(why)}")
+                notes.append(f"a query failed: {self._line(why)}")
                 answers[place] = {}
             elif answer.get("timed_out") or _failed_shards(answer):
                 notes.append("a part of it did not answer in time: some papers may be missing")
@@ -246,9 +251,13 @@ class ElasticsearchSource(Source):
         return answer
 
     def _failed(self, why: str) -> SourceFailed:
-        for secret in (self._settings.api_key, self._settings.password):
-            why = one_line(why, secret if secret.get_secret_value() else None)
-        return SourceFailed(f"source {self._name!r} at {self._settings.url}: {why}")
+        return SourceFailed(f"source {self._name!r} at {self._settings.url}: {self._line(why)}")
+
+    def _line(self, text: str) -> str:
+        """Make one line, with what logs in hidden as it is and as it was sent, before the line is cut."""
+        for secret in self._secrets:
+            text = without_key(text, secret)
+        return one_line(text)
 
 
 def _read_json(content: bytes) -> Any:
@@ -276,7 +285,7 @@ def total_in(answer: dict[str, Any]) -> int:
     hits = answer.get("hits")
     total = hits.get("total") if isinstance(hits, dict) else 0
     value = total.get("value") if isinstance(total, dict) else total
-    return value if isinstance(value, int) and value >= 0 else 0
+    return min(value, MOST_PAPERS) if isinstance(value, int) and value >= 0 else 0
 
 
 def _failed_shards(answer: dict[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 Nothing of a record is taken for granted: a field may be missing, null, a list, a number, or very long.
 """
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,8 +54,7 @@ def paper_of(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
         paper = Paper.model_validate(record | {key: value for key, value in optional.items() if value})
     except ValidationError:
         return None
-    score = hit.get("_score")
-    return SourcePaper(paper, float(score) if isinstance(score, int | float) else None)
+    return SourcePaper(paper, _score(hit.get("_score")))
 
 
 def body_of(fields: IndexFields, hit: Any) -> str:
@@ -97,6 +97,14 @@ def _joined(values: Iterable[Any], most: int) -> str:
 
 def _first_text(value: Any) -> str:
     return next(texts_in(value), "")
+
+
+def _score(value: Any) -> float | None:
+    try:
+        score = float(value) if isinstance(value, int | float) else None
+    except OverflowError:  # JSON bounds no number
+        return None
+    return score if score is not None and math.isfinite(score) else None
 
 
 def _year(value: Any) -> int | None:

@@ -1,7 +1,9 @@
 """A server of somebody else's that answers well, badly, or not at all."""
 
 import asyncio
+import base64
 import json
+import math
 from typing import Any
 
 import httpx
@@ -163,6 +165,26 @@ def test_one_query_that_fails_costs_the_others_nothing():
     answer = found(handler, [(METHANE, 10)] * 2)
     assert [len(of) for of in answer.found] == [0, 1]
     assert "a query failed" in answer.notes[0]
+    assert SECRET not in answer.notes[0]
+
+
+def test_what_was_sent_to_log_in_is_told_nowhere():
+    def handler(request):
+        sent = request.headers["Authorization"]
+        return httpx.Response(403, json={"error": "x" * 280 + f" {sent} {SECRET}"})
+
+    with pytest.raises(SourceFailed) as raised:
+        found(handler, api_key="", user="reader", password=SECRET)
+    assert "Basic" in str(raised.value)
+    assert base64.b64encode(f"reader:{SECRET}".encode()).decode()[:6] not in str(raised.value)
+
+
+@pytest.mark.parametrize("score", ["1" + "0" * 400, "-5e999", "NaN", '"2"'])
+def test_a_score_that_is_no_finite_number_costs_no_paper(score):
+    hit = f'{{"_id": "B1", "_score": {score}, "_source": {{"name": "Rice \\ud800"}}}}'
+    content = f'{{"responses": [{{"hits": {{"hits": [{hit}]}}}}]}}'.encode()
+    [[only]] = found(lambda _: httpx.Response(200, content=content)).found
+    assert (only.paper.id, only.score) == ("B1", None)
 
 
 def test_shards_that_failed_are_told():
@@ -237,6 +259,14 @@ def test_words_are_counted_without_reading_records():
 
     counted = asyncio.run(source(handler).frequencies(["methane", "rice"]))
     assert counted == ({"methane": 7, "rice": 3}, 120)
+
+
+def test_a_count_beyond_all_papers_can_still_be_computed_with():
+    counts = {"hits": {"total": {"value": 10**400}, "hits": []}}
+    answers = {"responses": [counts] * 2}
+    counted = asyncio.run(source(lambda _: httpx.Response(200, json=answers)).frequencies(["methane"]))
+    assert counted is not None
+    assert math.isfinite(float(counted[1]))
 
 
 LIBRARY: dict[str, dict[str, Any]] = {
