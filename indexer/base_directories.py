@@ -15,7 +15,9 @@ def base_directory(variable: str, otherwise: str) -> Path:
 
 
 def in_home(path: Path) -> Path:
-    """Return a path with `~` expanded; ValueError where there is no such home."""
+    """Return a path with `~` expanded; ValueError where there is no such home, or it is no path."""
+    if "\0" in str(path):
+        raise ValueError("a path holds no null character")
     try:
         return path.expanduser()
     except RuntimeError as error:

@@ -68,6 +68,7 @@ def plain_address(address: str) -> str:
     try:
         parts = urlsplit(address.strip())
         whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        whole = whole and address.strip().isprintable()
     except ValueError:
         whole = False
     if not whole or len(address.split()) != 1:

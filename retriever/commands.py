@@ -41,12 +41,20 @@ synonyms_option = click.option(
 )
 
 
+def source_names(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Part the names of sources; no name at all would have an index searched instead."""
+    names = tuple(filter(None, map(str.strip, ",".join(values).split(","))))
+    if values and not names:
+        raise click.BadParameter("it names no source")
+    return names
+
+
 source_option = click.option(
     "--source",
     "sources",
     metavar="NAME[,NAME]",
     multiple=True,
-    callback=lambda _, __, value: tuple(filter(None, map(str.strip, ",".join(value).split(",")))),
+    callback=lambda _, __, values: source_names(values),
     help="Search these sources instead of an index: [sources.NAME] of shrag.toml, or a file NAME.toml.",
 )
 

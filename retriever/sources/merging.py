@@ -40,12 +40,13 @@ T = TypeVar("T")
 log = get_logger("sources")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LimitedSource:
-    """A source, and the seconds that it is waited for."""
+    """A source, and the seconds that it is waited for: once in vain, and it is asked no more."""
 
     source: Source
     seconds: float
+    silent: str = ""  # what was said when it did not answer in time
 
     @property
     def name(self) -> str:
@@ -93,11 +94,14 @@ async def ask_sources(sources: Sequence[LimitedSource], ask: Callable[[Source], 
     """
 
     async def asked(limited: LimitedSource) -> T | str:
+        if limited.silent:
+            return limited.silent
         try:
             async with asyncio.timeout(limited.seconds):
                 return await ask(limited.source)
         except TimeoutError:
-            return f"source {limited.name!r} did not answer within {plain(limited.seconds)} s"
+            limited.silent = f"source {limited.name!r} did not answer within {plain(limited.seconds)} s"
+            return limited.silent
         except RemediableError as error:
             return one_line(str(error))
         except Exception as error:  # noqa: BLE001 - whatever a source answers, the others go on

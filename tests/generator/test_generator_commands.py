@@ -186,7 +186,7 @@ def test_a_complaint_about_settings_never_shows_the_key(sample_home, without):
         ),
         ([ENGLISH, "--name", "nowhere"], 2, "UnknownIndex: "),
         ([ENGLISH, "--name", NAME, "--year", "2024..2019"], 2, "BadFilter: "),
-        ([ENGLISH, "--name", NAME, "--way", "round"], 2, "UnknownWay: no way 'round'; there are shrag"),
+        ([ENGLISH, "--name", NAME, "--way", "round"], 2, "UnknownWay: no way 'round'; there are paper-qa-1"),
     ],
     ids=["empty", "too long", "unknown index", "years", "way"],
 )

@@ -82,6 +82,8 @@ def test_a_secret_may_lie_in_a_file_beside_the_settings(tmp_path):
         (LIBRARY | {"api_key": SECRET}, "set SHRAG_SOURCES__IT__API_KEY or api_key_file"),
         (LIBRARY | {"api_key_file": "/nowhere/key"}, "api_key_file: /nowhere/key cannot be read"),
         (LIBRARY | {"url": "gopher://x"}, "url"),
+        (LIBRARY | {"url": "http://x/\0"}, "url"),
+        ({"kind": "index", "home": "/x\0"}, "home: a path holds no null character"),
         ("not a table", "kind is not set"),
     ],
 )

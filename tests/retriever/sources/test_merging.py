@@ -89,8 +89,10 @@ class OneOf:
 
     def __init__(self, name, behaviour):
         self.name, self.behaviour = name, behaviour
+        self.questions = 0
 
     async def search(self, queries, *, filters):
+        self.questions += 1
         if isinstance(self.behaviour, Exception):
             raise self.behaviour
         if self.behaviour is None:
@@ -115,6 +117,16 @@ def test_a_source_that_fails_or_is_silent_costs_the_others_nothing():
         "source 'broken' failed (KeyError)",
         "source 'good': a query was shortened",
     )
+
+
+def test_a_silent_source_is_waited_for_once():
+    slow = OneOf("slow", None)
+    limited = [LimitedSource(slow, 0.05), LimitedSource(OneOf("good", found([rice("1")])), 30)]
+    for _ in range(2):
+        merged, notes = asyncio.run(search_sources(limited, [QUERY], Filters()))
+        assert list(merged.papers) == ["good:1"]
+        assert notes == ("source 'slow' did not answer within 0.05 s",)
+    assert slow.questions == 1
 
 
 def test_where_all_fail_each_is_told():
