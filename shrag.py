@@ -61,6 +61,10 @@ COMMANDS = {
     "doctor": ("stack.commands:doctor", "Tell what is configured, reachable and wrong."),
     "eval": ("eval.commands:evaluate", "Make runs of topics, score them, compare them."),
     "explain": ("retriever.commands:explain", "Say why a passage scores what it scores."),
+    "find-papers": (
+        "generator.finding.commands:find_papers",
+        "Find the papers that a question asks for, with reasons.",
+    ),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
     "keys": ("server.access.key_commands:keys", "Make keys for callers of the server, list them, end them."),

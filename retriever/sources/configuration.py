@@ -65,6 +65,11 @@ class DeclaredSource:
     settings: SourceSettings
     opener: OpenSource
 
+    @property
+    def kind(self) -> str:
+        """Its kind: the module that opens it."""
+        return self.opener.__module__.rpartition(".")[2]
+
     def open(self, indexes: IndexerSettings) -> Source:
         """Open it; what fails at the first question only, fails then."""
         return self.opener(self.name, self.settings, indexes)

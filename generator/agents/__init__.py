@@ -1,0 +1,21 @@
+"""The agents that find papers, a file each: what it asks a language model for, and what takes its place.
+
+Each is a step or several of the loop in `generator/finding/loop.py`. The retrieval is always on; the others
+can be switched off by these names.
+"""
+
+# What goes on where one of them is switched off.
+AGENTS = {
+    "understanding": "the question alone is searched for, as it is written",
+    "query-writing": "the words of each query are searched for in every source",
+    "judgement": "papers are judged by relevance without a model",
+    "refchain": "no references are followed",
+    "evolver": "no further queries are made of what was found",
+    "reranking": "papers are ordered by their judgement alone",
+}
+# What the project adds to the paper's method; all off in the pure mode.
+ADDITIONS = {
+    "cited-by": "papers that refer to relevant ones are judged too",
+    "specific-intent": "a question for one certain paper is not widened",
+    "links": "without a model, a paper counts as relevant too where several relevant ones refer to it",
+}

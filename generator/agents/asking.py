@@ -1,0 +1,72 @@
+"""An agent's call of the language model: within the budget, as a step, with what takes its place."""
+
+import asyncio
+import math
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from generator.allowance import BudgetSpent
+from generator.finding.request import FindResources
+from generator.llm import OnText
+from generator.model_step import FromModel, model_step
+from generator.prompts import load_prompt
+from generator.steps import Step
+from indexer.papers import Language
+
+CHARACTERS_OF_A_TOKEN = 2  # for an estimate that is rather too high, Korean included
+
+T = TypeVar("T", bound=BaseModel)
+
+
+async def ask_agent(
+    parent: Step,
+    name: str,
+    resources: FindResources,
+    schema: type[T],
+    *,
+    language: Language,
+    values: dict[str, str | list[str]],
+    fallback: str,
+    prompt: str = "",
+    **inputs: Any,
+) -> T | None:
+    """Ask the model by the prompt of that name; None where it fails, or there is no model.
+
+    Raises:
+        BudgetSpent: the call would pass a bound of the budget, or the time was over before it was answered.
+    """
+    model, allowance = resources.model, resources.allowance
+    if model is None:
+        return None
+    read = load_prompt(prompt or name.replace("-", "_"), language)
+    text = read.render(**values)
+    reserved = len(text) // CHARACTERS_OF_A_TOKEN + model.settings.max_tokens
+    if allowance.time_is_over or not allowance.take(calls=1, tokens=reserved):
+        raise BudgetSpent
+
+    async def ask(on_text: OnText | None) -> FromModel[T]:
+        reply = await model.complete_json(
+            [{"role": "user", "content": text}],
+            schema,
+            name=name,
+            prompt_version=read.version,
+            on_text=on_text,
+        )
+        counts = reply.prompt_tokens, reply.completion_tokens
+        known = sum(count for count in counts if count is not None)
+        if reply.from_cache:
+            allowance.settle(calls=-1, tokens=-reserved)
+        elif None not in counts:
+            allowance.settle(calls=reply.attempts - 1, tokens=known - reserved)
+        return FromModel(reply.value, reply, read.version)
+
+    left = allowance.seconds_left
+    try:
+        async with asyncio.timeout(None if math.isinf(left) else max(0.0, left)):
+            return await model_step(
+                parent, name, ask, lambda value: value.model_dump(), fallback=fallback, **inputs
+            )
+    except TimeoutError:
+        allowance.end("seconds")
+        raise BudgetSpent from None

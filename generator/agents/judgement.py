@@ -1,0 +1,238 @@
+"""Judgement: how relevant each paper is to the question, 0 to 1, with a reason (SPAR, appendix A.3).
+
+Two wordings. *Brief* asks for a score. *Complex* asks for what the score is made of, and the rules are kept
+here, not left to the model. Ten papers are under way together; a text is judged once. Without a model the
+relevance of `retriever/paper_relevance.py` stands in.
+"""
+
+import asyncio
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+
+from generator.agents.asking import ask_agent
+from generator.allowance import BudgetSpent
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, Judgement, KnownPaper
+from generator.steps import Step
+from indexer.papers import Paper
+
+IN_FLIGHT = 10  # papers that the model judges together
+WITHOUT_MODEL = 100  # papers that are judged between two looks at the clock
+FALLBACK = "judged by relevance without a model"
+ABSTRACT_CHARACTERS = 4_000
+LONGEST_REASON = 600
+
+# The complex wording's rules (SPAR, appendix A.3).
+STUFFING, MISLEADING = 0.3, 0.2  # deductions
+LOW, STEP = 0.4, 0.1  # what is below is rounded down to a multiple
+HIGH = 0.7  # from here on all three criteria must speak for the paper
+BELOW_HIGH = 0.69
+# Of a paper that several relevant ones refer to, without a model: each counts, up to a bound.
+LINK, LEAST_LINKS, MOST_BY_LINKS = 0.2, 2, 0.6
+
+Reason = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True),
+    AfterValidator(lambda text: text[:LONGEST_REASON]),
+    Field(json_schema_extra={"maxLength": LONGEST_REASON}),
+]
+
+
+class BriefJudgement(BaseModel):
+    """What the brief wording asks for."""
+
+    reason: Reason
+    score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class ComplexJudgement(BaseModel):
+    """What the complex wording asks for: the gate, three criteria with their weights, two deductions."""
+
+    reason: Reason
+    shares_subject: bool
+    shares_domain: bool
+    shares_intent: bool
+    topic: Annotated[float, Field(ge=0, le=0.6, allow_inf_nan=False)]
+    context: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)]
+    depth: Annotated[float, Field(ge=0, le=0.1, allow_inf_nan=False)]
+    stuffed_with_keywords: bool
+    misleading: bool
+
+
+def complex_score(judged: ComplexJudgement) -> float:
+    """Return the score that the rules make of a complex judgement, 0 to 1.
+
+    Nothing shared is 0. Else topic (to .6), context (.3) and depth (.1), less .3 for keyword stuffing and .2
+    for a misleading title or abstract; from .7 on only where all three are positive; below .4 rounded down to
+    a multiple of .1.
+    """
+    if not (judged.shares_subject or judged.shares_domain or judged.shares_intent):
+        return 0.0
+    total = judged.topic + judged.context + judged.depth
+    total -= STUFFING * judged.stuffed_with_keywords + MISLEADING * judged.misleading
+    total = round(min(1.0, max(0.0, total)), 6)
+    if total >= HIGH and min(judged.topic, judged.context, judged.depth) <= 0:
+        total = BELOW_HIGH
+    if total < LOW:
+        total = math.floor(round(total / STEP, 6)) * STEP
+    return round(total, 6)
+
+
+async def judge(
+    state: FindingState, request: FindRequest, resources: FindResources, step: Step
+) -> FindingState:
+    """Judge the papers that are not judged yet, those found first and most often before others."""
+    allowance = resources.allowance
+    waiting = [(paper_id, known) for paper_id, known in state.papers.items() if not _is_judged(known)]
+    if not waiting or allowance.time_is_over:
+        return state
+    waiting.sort(key=lambda item: (item[1].layer, -len(item[1].found_by), item[1].found_by[0].rank))
+    if (left := allowance.papers_left) is not None and left < len(waiting):
+        allowance.end("papers")
+        waiting = waiting[:left]
+    with step.step("judgement", papers=len(waiting), threshold=request.threshold) as judging:
+        done = {
+            known.judgement.text_hash: known.judgement for known in state.papers.values() if known.judgement
+        }
+        again = {
+            paper_id: done[text_hash]
+            for paper_id, known in waiting
+            if (text_hash := hash_of(known.paper)) in done
+        }
+        fresh = [(paper_id, known) for paper_id, known in waiting if paper_id not in again]
+        made = {**again, **await _judged(state, fresh, request, resources, judging)}
+        allowance.take(papers=len(made.keys() - again.keys()))
+        relevant = [paper_id for paper_id, each in made.items() if each.score >= request.threshold]
+        judging.output = {
+            "judged": len(made),
+            "relevant": relevant[: request.papers],
+            "of": len(relevant),
+            "by": sorted({each.by for each in made.values()}),
+        }
+    return state.with_papers(
+        (paper_id, replace(state.papers[paper_id], judgement=judgement))
+        for paper_id, judgement in made.items()
+    )
+
+
+async def _judged(
+    state: FindingState,
+    waiting: Sequence[tuple[str, KnownPaper]],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+) -> dict[str, Judgement]:
+    """Judge by the model; those on which it fails, and all without one, by relevance.
+
+    What no budget is left for is not judged: it waits.
+    """
+    made: dict[str, Judgement] = {}
+    failed = list(waiting)
+    if resources.model is not None and request.does("judgement"):
+        made, failed = await _by_model(waiting, request, resources, step)
+    for start in range(0, len(failed), WITHOUT_MODEL):
+        if resources.allowance.time_is_over:
+            break
+        some = failed[start : start + WITHOUT_MODEL]
+        made |= await _by_relevance(state, some, request, resources, step)
+    return made
+
+
+async def _by_model(
+    waiting: Sequence[tuple[str, KnownPaper]], request: FindRequest, resources: FindResources, step: Step
+) -> tuple[dict[str, Judgement], list[tuple[str, KnownPaper]]]:
+    """Return the model's judgements, and the papers on which it failed."""
+    made: dict[str, Judgement] = {}
+    failed: list[tuple[str, KnownPaper]] = []
+    places = asyncio.Semaphore(IN_FLIGHT)
+    schema: type[BaseModel] = BriefJudgement if request.judge == "brief" else ComplexJudgement
+
+    async def judge_one(paper_id: str, known: KnownPaper) -> None:
+        async with places:
+            try:
+                answer = await ask_agent(
+                    step,
+                    "judgement",
+                    resources,
+                    schema,
+                    prompt=f"judgement_{request.judge}",
+                    language=request.language,
+                    values={
+                        "question": request.question,
+                        "title": known.paper.title or known.paper.title2,
+                        "abstract": (known.paper.abstract or known.paper.abstract2)[:ABSTRACT_CHARACTERS],
+                    },
+                    fallback=FALLBACK,
+                    paper=paper_id,
+                )
+            except BudgetSpent:
+                return
+        if answer is None:
+            failed.append((paper_id, known))
+        else:
+            model = resources.model
+            made[paper_id] = _judgement(answer, known.paper, str(model and model.settings.model))
+
+    async with asyncio.TaskGroup() as tasks:
+        for paper_id, known in waiting:
+            tasks.create_task(judge_one(paper_id, known))
+    return {paper_id: made[paper_id] for paper_id, _ in waiting if paper_id in made}, failed
+
+
+def _judgement(answer: BaseModel, paper: Paper, by: str) -> Judgement:
+    if isinstance(answer, ComplexJudgement):
+        parts = {"topic": answer.topic, "context": answer.context, "depth": answer.depth}
+        return Judgement(complex_score(answer), answer.reason, by, hash_of(paper), parts)
+    assert isinstance(answer, BriefJudgement)  # noqa: S101 - there are two
+    return Judgement(answer.score, answer.reason, by, hash_of(paper))
+
+
+async def _by_relevance(
+    state: FindingState,
+    waiting: Sequence[tuple[str, KnownPaper]],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+) -> dict[str, Judgement]:
+    papers = [known.paper for _, known in waiting]
+    measured = await resources.relevance.scores(state.question, papers, state.rarity)
+    step.notes += [f"judged by {measured.by}: {failure}" for failure in measured.failures]
+    links = _links(state, request) if request.does("links") else {}
+    made = {}
+    for (paper_id, known), score, shared in zip(waiting, measured.scores, measured.shared, strict=True):
+        linked = links.get(paper_id, 0)
+        by_links = min(MOST_BY_LINKS, 1 - (1 - LINK) ** linked) if linked >= LEAST_LINKS else 0.0
+        whole = round(max(score, 1 - (1 - score) * (1 - by_links)) if by_links else score, 6)
+        reason = (
+            f"shares {', '.join(shared)} with the question" if shared else "shares no word of the question"
+        )
+        reason += f"; {linked} relevant papers are linked to it" if by_links else ""
+        parts = {measured.by: score, **({"links": round(by_links, 6)} if by_links else {})}
+        made[paper_id] = Judgement(
+            whole, reason, measured.by + " and links" * bool(by_links), hash_of(known.paper), parts
+        )
+    return made
+
+
+def _links(state: FindingState, request: FindRequest) -> Mapping[str, int]:
+    """Count for each paper the relevant ones that refer to it, or that it refers to."""
+    relevant = {paper_id for paper_id, _ in state.relevant(request.threshold)}
+    return {
+        paper_id: len({by.of for by in known.found_by if by.kind != "query" and by.of in relevant})
+        for paper_id, known in state.papers.items()
+    }
+
+
+def hash_of(paper: Paper) -> str:
+    """Return the hash of what is judged of a paper."""
+    text = f"{paper.title}\n{paper.title2}\n{paper.abstract}\n{paper.abstract2}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _is_judged(known: KnownPaper) -> bool:
+    return known.judgement is not None and known.judgement.text_hash == hash_of(known.paper)

@@ -1,0 +1,101 @@
+"""Query writing: each query in the words that each kind of source is best asked with (SPAR, appendix A.1).
+
+Without a model these are the query's own words and their counterparts in the other language.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from generator.agents.asking import ask_agent
+from generator.allowance import BudgetSpent
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import SearchQuery
+from generator.steps import Step
+from indexer.analysis import Analyzer
+from retriever.asked_words import words_query
+from retriever.queries import Or, Phrase, Query, Term
+
+FALLBACK = "the query's own words"
+OWN_INDEXES = frozenset({"index", "elasticsearch"})  # asked for any of many words, ordered by BM25
+# What to look out for, by kind of source; others are asked as an index is.
+ADVICE: Mapping[str, str] = {
+    "index": "terms of titles and abstracts, in Korean and in English",
+    "elasticsearch": "terms of titles and abstracts, in Korean and in English",
+    "scienceon": "Korean technical terms first, then English ones",
+    "openalex": "broader academic terms and the field of study, in English",
+    "semantic_scholar": "technical terms and names of methods, in English",
+    "arxiv": "terms of physics, mathematics and computer science, in English",
+    "pubmed": "MeSH headings, substances, diseases and clinical terms, in English",
+    "wikipedia": "titles of articles that explain the subject",
+}
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+
+
+class SourceTerms(BaseModel):
+    """The search terms for one kind of source."""
+
+    source: str
+    terms: Annotated[list[Text], Field(min_length=1, max_length=10)]
+
+
+class WrittenQueries(BaseModel):
+    """What the model is asked for."""
+
+    sources: Annotated[list[SourceTerms], Field(min_length=1, max_length=10)]
+
+
+async def write_queries(
+    queries: Sequence[SearchQuery], request: FindRequest, resources: FindResources, step: Step
+) -> list[Mapping[str, Query]]:
+    """Return for each query what each kind of source is asked."""
+    kinds = sorted(set(resources.kinds.values()))
+    with_model = resources.model is not None and request.does("query-writing")
+
+    async def written(query: SearchQuery) -> Mapping[str, Query]:
+        own: Query = words_query(await resources.relevance.words(query.text))
+        if not with_model:
+            return dict.fromkeys(kinds, own)
+        try:
+            answer = await ask_agent(
+                step,
+                "query-writing",
+                resources,
+                WrittenQueries,
+                language=request.language,
+                values={
+                    "sources": [f"{kind}: {ADVICE.get(kind, ADVICE['index'])}" for kind in kinds],
+                    "question": query.text,
+                },
+                fallback=FALLBACK,
+                query=query.text,
+            )
+        except BudgetSpent:
+            answer = None
+        terms = {each.source.strip().lower(): each.terms for each in answer.sources} if answer else {}
+        analyzer = resources.relevance.analyzer
+        chosen: dict[str, Query] = {}
+        for kind in kinds:
+            threads = resources.relevance.threads
+            chosen[kind] = await threads.run(_terms_query, terms.get(kind, ()), kind, analyzer) or own
+        return chosen
+
+    return list(await asyncio.gather(*map(written, queries)))
+
+
+def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Query | None:
+    """Join terms by OR; for services a term of several words is a phrase."""
+    clauses: dict[str, Term | Phrase] = {}
+    for text in terms:
+        tokens = analyzer.analyze(text)
+        if not tokens:
+            continue
+        first = tokens[0][1]
+        if kind in OWN_INDEXES or " " not in text:
+            clauses.setdefault(text, Term(text, tuple(dict.fromkeys(token[0] for token in tokens))))
+        else:
+            clauses.setdefault(text, Phrase(text, tuple((token[1] - first, token[0]) for token in tokens)))
+    return Or(tuple(clauses.values())) if clauses else None

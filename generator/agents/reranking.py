@@ -1,0 +1,148 @@
+"""Re-ranking: the papers found, ordered by relevance, authority and timeliness, each with a sentence why.
+
+Two wordings (SPAR, appendix A.4): where the question asks for papers of some time, new ones are strongly
+preferred; else they are, a little. Without a model the order is a weighted sum of the three.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+
+from generator.agents.asking import ask_agent
+from generator.allowance import BudgetSpent
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, KnownPaper
+from generator.steps import Step
+from retriever.authority import authorities, timeliness
+
+FALLBACK = "ordered by a weighted sum"
+MOST_RANKED = 50  # papers that one prompt holds
+# Weights of relevance, authority and timeliness, by whether the question asks for a time.
+WEIGHTS: Mapping[bool, tuple[float, float, float]] = {False: (0.75, 0.15, 0.1), True: (0.6, 0.1, 0.3)}
+LONGEST_WHY = 400
+
+Why = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True),
+    AfterValidator(lambda text: text[:LONGEST_WHY]),
+    Field(json_schema_extra={"maxLength": LONGEST_WHY}),
+]
+
+
+class Reranked(BaseModel):
+    """A paper by its number in the prompt, its new score, and why."""
+
+    paper: Annotated[int, Field(ge=1, le=MOST_RANKED)]
+    score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    why: Why
+
+
+class RerankedPapers(BaseModel):
+    """What the model is asked for."""
+
+    papers: Annotated[list[Reranked], Field(max_length=MOST_RANKED)]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPaper:
+    """A paper of the result, with its score, what the score is made of, and why it stands there."""
+
+    paper_id: str
+    known: KnownPaper
+    score: float
+    authority: float
+    timeliness: float
+    why: str
+
+
+async def rerank(
+    state: FindingState, request: FindRequest, resources: FindResources, step: Step
+) -> list[RankedPaper]:
+    """Return the papers of the cache, best first."""
+    cache = state.relevant(request.threshold)[: request.papers]
+    links = {paper_id: sum(by.kind == "reference" for by in known.found_by) for paper_id, known in cache}
+    ruled = _by_rules(cache, links, state, request, resources.this_year)
+    if not ruled or not request.does("reranking"):
+        return ruled
+    if resources.model is None:
+        with step.step("reranking", papers=len(ruled)) as ranking:
+            ranking.output = [ranked.paper_id for ranked in ruled]
+        return ruled
+    first = ruled[:MOST_RANKED]
+    asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
+    try:
+        answer = await ask_agent(
+            step,
+            "reranking",
+            resources,
+            RerankedPapers,
+            prompt="reranking_time" if asks_for_time else "reranking",
+            language=request.language,
+            values={"papers": [_described(ranked) for ranked in first], "question": request.question},
+            fallback=FALLBACK,
+            papers=[ranked.paper_id for ranked in first],
+        )
+    except BudgetSpent:
+        answer = None
+    return ruled if answer is None else [*_by_model(answer, first), *ruled[MOST_RANKED:]]
+
+
+def _by_model(answer: RerankedPapers, ruled: Sequence[RankedPaper]) -> list[RankedPaper]:
+    """Order by the model's scores; what it did not name stands behind, in the order by rules."""
+    named: dict[int, Reranked] = {}
+    for each in answer.papers:
+        if each.paper <= len(ruled):
+            named.setdefault(each.paper, each)
+    scored = [
+        replace(ranked, score=named[number].score, why=named[number].why or ranked.why)
+        for number, ranked in enumerate(ruled, 1)
+        if number in named
+    ]
+    scored.sort(key=lambda ranked: -ranked.score)
+    return [*scored, *(ranked for number, ranked in enumerate(ruled, 1) if number not in named)]
+
+
+def _by_rules(
+    cache: Sequence[tuple[str, KnownPaper]],
+    links: Mapping[str, int],
+    state: FindingState,
+    request: FindRequest,
+    this_year: int,
+) -> list[RankedPaper]:
+    standing = authorities([known.paper for _, known in cache], this_year, links)
+    asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
+    weights = WEIGHTS[asks_for_time] if request.does("reranking") else (1.0, 0.0, 0.0)
+    ranked = []
+    for (paper_id, known), authority in zip(cache, standing, strict=True):
+        recency = timeliness(known.paper, this_year)
+        score = weights[0] * known.score + weights[1] * authority + weights[2] * recency
+        why = _why(known, links[paper_id])
+        ranked.append(
+            RankedPaper(paper_id, known, round(score, 6), round(authority, 6), round(recency, 6), why)
+        )
+    return sorted(ranked, key=lambda each: -each.score)
+
+
+def _why(known: KnownPaper, linked: int) -> str:
+    """Say in a sentence what speaks for a paper."""
+    parts = [known.judgement.reason if known.judgement else "it was not judged"]
+    if known.paper.cited_by_count is not None:
+        parts.append(f"cited {known.paper.cited_by_count:,} times")
+    elif linked:
+        parts.append(f"{linked} of the papers found refer to it")
+    if known.paper.year:
+        parts.append(f"from {known.paper.year}")
+    text = "; ".join(parts).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _described(ranked: RankedPaper) -> str:
+    paper = ranked.known.paper
+    authors = ", ".join(paper.authors[:5]) or "authors not known"
+    cited = "" if paper.cited_by_count is None else f"; cited {paper.cited_by_count} times"
+    return (
+        f"{paper.title or paper.title2}\n{authors}; {paper.journal or 'venue not known'}; "
+        f"{paper.year or 'year not known'}{cited}\nrelevance {ranked.known.score:.2f}"
+    )

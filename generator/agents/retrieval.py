@@ -1,0 +1,139 @@
+"""Retrieval: all queries that were not sent yet, to all sources at once, merged with what is known."""
+
+from collections.abc import Awaitable, Iterable, Mapping
+from dataclasses import replace
+
+from generator.agents.query_writing import write_queries
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
+from generator.finding.understood import Understanding
+from generator.steps import Step
+from indexer.papers import Paper
+from retriever.errors import SourceFailed
+from retriever.queries import Filters, Range
+from retriever.sources import Source, SourceAnswer
+from retriever.sources.merging import LimitedSource, Merged, MergedPaper, ask_sources, merge
+from retriever.term_statistics import inverse_document_frequency
+
+BODY_CHARACTERS = 2_000  # of a full text's passages, where a record has no abstract
+
+
+async def retrieve(
+    state: FindingState, request: FindRequest, resources: FindResources, step: Step
+) -> FindingState:
+    """Send the queries that were not sent; raises SourceFailed where no source ever answered."""
+    unsent = [query for query in state.queries if query.found is None]
+    if not unsent or resources.allowance.time_is_over:
+        return state
+    sources = chosen_sources(resources.sources, state.understanding)
+    filters = time_filters(request.filters, state.understanding)
+    with step.step("retrieval", queries=[query.text for query in unsent]) as retrieval:
+        state = replace(state, rarity=state.rarity or await _rarity(state, resources, retrieval))
+        written = await write_queries(unsent, request, resources, retrieval)
+
+        def ask(source: Source) -> Awaitable[SourceAnswer]:
+            kind = resources.kinds[source.name]
+            return source.search([(each[kind], request.per_query) for each in written], filters=filters)
+
+        try:
+            given = await ask_sources(sources, ask)
+        except SourceFailed as error:
+            if not state.papers:
+                raise
+            retrieval.notes.append(f"further queries were not answered: {error}")
+            return state
+        retrieval.notes += given.failures
+        answers: Mapping[str, SourceAnswer] = given.answers
+        retrieval.notes += [f"source {name!r}: {note}" for name in answers for note in answers[name].notes]
+        merged = merge_known(answers, state, several=len(resources.sources) > 1)
+        new = len(merged.papers) - len(state.papers)
+        retrieval.output = {
+            "papers": sum(map(len, merged.found)),
+            "new": new,
+            "requests": sum(answer.requests for answer in answers.values()),
+            "filters": [filters.years.low, filters.years.high] if filters.years else None,
+        }
+        return _with_found(state, unsent, merged)
+
+
+def _with_found(state: FindingState, sent: Iterable[SearchQuery], merged: Merged) -> FindingState:
+    """Note of each query what it found, and of each paper by which queries."""
+    papers, answered = dict(state.papers), {}
+    found_lists = [*merged.found, *[()] * len(state.queries)]  # of no source, nothing
+    for query, found in zip(sent, found_lists, strict=False):
+        answered[query] = replace(query, found=tuple(paper_id for paper_id, _ in found))
+        for rank, (paper_id, _) in enumerate(found, 1):
+            by = FoundBy("query", query.text, rank)
+            papers[paper_id] = found_again(papers.get(paper_id), merged.papers[paper_id], by, layer=0)
+    queries = tuple(answered.get(query, query) for query in state.queries)
+    return replace(state, queries=queries, papers=papers)
+
+
+def found_again(known: KnownPaper | None, merged: MergedPaper, by: FoundBy, *, layer: int) -> KnownPaper:
+    """Return a paper with one more way that led to it."""
+    if known is None:
+        return KnownPaper(replace(merged, paper=_without_body(merged.paper)), (by,), layer)
+    if any((each.kind, each.of) == (by.kind, by.of) for each in known.found_by):
+        return known
+    paper = replace(merged, paper=_without_body(merged.paper))
+    return replace(known, merged=paper, found_by=(*known.found_by, by), layer=min(known.layer, layer))
+
+
+def merge_known(answers: Mapping[str, SourceAnswer], state: FindingState, *, several: bool) -> Merged:
+    """Merge what sources found with the papers known before."""
+    known = {paper_id: each.merged for paper_id, each in state.papers.items()}
+    return merge(answers, known, several=several)
+
+
+def chosen_sources(
+    sources: Iterable[LimitedSource], understanding: Understanding | None
+) -> list[LimitedSource]:
+    """Return the sources that the question was understood to need; all where none is named."""
+    named = set(understanding.sources) if understanding else set()
+    return [source for source in sources if not named or source.name in named]
+
+
+def time_filters(filters: Filters, understanding: Understanding | None) -> Filters:
+    """Return the filters with the years that the question asks for, unless the call names its own."""
+    if filters.years or understanding is None:
+        return filters
+    first, last = understanding.first_year, understanding.last_year
+    return filters if first is None and last is None else replace(filters, years=Range(first, last))
+
+
+def satisfies(paper: Paper, filters: Filters) -> bool:
+    """Tell whether a paper that no query brought is one that queries would be allowed to bring."""
+    if years := filters.years:
+        if paper.year is None:
+            return False
+        if (years.low or paper.year) > paper.year or (years.high or paper.year) < paper.year:
+            return False
+    return (not filters.lang or paper.lang == filters.lang) and (
+        not filters.journal or paper.journal == filters.journal
+    )
+
+
+async def _rarity(state: FindingState, resources: FindResources, step: Step) -> dict[str, float]:
+    """Return the idf of the question's words over all sources that count them; 1 each where none does."""
+    words = [word.keyword.text for word in await resources.relevance.words(state.question)]
+    counting = [each for each in resources.sources if each.source.features.frequencies]
+    if not counting or not words:
+        return dict.fromkeys(words, 1.0)
+    try:
+        given = await ask_sources(counting, lambda source: source.frequencies(words))
+    except SourceFailed as error:
+        step.notes.append(f"how rare words are is not known: {error}")
+        return dict.fromkeys(words, 1.0)
+    counts = [answer for answer in given.answers.values() if answer is not None]
+    total = sum(answer[1] for answer in counts)
+    return {
+        word: round(inverse_document_frequency(sum(found.get(word, 0) for found, _ in counts), total), 6)
+        for word in words
+    }
+
+
+def _without_body(paper: Paper) -> Paper:
+    if not paper.body:
+        return paper
+    text = paper.abstract or paper.body[:BODY_CHARACTERS]
+    return paper.model_copy(update={"body": "", "abstract": text})

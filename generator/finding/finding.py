@@ -1,0 +1,127 @@
+"""Finding papers for a question: opens what it needs, goes through the loop, and says what came of it.
+
+Scripts and notebooks call `find_papers`; who has sources open awaits `find_in_sources`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from generator.agents import ADDITIONS
+from generator.allowance import Allowance
+from generator.finding.loop import find_in_steps
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.result import FoundPapers
+from generator.finding.state import FindingState
+from generator.llm import LanguageModel
+from generator.request import Settings
+from generator.steps import Listener, Step
+from indexer.errors import InvalidCall
+from indexer.logs import request_id
+from retriever.paper_relevance import PaperRelevance
+from retriever.sources.merging import LimitedSource
+
+PURE = frozenset(ADDITIONS)  # what the pure mode leaves out
+INDEX_SECONDS = 60.0  # that an index of one's own is waited for
+NONE = "no paper found is relevant enough"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSources:
+    """Sources, and the kind of each by its name."""
+
+    sources: Sequence[LimitedSource]
+    kinds: Mapping[str, str]
+
+
+@asynccontextmanager
+async def open_index_as_source(name: str, settings: Settings) -> AsyncIterator[OpenedSources]:
+    """Open an index of this project as the only source; raises as `open_index`."""
+    from retriever.index import open_index
+    from retriever.sources.index import IndexSource
+
+    source = IndexSource(name, await asyncio.to_thread(open_index, settings.indexer, name))
+    try:
+        yield OpenedSources([LimitedSource(source, INDEX_SECONDS)], {name: "index"})
+    finally:
+        await source.close()
+
+
+@asynccontextmanager
+async def open_declared_sources(names: Sequence[str], settings: Settings) -> AsyncIterator[OpenedSources]:
+    """Open sources that are declared; raises as `read_declared` and `open_declared`."""
+    from retriever.sources.configuration import read_declared
+    from retriever.sources.gathered import open_declared
+
+    declared = read_declared(names)
+    async with open_declared(declared, settings.indexer) as sources:
+        yield OpenedSources(sources, {each.name: each.kind for each in declared})
+
+
+async def find_in_sources(
+    opened: OpenedSources,
+    request: FindRequest,
+    settings: Settings,
+    *,
+    state: FindingState | None = None,
+    model: LanguageModel | None = None,
+    listener: Listener | None = None,
+) -> FoundPapers:
+    """Find papers, with the language model if one is configured; a `state` is gone on with.
+
+    Raises:
+        SourceFailed: no source answers.
+        InvalidCall: the state is of another question.
+    """
+    if state is not None and state.question != request.question:
+        raise InvalidCall(f"the saved state is of another question: {state.question[:200]!r}")
+    step = Step("find-papers", request.as_record(), listener)
+    before = state or FindingState(request.question)
+    async with AsyncExitStack() as stack:
+        relevance = stack.enter_context(await asyncio.to_thread(PaperRelevance, settings.indexer))
+        if model is None and settings.generator.llm.configured:
+            model = await stack.enter_async_context(settings.language_model())
+        allowance = Allowance(request.budget, before.spent)
+        resources = FindResources(
+            opened.sources,
+            opened.kinds,
+            relevance,
+            model,
+            allowance,
+            settings.retriever.this_year or datetime.now().astimezone().year,
+        )
+        with request_id(), step.running():
+            after, ranked = await find_in_steps(before, request, resources, step)
+    notes = list(dict.fromkeys(note for part in step.walk() for note in part.notes))
+    if budget := allowance.note():
+        notes.append(budget)
+    if not ranked:
+        notes.append(NONE if after.papers else "no source holds a paper with the question's words")
+    return FoundPapers(
+        request,
+        replace(after, spent=allowance.spent),
+        tuple(ranked),
+        tuple(notes),
+        complete=not allowance.ended,
+        step=step,
+        milliseconds=step.milliseconds or 0.0,
+    )
+
+
+def find_papers(
+    request: FindRequest, name: str = "", *, sources: Sequence[str] = (), state: FindingState | None = None
+) -> FoundPapers:
+    """Find papers in the index of that name, or in sources; for scripts and notebooks."""
+    from generator.pipeline import run
+
+    async def find() -> FoundPapers:
+        settings = Settings.from_environment()
+        opening = (
+            open_declared_sources(sources, settings) if sources else open_index_as_source(name, settings)
+        )
+        async with opening as opened:
+            return await find_in_sources(opened, request, settings, state=state)
+
+    return run(find())

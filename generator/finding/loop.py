@@ -1,0 +1,53 @@
+"""The loop that finds papers: SPAR's agents (Shi et al. 2025, section 3) as a list of steps.
+
+Each step takes the state and returns the next one. What a step leaves undone, because a budget ended, stands
+in the state, and the same loop goes on with it.
+"""
+
+from dataclasses import replace
+
+from generator.agents.evolver import evolve
+from generator.agents.judgement import judge
+from generator.agents.refchain import follow
+from generator.agents.reranking import RankedPaper, rerank
+from generator.agents.retrieval import retrieve
+from generator.agents.understanding import understand
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, SearchQuery
+from generator.steps import Step
+
+
+async def find_in_steps(
+    state: FindingState, request: FindRequest, resources: FindResources, step: Step
+) -> tuple[FindingState, list[RankedPaper]]:
+    """Go on from a state until the cache is full, the rounds are over, or a budget ends.
+
+    Raises:
+        SourceFailed: no source answered, and nothing is known from before.
+    """
+    if state.understanding is None:
+        understanding = await understand(request, resources, step)
+        texts = dict.fromkeys((request.question, *understanding.queries))
+        queries = tuple(
+            SearchQuery(text, "expanded" if place else "question") for place, text in enumerate(texts)
+        )
+        state = replace(state, understanding=understanding, queries=queries)
+        step.notes += understanding.notes
+    while not resources.allowance.time_is_over:
+        with step.step("round", number=state.round) as inner:
+            state = await retrieve(state, request, resources, inner)
+            state = await judge(state, request, resources, inner)
+            for layer in range(1, request.layers + 1 if request.does("refchain") else 1):
+                state = await follow(state, request, resources, inner, layer=layer)
+                state = await judge(state, request, resources, inner)
+            inner.tell(state)
+            enough = len(state.relevant(request.threshold)) >= request.papers
+            if enough or resources.allowance.ended:
+                break
+            if not request.does("evolver") or state.round >= request.rounds:
+                break
+            state = await evolve(state, request, resources, inner)
+        if not any(query.found is None for query in state.queries):
+            break
+    ranked = await rerank(state, request, resources, step)
+    return replace(state, spent=resources.allowance.spent), ranked

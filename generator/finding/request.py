@@ -1,0 +1,89 @@
+"""What is asked of a search for papers, and what it works with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from generator.agents import ADDITIONS, AGENTS
+from generator.allowance import Allowance
+from generator.budgets import Budget
+from generator.llm import LanguageModel
+from indexer.errors import InvalidCall
+from indexer.papers import Language, language_of
+from retriever.paper_relevance import PaperRelevance
+from retriever.queries import Filters
+from retriever.sources.merging import LimitedSource
+
+Wording = Literal["brief", "complex"]
+MOST_CHARACTERS = 20_000  # of a question
+
+
+@dataclass(frozen=True, slots=True)
+class FindRequest:
+    """A question, and how papers for it are found.
+
+    `papers` is the size of the paper cache (SPAR's K), `rounds` how often queries are evolved, `layers` how
+    far references are followed (SPAR: 1), `threshold` the judgement from which a paper is relevant.
+    """
+
+    question: str
+    papers: int = 20
+    rounds: int = 1
+    layers: int = 1
+    threshold: float = 0.5
+    judge: Wording = "brief"
+    per_query: int = 20  # papers that each query brings, of each source
+    evolved: int = 5  # queries of those evolved that are drawn for a round
+    seed: int = 0
+    without: frozenset[str] = frozenset()  # agents and additions that are switched off
+    filters: Filters = field(default_factory=Filters)
+    budget: Budget = field(default_factory=Budget)
+
+    def __post_init__(self) -> None:
+        """Check the question and the names; raises InvalidCall."""
+        if not self.question.strip():
+            raise InvalidCall("the question is empty")
+        if len(self.question) > MOST_CHARACTERS:
+            raise InvalidCall(f"the question has more than {MOST_CHARACTERS:,} characters")
+        known = {**AGENTS, **ADDITIONS}
+        if unknown := sorted(self.without - known.keys()):
+            raise InvalidCall(f"there is no agent {unknown[0]!r}; there are {', '.join(known)}")
+
+    def does(self, name: str) -> bool:
+        """Tell whether an agent or an addition is on."""
+        return name not in self.without
+
+    @property
+    def language(self) -> Language:
+        """The language of the question."""
+        return language_of(self.question)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the request as JSON, for a trace."""
+        years = self.filters.years
+        return {
+            "question": self.question,
+            "papers": self.papers,
+            "rounds": self.rounds,
+            "layers": self.layers,
+            "threshold": self.threshold,
+            "judge": self.judge,
+            "per_query": self.per_query,
+            "evolved": self.evolved,
+            "seed": self.seed,
+            "without": sorted(self.without),
+            "years": [years.low, years.high] if years else None,
+            "budget": asdict(self.budget),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FindResources:
+    """What finding papers works with; the caller keeps it open."""
+
+    sources: Sequence[LimitedSource]
+    kinds: Mapping[str, str]  # of each source by its name: index, openalex, …
+    relevance: PaperRelevance
+    model: LanguageModel | None
+    allowance: Allowance
+    this_year: int

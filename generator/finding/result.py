@@ -1,0 +1,134 @@
+"""What a search for papers gives: the list, the tree of how each was found, and the record of the steps."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from generator.agents.reranking import RankedPaper
+from generator.finding.request import FindRequest
+from generator.finding.state import FindingState
+from generator.steps import Step
+
+SHOWN_FOUND = 100  # papers that the tree names of a query or a paper
+KEYS = ("title", "title2", "authors", "year", "journal", "doi", "url", "lang", "cited_by_count", "abstract")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPapers:
+    """The papers, best first, and all that led to them."""
+
+    request: FindRequest
+    state: FindingState
+    papers: tuple[RankedPaper, ...]
+    notes: tuple[str, ...]
+    complete: bool  # False where a budget ended, so that a resumed search would go on
+    step: Step
+    milliseconds: float
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the JSON of `shrag find-papers --json`."""
+        understanding = self.state.understanding
+        return {
+            "question": self.request.question,
+            "understanding": asdict(understanding) if understanding else None,
+            "papers": [
+                {"rank": rank} | paper_record(ranked, self.request.threshold)
+                for rank, ranked in enumerate(self.papers, 1)
+            ],
+            "queries": [
+                {
+                    "text": query.text,
+                    "kind": query.kind,
+                    "round": query.round,
+                    "paper": query.paper or None,
+                    "found": len(query.found) if query.found is not None else None,
+                }
+                for query in self.state.queries
+            ],
+            "known": len(self.state.papers),
+            "relevant": len(self.state.relevant(self.request.threshold)),
+            "spent": asdict(self.state.spent),
+            "complete": self.complete,
+            "notes": list(self.notes),
+            "milliseconds": round(self.milliseconds, 2),
+        }
+
+    def trace_record(self) -> dict[str, Any]:
+        """Return what `--trace` writes: the request, the steps, and the tree beside the result."""
+        return {
+            "finding": 1,
+            "request": self.request.as_record(),
+            "steps": [child.as_record() for child in self.step.children],
+            "tree": tree(self.state),
+            **self.as_record(),
+        }
+
+
+def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:
+    """Return a paper of the result as JSON."""
+    known, paper = ranked.known, ranked.known.paper
+    told = {key: value for key in KEYS if (value := getattr(paper, key))}
+    judgement = known.judgement
+    return {
+        "id": ranked.paper_id,
+        "score": ranked.score,
+        "why": ranked.why,
+        "relevance": known.score,
+        "relevant": known.score >= threshold,
+        "authority": ranked.authority,
+        "timeliness": ranked.timeliness,
+        "reason": judgement.reason if judgement else "",
+        "judged_by": judgement.by if judgement else "",
+        "parts": dict(judgement.parts) if judgement else {},
+        "found_by": [asdict(by) for by in known.found_by],
+        "sources": [{"source": source, "id": own} for source, own in known.merged.ids],
+        **told,
+    }
+
+
+def tree(state: FindingState) -> list[dict[str, Any]]:
+    """Return the queries of the question, in each what it found first, in that its references, and so on.
+
+    A paper stands once, under what brought it first; so the tree has no circles, whatever the references do.
+    """
+    children: dict[tuple[str, str], list[str]] = {}
+    for paper_id, known in state.papers.items():
+        first = known.found_by[0]
+        children.setdefault((first.kind, first.of), []).append(paper_id)
+    papers: dict[str, dict[str, Any]] = {
+        paper_id: {"paper": paper_id, "title": known.paper.title, "score": known.score}
+        for paper_id, known in state.papers.items()
+    }
+    for paper_id, record in papers.items():
+        for kind, name in (("reference", "references"), ("citing", "cited_by")):
+            if found := children.get((kind, paper_id)):
+                record[name] = [papers[other] for other in found[:SHOWN_FOUND]]
+    roots = []
+    for query in state.queries:
+        found = children.get(("query", query.text), [])
+        record = {
+            "query": query.text,
+            "kind": query.kind,
+            "papers": [papers[paper_id] for paper_id in found[:SHOWN_FOUND]],
+        }
+        if query.paper in papers:
+            papers[query.paper].setdefault("evolved", []).append(record)
+        else:
+            roots.append(record)
+    return _without_circles(roots)
+
+
+def _without_circles(roots: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Copy the tree; a node that would stand within itself is named there, and not gone into."""
+
+    def copied(node: Mapping[str, Any], above: frozenset[str]) -> dict[str, Any]:
+        own = str(node.get("paper", ""))
+        if own and own in above:
+            return {"paper": own}
+        inside = above | {own} if own else above
+        return {
+            key: [copied(child, inside) for child in value] if isinstance(value, list) else value
+            for key, value in node.items()
+        }
+
+    return [copied(root, frozenset()) for root in roots]

@@ -1,0 +1,124 @@
+"""What a search for papers has come to: queries, papers, judgements, and what is still to be done.
+
+The value is replaced by each step, never changed, and holds all that a later run needs to go on: queries not
+sent, papers not judged, references not followed. So it is saved as JSON, and checked when it is read.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from generator.budgets import Spent
+from generator.finding.understood import Understanding
+from indexer.errors import InvalidCall
+from indexer.output_files import write_output
+from indexer.papers import Paper, why_invalid
+from indexer.regular_files import read_regular
+from retriever.sources.merging import MergedPaper
+
+STATE_VERSION = 1
+MOST_BYTES = 256_000_000  # of a saved state
+
+QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
+FoundKind = Literal["query", "reference", "citing"]
+Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A query in words; `paper` is the one that it was evolved from. `found` are ids, once it was sent."""
+
+    text: Annotated[str, Field(min_length=1, max_length=20_000)]
+    kind: QueryKind
+    round: Annotated[int, Field(ge=0)] = 0
+    paper: str = ""
+    found: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBy:
+    """How a paper was found: by a query, or as a reference of (or as citing) a paper; at which rank."""
+
+    kind: FoundKind
+    of: str  # the query's text, or the paper's id
+    rank: Annotated[int, Field(ge=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How relevant a paper is to the question, why, and by whom: a model's name, `words`, `cosine`.
+
+    `text_hash` is of what was judged; another text is judged again.
+    """
+
+    score: Score
+    reason: str
+    by: str
+    text_hash: str
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPaper:
+    """A paper, how it was found, and its judgement; `layer` is 0 where a query brought it."""
+
+    merged: MergedPaper
+    found_by: tuple[FoundBy, ...]
+    layer: Annotated[int, Field(ge=0)] = 0
+    judgement: Judgement | None = None
+    followed: bool = False  # its references, and what cites it
+    evolved: bool = False
+
+    @property
+    def paper(self) -> Paper:
+        """Its record."""
+        return self.merged.paper
+
+    @property
+    def score(self) -> float:
+        """Its judgement, 0 without one."""
+        return self.judgement.score if self.judgement else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FindingState:
+    """All of it; `papers` by id, in the order in which they were found."""
+
+    question: str
+    version: Literal[1] = 1
+    understanding: Understanding | None = None
+    queries: tuple[SearchQuery, ...] = ()
+    papers: Mapping[str, KnownPaper] = field(default_factory=dict)
+    round: Annotated[int, Field(ge=0)] = 0
+    rarity: Mapping[str, float] = field(default_factory=dict)  # idf of the question's words
+    spent: Spent = field(default_factory=Spent)
+
+    def with_papers(self, papers: Iterable[tuple[str, KnownPaper]]) -> Self:
+        """Return the state with these papers added or replaced."""
+        return replace(self, papers={**self.papers, **dict(papers)})
+
+    def relevant(self, threshold: float) -> list[tuple[str, KnownPaper]]:
+        """Return the papers judged to be relevant, best first; of equals the one found first."""
+        found = [item for item in self.papers.items() if item[1].judgement and item[1].score >= threshold]
+        return sorted(found, key=lambda item: -item[1].score)
+
+    def save(self, path: Path) -> None:
+        """Write the state as JSON; OutputNotWritten where the system refuses."""
+        write_output(path, _adapter().dump_json(self, exclude_unset=False) + b"\n")
+
+    @classmethod
+    def load(cls, path: Path) -> "FindingState":
+        """Read a saved state; InvalidCall, which names the file, where it holds none or a broken one."""
+        try:
+            return _adapter().validate_json(read_regular(path, MOST_BYTES))
+        except OSError as error:
+            raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
+        except ValidationError as error:
+            raise InvalidCall(f"{path} holds no state of find-papers: {why_invalid(error)}") from None
+
+
+def _adapter() -> "TypeAdapter[FindingState]":
+    return TypeAdapter(FindingState)

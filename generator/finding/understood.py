@@ -1,0 +1,36 @@
+"""What a question was understood to want, before anything is searched for."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+Intent = Literal["survey", "recent", "comparison", "specific", "other"]
+Year = Annotated[int, Field(ge=1000, le=2100)]
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """Intent, domain, time requirement, sources, and the queries that the question becomes.
+
+    `years` bound the papers, None is open; `recent` asks for new papers without naming years. `sources` are
+    those to ask, by name; none stands for all.
+    """
+
+    intent: Intent = "other"
+    domain: str = ""
+    first_year: Year | None = None
+    last_year: Year | None = None
+    recent: bool = False
+    sources: tuple[str, ...] = ()
+    sources_reason: str = ""
+    expands: bool = False
+    expansion_reason: str = ""
+    queries: tuple[str, ...] = ()
+    by: str = "rules"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def asks_for_time(self) -> bool:
+        """Whether the question asks for papers of some years, or for new ones."""
+        return self.recent or self.first_year is not None or self.last_year is not None

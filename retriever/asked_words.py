@@ -1,0 +1,86 @@
+"""The words of a question that its papers are looked for and judged by, without an index of one's own.
+
+Words of the request and those that ask stay out unless there are no others. Beside each word stand its
+counterparts in the other language, of the general glossary.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from indexer.analysis import Analyzer
+from indexer.analysis.porter import porter_stem
+from indexer.glossary.storage import Glossary
+from retriever.keywords import KEYWORDS, Keyword, translations, words_of
+from retriever.queries import Or, Term
+from retriever.question_words import ROLES, question_weights, roles_of
+
+ASKED = 2  # roles that a question's subject has: things, then verbs, adjectives and counters
+MOST_WORDS = 2 * KEYWORDS
+# Words that say what kind of paper is wanted more than what it is about.
+COMMON_WEIGHT = 0.3
+COMMON_ENGLISH = """
+    research researches study studies method methods approach approaches analysis effect effects paper papers
+    review reviews survey surveys overview trend trends recent latest advances application applications result
+    results challenge challenges problem problems comparison compare compared development history future
+    evaluation work works
+    """
+COMMON_KOREAN = """
+    연구 방법 분석 영향 효과 논문 동향 개관 리뷰 문헌 고찰 최근 최신 응용 한계 과제 비교 결과 발전 역사 평가
+    """
+COMMON = frozenset(map(porter_stem, COMMON_ENGLISH.split())) | frozenset(COMMON_KOREAN.split())
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWord:
+    """A word, what stands for it in the other language, and its weight in the question."""
+
+    keyword: Keyword
+    others: tuple[Keyword, ...] = ()
+    weight: float = 1.0
+
+    @property
+    def forms(self) -> tuple[tuple[str, ...], ...]:
+        """The tokens of the word, and of each of its counterparts."""
+        return (self.keyword.tokens, *(other.tokens for other in self.others))
+
+
+def asked_words(text: str, analyzer: Analyzer, glossary: Glossary | None = None) -> tuple[AskedWord, ...]:
+    """Return the words that a text asks about, in its order, at most `MOST_WORDS`."""
+    text = unicodedata.normalize("NFC", text)
+    tagged = analyzer.tagged_tokens(text)
+    tokens = [token for token, _ in tagged if any(map(str.isalnum, token[0]))]
+    roles, weights = roles_of(tagged), question_weights(tagged)
+    subject = [token for token in tokens if ROLES.index(roles[token[0]]) < ASKED]
+    words = words_of(text, subject or tokens)[:MOST_WORDS]
+    others: dict[str, list[Keyword]] = {}
+    for translation in translations(subject, glossary, analyzer) if glossary else ():
+        for token in translation.source:
+            others.setdefault(token, []).extend(translation.words)
+    return tuple(
+        AskedWord(
+            word,
+            tuple(dict.fromkeys(other for token in word.tokens for other in others.get(token, ()))),
+            max(weights.get(token, 1.0) * _commonness(token) for token in word.tokens),
+        )
+        for word in words
+    )
+
+
+def subject_of(words: tuple[AskedWord, ...]) -> tuple[AskedWord, ...]:
+    """Return the words that say what a paper is about; all where there are no such words."""
+    return tuple(word for word in words if not COMMON.issuperset(word.keyword.tokens)) or words
+
+
+def _commonness(token: str) -> float:
+    return COMMON_WEIGHT if token in COMMON else 1.0
+
+
+def words_query(words: tuple[AskedWord, ...], weights: Mapping[str, float] | None = None) -> Or:
+    """Join words and their counterparts by OR; `weights` are of the words as they are written."""
+    terms: dict[str, Term] = {}
+    for word in words:
+        for keyword in (word.keyword, *word.others):
+            weight = (weights or {}).get(keyword.text, word.weight)
+            terms.setdefault(keyword.text, Term(keyword.text, keyword.tokens, weight=round(weight, 4)))
+    return Or(tuple(terms.values()))
