@@ -15,6 +15,7 @@ STAGES = {
     "hypotheses": "keywords_s",
     **dict.fromkeys(("decompose", "chain", "rewrite", "sub_answer"), "keywords_s"),
     "housekeeping": "keywords_s",
+    **dict.fromkeys(("understanding", "query-writing", "judgement", "evolver"), "keywords_s"),
 }
 
 

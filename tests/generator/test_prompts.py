@@ -29,11 +29,18 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
         "further_queries": ["$question"],
         "hypotheses": ["$question"],
         "findings": ["$findings"],
+        "evolver": ["$queries", "$title", "$abstract", "$field", "$question"],
+        "judgement_brief": ["$title", "$abstract", "$question"],
+        "judgement_complex": ["$title", "$abstract", "$question"],
         "keywords": ["$question"],
+        "query_writing": ["$sources", "$question"],
         "question": ["$turns", "$question"],
         "repair": ["$complaint"],
         "rewrite": ["$facts", "$question"],
         "sub_answer": ["$passages", "$question"],
+        "reranking": ["$papers", "$question"],
+        "reranking_time": ["$papers", "$question"],
+        "understanding": ["$sources", "$year", "$question"],
     }[stem]
     assert loaded.text.split()[-len(places) :] == places
     assert loaded.places == {place[1:] for place in places}
