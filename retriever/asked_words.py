@@ -6,11 +6,12 @@ counterparts in the other language, of the general glossary.
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indexer.analysis import Analyzer
 from indexer.analysis.porter import porter_stem
 from indexer.glossary.storage import Glossary
+from retriever.constraints import find_constraints
 from retriever.keywords import KEYWORDS, Keyword, translations, words_of
 from retriever.queries import Or, Term
 from retriever.question_words import ROLES, question_weights, roles_of
@@ -23,7 +24,7 @@ COMMON_ENGLISH = """
     research researches study studies method methods approach approaches analysis effect effects paper papers
     review reviews survey surveys overview trend trends recent latest advances application applications result
     results challenge challenges problem problems comparison compare compared development history future
-    evaluation work works
+    evaluation work works published publication publications
     """
 COMMON_KOREAN = """
     연구 방법 분석 영향 효과 논문 동향 개관 리뷰 문헌 고찰 최근 최신 응용 한계 과제 비교 결과 발전 역사 평가
@@ -65,6 +66,16 @@ def asked_words(text: str, analyzer: Analyzer, glossary: Glossary | None = None)
         )
         for word in words
     )
+
+
+def subject_text(question: str, this_year: int) -> str:
+    """Return a question without what bounds its papers: years, and words to leave out.
+
+    Years that contradict each other are no part of the subject either.
+    """
+    text = unicodedata.normalize("NFC", question)
+    found = find_constraints(text, this_year)
+    return replace(found, years=found.years or found.contradicting).remaining(text) or text
 
 
 def subject_of(words: tuple[AskedWord, ...]) -> tuple[AskedWord, ...]:

@@ -112,10 +112,14 @@ async def _from_words(state: FindingState, paper: Paper, resources: FindResource
 
     A paper without an abstract gives its title's words all the same.
     """
-    asked = await resources.relevance.words(state.question)
+    asked = await resources.relevance.words(state.asked)
     own = await resources.relevance.words(" ".join((paper.title, paper.title2, *paper.keywords)))
     held = {token for word in asked for form in word.forms for token in form}
-    new = [word.keyword.text for word in own if not held & set(word.keyword.tokens)]
+    new = [
+        word.keyword.text
+        for word in own
+        if not held & set(word.keyword.tokens) and any(map(str.isalpha, word.keyword.text))
+    ]
     head = sorted(asked, key=lambda word: -word.weight * state.rarity.get(word.keyword.text, 1.0))[:HEAD]
     texts = []
     for place in range(len(ASPECTS)):

@@ -200,7 +200,7 @@ async def _by_relevance(
     step: Step,
 ) -> dict[str, Judgement]:
     papers = [known.paper for _, known in waiting]
-    measured = await resources.relevance.scores(state.question, papers, state.rarity)
+    measured = await resources.relevance.scores(state.asked, papers, state.rarity)
     step.notes += [f"judged by {measured.by}: {failure}" for failure in measured.failures]
     links = _links(state, request) if request.does("links") else {}
     made = {}

@@ -80,13 +80,14 @@ async def write_queries(
         chosen: dict[str, Query] = {}
         for kind in kinds:
             threads = resources.relevance.threads
-            chosen[kind] = await threads.run(_terms_query, terms.get(kind, ()), kind, analyzer) or own
+            made = await threads.run(_terms_query, terms.get(kind, ()), kind, analyzer)
+            chosen[kind] = made if made.clauses else own
         return chosen
 
     return list(await asyncio.gather(*map(written, queries)))
 
 
-def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Query | None:
+def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:
     """Join terms by OR; for services a term of several words is a phrase."""
     clauses: dict[str, Term | Phrase] = {}
     for text in terms:
@@ -98,4 +99,4 @@ def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Query |
             clauses.setdefault(text, Term(text, tuple(dict.fromkeys(token[0] for token in tokens))))
         else:
             clauses.setdefault(text, Phrase(text, tuple((token[1] - first, token[0]) for token in tokens)))
-    return Or(tuple(clauses.values())) if clauses else None
+    return Or(tuple(clauses.values()))

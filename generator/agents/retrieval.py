@@ -15,6 +15,7 @@ from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import LimitedSource, Merged, MergedPaper, ask_sources, merge
 from retriever.term_statistics import inverse_document_frequency
 
+ABSENT = 0.3  # of the weight of a word that no source holds: perhaps it is misspelled
 BODY_CHARACTERS = 2_000  # of a full text's passages, where a record has no abstract
 
 
@@ -115,7 +116,7 @@ def satisfies(paper: Paper, filters: Filters) -> bool:
 
 async def _rarity(state: FindingState, resources: FindResources, step: Step) -> dict[str, float]:
     """Return the idf of the question's words over all sources that count them; 1 each where none does."""
-    words = [word.keyword.text for word in await resources.relevance.words(state.question)]
+    words = [word.keyword.text for word in await resources.relevance.words(state.asked)]
     counting = [each for each in resources.sources if each.source.features.frequencies]
     if not counting or not words:
         return dict.fromkeys(words, 1.0)
@@ -126,9 +127,10 @@ async def _rarity(state: FindingState, resources: FindResources, step: Step) -> 
         return dict.fromkeys(words, 1.0)
     counts = [answer for answer in given.answers.values() if answer is not None]
     total = sum(answer[1] for answer in counts)
+    held = {word: sum(found.get(word, 0) for found, _ in counts) for word in words}
     return {
-        word: round(inverse_document_frequency(sum(found.get(word, 0) for found, _ in counts), total), 6)
-        for word in words
+        word: round(inverse_document_frequency(count, total) * (1 if count else ABSENT), 6)
+        for word, count in held.items()
     }
 
 

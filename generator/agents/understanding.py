@@ -16,7 +16,7 @@ from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.understood import Intent, Understanding
 from generator.steps import Step
-from retriever.asked_words import subject_of
+from retriever.asked_words import subject_of, subject_text
 from retriever.constraints import Constraints, find_constraints
 
 QUERIES = 5  # that a question becomes, beside itself
@@ -159,7 +159,7 @@ async def _by_rules(
     intent: Intent = next((name for name, sign in SIGNS if sign.search(question)), "other")
     if SPECIFIC.search(question) and request.does("specific-intent"):
         intent = "specific"
-    words = await resources.relevance.words(constraints.remaining(question) or question)
+    words = await resources.relevance.words(subject_text(question, resources.this_year))
     core = " ".join(word.keyword.text for word in subject_of(words))
     expands = intent not in {"specific", "other"} or (intent == "other" and 0 < len(words) <= VAGUE)
     language = "ko" if request.language == "ko" else "en"

@@ -15,6 +15,7 @@ from generator.agents.understanding import understand
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, SearchQuery
 from generator.steps import Step
+from retriever.asked_words import subject_text
 
 
 async def find_in_steps(
@@ -27,11 +28,12 @@ async def find_in_steps(
     """
     if state.understanding is None:
         understanding = await understand(request, resources, step)
-        texts = dict.fromkeys((request.question, *understanding.queries))
+        subject = subject_text(request.question, resources.this_year)
+        texts = dict.fromkeys((subject, *understanding.queries))
         queries = tuple(
             SearchQuery(text, "expanded" if place else "question") for place, text in enumerate(texts)
         )
-        state = replace(state, understanding=understanding, queries=queries)
+        state = replace(state, understanding=understanding, subject=subject, queries=queries)
         step.notes += understanding.notes
     while not resources.allowance.time_is_over:
         with step.step("round", number=state.round) as inner:

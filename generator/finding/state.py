@@ -89,12 +89,18 @@ class FindingState:
 
     question: str
     version: Literal[1] = 1
+    subject: str = ""  # the question without years and words to leave out
     understanding: Understanding | None = None
     queries: tuple[SearchQuery, ...] = ()
     papers: Mapping[str, KnownPaper] = field(default_factory=dict)
     round: Annotated[int, Field(ge=0)] = 0
     rarity: Mapping[str, float] = field(default_factory=dict)  # idf of the question's words
     spent: Spent = field(default_factory=Spent)
+
+    @property
+    def asked(self) -> str:
+        """What papers are looked for and judged by."""
+        return self.subject or self.question
 
     def with_papers(self, papers: Iterable[tuple[str, KnownPaper]]) -> Self:
         """Return the state with these papers added or replaced."""

@@ -1,0 +1,102 @@
+"""A language model for the agents that find papers: it answers each by the name of its call."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from tests.generator.language_model import says
+
+Answer = Callable[[str], Any]
+
+
+def understanding(_: str) -> dict[str, Any]:
+    """Widen a question into two queries."""
+    return {
+        "intent": "survey",
+        "domain": "batteries",
+        "first_year": None,
+        "last_year": None,
+        "recent": False,
+        "sources": [],
+        "sources_reason": "",
+        "needs_expansion": True,
+        "expansion_reason": "It is broad.",
+        "queries": ["battery pack safety barriers", "lithium-ion fire propagation"],
+    }
+
+
+def query_writing(_: str) -> dict[str, Any]:
+    """Name terms for an index."""
+    return {"sources": [{"source": "index", "terms": ["thermal runaway", "cobalt"]}]}
+
+
+def judgement(prompt: str) -> dict[str, Any]:
+    """Find relevant what names a subject of the tests in its title."""
+    title = value_of("title", prompt).lower()
+    fits = any(word in title for word in ("thermal", "cobalt"))
+    return {"reason": "Judged by its title.", "score": 0.9 if fits else 0.2}
+
+
+def evolver(prompt: str) -> dict[str, Any]:
+    """Make three queries of the paper's title."""
+    title = value_of("title", prompt)
+    return {
+        "method": f"{title} alternatives",
+        "application": f"{title} vehicles",
+        "limitation": f"{title} cost",
+    }
+
+
+def reranking(prompt: str) -> dict[str, Any]:
+    """Turn the order round."""
+    count = len(re.findall(r"<paper number", prompt))
+    return {
+        "papers": [
+            {"paper": number, "score": number / 100, "why": f"It was {number}."}
+            for number in range(1, count + 1)
+        ]
+    }
+
+
+ANSWERS: Mapping[str, Answer] = {
+    "understanding": understanding,
+    "query-writing": query_writing,
+    "judgement": judgement,
+    "evolver": evolver,
+    "reranking": reranking,
+}
+
+
+def value_of(name: str, prompt: str) -> str:
+    """Return what stands in a prompt between the tags of that name."""
+    found = re.search(rf"<{name}>\n(.*?)\n</{name}>", prompt, re.DOTALL)
+    return found[1] if found else ""
+
+
+@dataclass
+class FindingModel:
+    """Answers as `ANSWERS` do, but for those `changed`; counts the calls by name."""
+
+    changed: Mapping[str, Answer] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
+    prompts: list[str] = field(default_factory=list)
+
+    @property
+    def transport(self) -> httpx.MockTransport:
+        """Return what stands in for the network."""
+        return httpx.MockTransport(self._answer)
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        if not request.url.path.endswith("/chat/completions"):
+            return httpx.Response(404)
+        body = json.loads(request.content)
+        name = body["response_format"]["json_schema"]["name"]
+        prompt = body["messages"][0]["content"]
+        self.calls[name] += 1
+        self.prompts.append(prompt)
+        return says({**ANSWERS, **self.changed}[name](prompt))

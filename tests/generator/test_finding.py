@@ -1,0 +1,355 @@
+"""Finding papers: the loop over a real index, without a model and with one that answers by rules."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from generator.agents import ADDITIONS, AGENTS
+from generator.agents.judgement import ComplexJudgement, complex_score
+from generator.budgets import Budget
+from generator.finding.finding import PURE, find_in_sources, open_index_as_source
+from generator.finding.request import FindRequest
+from generator.finding.result import tree
+from generator.finding.state import FindingState
+from indexer.errors import InvalidCall
+from tests.generator.finding_model import FindingModel
+from tests.generator.language_model import says
+from tests.generator.language_model import settings as model_settings
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
+from tests.indexer.corpora import build, write_jsonl
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+RUNAWAY = "SAMPLE-BAT-011"
+
+
+def find(home, request, *, model=None, state=None, name=NAME):
+    """Find papers in an index."""
+    given = settings_of(home, **({"llm": model_settings()} if model else {}))
+
+    async def run():
+        async with open_index_as_source(name, given) as opened:
+            if model is None:
+                return await find_in_sources(opened, request, given, state=state)
+            async with given.language_model(model.transport) as asked:
+                return await find_in_sources(opened, request, given, state=state, model=asked)
+
+    return asyncio.run(run())
+
+
+def ids(found):
+    return [ranked.paper_id for ranked in found.papers]
+
+
+def kinds_of_ways(found):
+    return {by.kind for known in found.state.papers.values() for by in known.found_by}
+
+
+def names_of_steps(found):
+    return {step.name for step in found.step.walk()}
+
+
+def test_the_command_lists_papers_with_scores_reasons_and_how_each_was_found(sample_home):
+    done = shrag("find-papers", ENGLISH, "--name", NAME, "--json", home=sample_home)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert RUNAWAY in [paper["id"] for paper in record["papers"]]
+    for paper in record["papers"]:
+        assert 0 <= paper["score"] <= 1
+        assert paper["relevance"] >= 0.5
+        assert paper["why"]
+        assert paper["judged_by"].startswith("words")
+        assert paper["found_by"]
+
+
+def test_a_korean_question_is_answered_without_a_model_too(sample_home):
+    found = find(sample_home, FindRequest(KOREAN))
+    assert found.papers
+    assert found.complete
+
+
+def test_two_runs_give_the_same(sample_home):
+    first, second = (find(sample_home, FindRequest(ENGLISH, rounds=2, seed=3)) for _ in range(2))
+    assert first.state.queries == second.state.queries
+    assert ids(first) == ids(second)
+
+
+@pytest.mark.parametrize("agent", [*AGENTS, "cited-by"])
+def test_what_is_switched_off_does_nothing(sample_home, agent):
+    """Each has a mark of its own in what comes out, which is gone without it, and only then."""
+    marks = {
+        "understanding": lambda found: len([q for q in found.state.queries if q.kind == "expanded"]) > 0,
+        "query-writing": lambda found: "query-writing" in names_of_steps(found),
+        "judgement": lambda found: any(
+            known.judgement.by == "tiny-writer" for known in found.state.papers.values() if known.judgement
+        ),
+        "refchain": lambda found: "refchain" in names_of_steps(found),
+        "evolver": lambda found: any(query.paper for query in found.state.queries),
+        "reranking": lambda found: found.papers[0].why.startswith("It was"),
+        "cited-by": lambda found: "citing" in kinds_of_ways(found),
+    }
+    question = "cobalt of spent batteries: a review"
+    whole = find(sample_home, FindRequest(question), model=FindingModel())
+    without = find(sample_home, FindRequest(question, without=frozenset([agent])), model=FindingModel())
+    assert {name for name, mark in marks.items() if mark(whole)} == set(marks)
+    gone = {name for name, mark in marks.items() if not mark(without)}
+    assert gone == ({agent, "cited-by"} if agent == "refchain" else {agent})
+
+
+def test_the_pure_mode_leaves_out_what_the_project_adds(sample_home):
+    found = find(sample_home, FindRequest(ENGLISH, without=PURE))
+    assert "citing" not in kinds_of_ways(found)
+    assert not any("links" in known.judgement.by for known in found.state.papers.values() if known.judgement)
+    assert frozenset(ADDITIONS) == PURE
+
+
+def test_a_model_judges_each_text_once_and_no_query_is_sent_twice(sample_home):
+    model = FindingModel()
+    found = find(sample_home, FindRequest(ENGLISH, rounds=2, papers=100), model=model)
+    judged = [known for known in found.state.papers.values() if known.judgement]
+    assert model.calls["judgement"] == len({known.judgement.text_hash for known in judged})
+    texts = [query.text for query in found.state.queries]
+    assert len(texts) == len(set(texts))
+    assert found.state.spent.calls == sum(model.calls.values())
+    assert found.state.spent.tokens == 120 * sum(model.calls.values())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["nothing that is JSON", "", {"score": 7, "reason": "much"}, {"score": "high"}, [], {"reason": "x"}],
+)
+def test_a_judge_that_answers_garbage_is_replaced_and_the_notes_say_so(sample_home, answer):
+    found = find(sample_home, FindRequest(ENGLISH), model=FindingModel({"judgement": lambda _: answer}))
+    assert RUNAWAY in ids(found)
+    assert all(known.judgement.by.startswith("words") for known in found.state.papers.values())
+    assert any("judged by relevance without a model" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, 0.85),
+        ({"shares_subject": False, "shares_domain": False, "shares_intent": False}, 0.0),
+        ({"stuffed_with_keywords": True}, 0.55),
+        ({"misleading": True}, 0.65),
+        ({"stuffed_with_keywords": True, "misleading": True}, 0.3),
+        ({"depth": 0.0}, 0.69),
+        ({"topic": 0.2, "context": 0.1, "depth": 0.05}, 0.3),
+        ({"topic": 0.3, "context": 0.1, "depth": 0.0}, 0.4),
+        ({"topic": 0.1, "context": 0.0, "depth": 0.0, "stuffed_with_keywords": True}, 0.0),
+    ],
+)
+def test_a_complex_score_is_made_by_the_rules(changed, expected):
+    """Of .55 + .2 + .1: the gate, the deductions, three criteria from .7 on, whole tenths below .4."""
+    whole = {
+        "reason": "",
+        "shares_subject": True,
+        "shares_domain": True,
+        "shares_intent": True,
+        "topic": 0.55,
+        "context": 0.2,
+        "depth": 0.1,
+        "stuffed_with_keywords": False,
+        "misleading": False,
+    }
+    assert complex_score(ComplexJudgement(**whole | changed)) == pytest.approx(expected)
+
+
+def test_a_budget_of_papers_is_kept_told_and_gone_on_from(sample_home, tmp_path):
+    small = find(sample_home, FindRequest(ENGLISH, budget=Budget(papers=5)))
+    assert small.state.spent.papers == 5
+    assert not small.complete
+    assert any("5 papers" in note for note in small.notes)
+    small.state.save(tmp_path / "state.json")
+    state = FindingState.load(tmp_path / "state.json")
+    assert state == small.state
+    resumed = find(sample_home, FindRequest(ENGLISH), state=state)
+    whole = find(sample_home, FindRequest(ENGLISH))
+    assert resumed.complete
+    assert set(ids(small)) <= set(ids(resumed))
+    assert set(ids(resumed)) == set(ids(whole))
+
+
+def test_calls_of_a_model_stay_within_their_budget_and_what_is_left_waits(sample_home):
+    model = FindingModel()
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(calls=9)), model=model)
+    assert sum(model.calls.values()) == 9
+    assert found.state.spent.calls == 9
+    assert any("9 calls" in note for note in found.notes)
+    later = find(sample_home, FindRequest(ENGLISH), model=model, state=found.state)
+    assert model.calls["understanding"] == 1
+    assert RUNAWAY in ids(later)
+
+
+def test_tokens_are_set_aside_before_a_call(sample_home):
+    model = FindingModel()
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(tokens=100)), model=model)
+    assert not model.calls
+    assert not found.complete
+
+
+def test_time_that_is_over_ends_in_what_was_found(sample_home):
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(seconds=1e-9)))
+    assert not found.papers
+    assert any("seconds" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{}", "[]", '{"question": 3}', '{"question": "x", "version": 2}', '{"question": "x", "papers": 1}'],
+)
+def test_a_file_that_is_no_state_is_refused_in_one_line(sample_home, tmp_path, content):
+    path = tmp_path / "state.json"
+    path.write_text(content)
+    done = shrag("find-papers", ENGLISH, "--name", NAME, "--resume", path, home=sample_home)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "state.json" in done.stderr
+
+
+def test_a_judgement_out_of_bounds_in_a_state_is_refused(sample_home, tmp_path):
+    path = tmp_path / "state.json"
+    find(sample_home, FindRequest(ENGLISH)).state.save(path)
+    record = json.loads(path.read_text())
+    next(iter(record["papers"].values()))["judgement"]["score"] = 3
+    path.write_text(json.dumps(record))
+    with pytest.raises(InvalidCall, match="score"):
+        FindingState.load(path)
+
+
+def test_a_state_of_another_question_is_refused(sample_home):
+    state = FindingState("another question")
+    with pytest.raises(InvalidCall, match="another question"):
+        find(sample_home, FindRequest(ENGLISH), state=state)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("",), 2),
+        ((ENGLISH, "--without", "wizard"), 2),
+        (("🙂🙂",), 0),
+        (("xylqua brzkt vwmpf",), 0),
+        (("the of and",), 0),
+        (("x" * 20_001,), 2),
+    ],
+)
+def test_odd_questions_end_in_a_line(sample_home, arguments, code):
+    done = shrag("find-papers", *arguments, "--name", NAME, home=sample_home)
+    assert done.returncode == code
+    assert "unexpected" not in done.stderr
+
+
+def test_years_that_contradict_each_other_are_left_out_with_a_note(sample_home):
+    question = "thermal runaway in battery packs published before 2001 and published after 2020"
+    found = find(sample_home, FindRequest(question))
+    assert any("contradict" in note for note in found.notes)
+    assert found.papers
+
+
+def test_a_time_requirement_holds_for_queries_and_for_references(sample_home):
+    found = find(
+        sample_home, FindRequest("thermal runaway in battery packs, papers since 2022", threshold=0.1)
+    )
+    assert found.state.understanding.first_year == 2022
+    assert found.papers
+    assert all(known.paper.year >= 2022 for known in found.state.papers.values())
+
+
+WORDS = "quorvex blandim trosset"
+
+
+@pytest.fixture(scope="module")
+def odd_home(tmp_path_factory):
+    """Index papers that refer to each other in a circle, to themselves, to thousands, and to absent ones."""
+    home = tmp_path_factory.mktemp("odd")
+
+    def paper(number, references=(), abstract=WORDS):
+        return {
+            "id": f"P{number}",
+            "title": f"{WORDS} study number {number}",
+            "abstract": abstract,
+            "references": list(references),
+            "year": 2000 + number % 20,
+        }
+
+    others = [
+        paper(number, abstract="mirzol " * 5) | {"title": f"Mirzol {number}"} for number in range(100, 500)
+    ]
+    crowd = [f"P{number}" for number in range(100, 500)] + [f"absent-{number}" for number in range(4_600)]
+    papers = [
+        paper(1, ["P2"]),
+        paper(2, ["P3", "P2"]),
+        paper(3, ["P1", "absent"]),
+        paper(4, crowd),
+        paper(5, ["P6"]),
+        paper(6) | {"title": f"{WORDS} known by reference alone"},
+        *others,
+    ]
+    path = write_jsonl(home / "odd.jsonl", papers)
+    build(home, path, name="odd")
+    return home
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_circles_self_references_crowds_and_absent_papers_end(odd_home, layers):
+    found = find(odd_home, FindRequest(WORDS, layers=layers, per_query=2, papers=50, rounds=0), name="odd")
+    assert {"P1", "P2", "P3"} & set(ids(found))
+    assert len(found.state.papers) <= 310
+    for paper_id, known in found.state.papers.items():
+        assert not any(by.of == paper_id for by in known.found_by)
+    json.dumps(tree(found.state))
+
+
+def test_a_layer_asks_each_source_at_most_twice_for_references(odd_home):
+    found = find(odd_home, FindRequest(WORDS, layers=2, without=PURE, papers=50), name="odd")
+    layers = [step for step in found.step.walk() if step.name == "refchain"]
+    assert layers
+    assert all(step.output["requests"] <= 2 for step in layers)
+
+
+def test_ten_papers_are_judged_at_once_and_never_more(odd_home):
+    under_way, most = 0, 0
+
+    async def answer(request):
+        nonlocal under_way, most
+        if not request.url.path.endswith("/chat/completions"):
+            return httpx.Response(404)
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.01)
+        under_way -= 1
+        return says({"reason": "It is one of many.", "score": 0.1})
+
+    class Slow:
+        transport = httpx.MockTransport(answer)
+
+    request = FindRequest("mirzol", per_query=60, without=frozenset(AGENTS) - {"judgement"})
+    found = find(odd_home, request, model=Slow(), name="odd")
+    assert found.state.spent.calls == 60
+    assert most == 10
+
+
+def test_the_tree_leads_from_queries_to_papers_to_references_to_evolved_queries(odd_home, tmp_path):
+    path = tmp_path / "trace.json"
+    asked = ("find-papers", WORDS, "--name", "odd", "--per-query", 2, "--trace", path, "--json")
+    done = shrag(*asked, home=odd_home)
+    assert done.returncode == 0
+    record = json.loads(path.read_text())
+    assert record["tree"][0]["kind"] == "question"
+    papers = list(papers_below(record["tree"]))
+    assert any(paper.get("references") for paper in papers)
+    evolved = [query for paper in papers for query in paper.get("evolved", ())]
+    assert {query["kind"] for query in evolved} <= {"method", "application", "limitation"}
+    assert evolved
+
+
+def papers_below(nodes):
+    """Yield the papers of a tree, at every depth."""
+    for node in nodes:
+        if "paper" in node:
+            yield node
+        for key in ("papers", "references", "cited_by", "evolved"):
+            yield from papers_below(node.get(key, ()))
