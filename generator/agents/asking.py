@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -17,6 +18,7 @@ from indexer.papers import Language
 CHARACTERS_OF_A_TOKEN = 2  # for an estimate that is rather too high, Korean included
 
 T = TypeVar("T", bound=BaseModel)
+Made = TypeVar("Made")
 
 
 async def ask_agent(
@@ -70,3 +72,15 @@ async def ask_agent(
     except TimeoutError:
         allowance.end("seconds")
         raise BudgetSpent from None
+
+
+async def all_of(works: Iterable[Coroutine[Any, Any, Made]]) -> list[Made]:
+    """Do work side by side; where one fails, end the others and raise what it raised."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

@@ -5,7 +5,6 @@ query holds already, are suppressed (SPAR, section 3.2, appendix A.2). Without a
 question's first words with words of the paper's title and keywords.
 """
 
-import asyncio
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Annotated, cast
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.agents.asking import ask_agent
+from generator.agents.asking import all_of, ask_agent
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
@@ -48,8 +47,8 @@ async def evolve(
     if not cache or resources.allowance.time_is_over:
         return replace(state, round=state.round + 1)
     with step.step("evolver", papers=[paper_id for paper_id, _ in cache], round=state.round + 1) as evolving:
-        given = await asyncio.gather(
-            *(_of_paper(state, paper_id, known, request, resources, evolving) for paper_id, known in cache)
+        given = await all_of(
+            _of_paper(state, paper_id, known, request, resources, evolving) for paper_id, known in cache
         )
         made = [query for queries in given for query in queries or ()]
         fresh = await _without_used(made, state.queries, resources)

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from generator.agents.asking import ask_agent
+from generator.agents.asking import all_of, ask_agent
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper
@@ -178,9 +178,7 @@ async def _by_model(
             model = resources.model
             made[paper_id] = _judgement(answer, known.paper, str(model and model.settings.model))
 
-    async with asyncio.TaskGroup() as tasks:
-        for paper_id, known in waiting:
-            tasks.create_task(judge_one(paper_id, known))
+    await all_of(judge_one(paper_id, known) for paper_id, known in waiting)
     return {paper_id: made[paper_id] for paper_id, _ in waiting if paper_id in made}, failed
 
 

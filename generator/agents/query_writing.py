@@ -3,13 +3,12 @@
 Without a model these are the query's own words and their counterparts in the other language.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from generator.agents.asking import ask_agent
+from generator.agents.asking import all_of, ask_agent
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
@@ -84,7 +83,7 @@ async def write_queries(
             chosen[kind] = made if made.clauses else own
         return chosen
 
-    return list(await asyncio.gather(*map(written, queries)))
+    return await all_of(map(written, queries))
 
 
 def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:

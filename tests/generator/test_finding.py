@@ -310,6 +310,23 @@ def test_a_layer_asks_each_source_at_most_twice_for_references(odd_home):
     assert all(step.output["requests"] <= 2 for step in layers)
 
 
+def test_a_replay_that_lacks_a_call_ends_in_one_line(sample_home, tmp_path):
+    replay = {"cache__mode": "replay", "cache__file": tmp_path / "calls.sqlite"}
+    model = {"llm__base_url": "http://127.0.0.1:9/v1", "llm__model": "m"}
+    done = shrag("find-papers", ENGLISH, "--name", NAME, home=sample_home, **replay, **model)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_model_that_is_not_there_is_done_without(sample_home):
+    model = {"llm__base_url": "http://127.0.0.1:9/v1", "llm__model": "m", "llm__backoff_s": 0}
+    done = shrag("find-papers", ENGLISH, "--name", NAME, "--json", home=sample_home, **model)
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    assert RUNAWAY in [paper["id"] for paper in record["papers"]]
+    assert any("the model failed" in note for note in record["notes"])
+
+
 def test_ten_papers_are_judged_at_once_and_never_more(odd_home):
     under_way, most = 0, 0
 
