@@ -310,6 +310,29 @@ def test_a_layer_asks_each_source_at_most_twice_for_references(odd_home):
     assert all(step.output["requests"] <= 2 for step in layers)
 
 
+def test_papers_of_two_sources_are_one_list_and_a_source_that_fails_costs_a_note(sample_home):
+    declared = {
+        "sources__first__kind": "index",
+        "sources__first__index": NAME,
+        "sources__second__kind": "index",
+        "sources__second__index": NAME,
+        "sources__gone__kind": "elasticsearch",
+        "sources__gone__url": "http://127.0.0.1:9",
+        "sources__gone__index": "papers",
+        "sources__gone__fields__title": "title",
+    }
+    names = [part for name in ("first", "second", "gone") for part in ("--source", name)]
+    done = shrag("find-papers", ENGLISH, *names, "--json", home=sample_home, **declared)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    [runaway] = [paper for paper in record["papers"] if "aerogel" in paper["title"]]
+    assert runaway["sources"] == [{"source": name, "id": RUNAWAY} for name in ("first", "second")]
+    assert any("gone" in note for note in record["notes"])
+    only = shrag("find-papers", ENGLISH, "--source", "gone", home=sample_home, **declared)
+    assert only.returncode == 1
+    assert len(only.stderr.splitlines()) == 1
+
+
 def test_a_replay_that_lacks_a_call_ends_in_one_line(sample_home, tmp_path):
     replay = {"cache__mode": "replay", "cache__file": tmp_path / "calls.sqlite"}
     model = {"llm__base_url": "http://127.0.0.1:9/v1", "llm__model": "m"}

@@ -1,0 +1,86 @@
+"""Relevance of papers to a question by the words that they share."""
+
+import asyncio
+
+import pytest
+
+from indexer.papers import Paper
+from indexer.settings import IndexerSettings
+from retriever.asked_words import subject_text
+from retriever.authority import authorities, timeliness
+from retriever.paper_relevance import PaperRelevance
+
+
+@pytest.fixture(scope="module")
+def relevance():
+    with PaperRelevance(IndexerSettings()) as opened:
+        yield opened
+
+
+def scores(relevance, question, *papers):
+    return asyncio.run(relevance.scores(question, papers, {})).scores
+
+
+def paper(title, abstract="", **fields):
+    return Paper.model_validate({"id": "P1", "title": title, "abstract": abstract, **fields})
+
+
+def test_a_paper_with_all_words_is_relevant_and_one_with_none_is_not(relevance):
+    full, part, none = scores(
+        relevance,
+        "methane emission of rice paddies",
+        paper("Methane emission of rice paddies", "Methane was measured over rice paddies."),
+        paper("Rice prices"),
+        paper("Neutron stars"),
+    )
+    assert full > 0.9
+    assert 0 < part < 0.5
+    assert none == 0
+
+
+def test_counterparts_of_the_general_glossary_stand_for_a_word(relevance):
+    english, other = scores(
+        relevance, "메탄 배터리", paper("Methane and battery", lang="en"), paper("Rice and bees", lang="en")
+    )
+    assert english > 0.5
+    assert other == 0
+
+
+def test_words_that_name_the_kind_of_paper_say_little(relevance):
+    subject, kind = scores(
+        relevance, "a survey of recent methane studies", paper("Methane"), paper("A survey of recent studies")
+    )
+    assert subject > kind
+
+
+def test_a_paper_without_text_and_a_question_without_words_are_no_error(relevance):
+    assert scores(relevance, "methane", paper("")) == (0.0,)
+    assert scores(relevance, "🙂", paper("Methane")) == (0.0,)
+    assert scores(relevance, "methane") == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "subject"),
+    [
+        ("methane papers since 2020", "methane papers"),
+        ("methane published before 2001 and published after 2020", "methane published and published"),
+        ("methane", "methane"),
+    ],
+)
+def test_years_are_no_part_of_the_subject(question, subject):
+    assert subject_text(question, 2026) == subject
+
+
+def test_authority_counts_citations_by_age_and_links_where_nobody_counted():
+    young, old = paper("", year=2025, cited_by_count=20), paper("", year=2005, cited_by_count=20)
+    assert authorities([young, old], 2026)[0] == 1.0
+    assert authorities([young, old], 2026)[1] < 0.5
+    first, second = Paper.model_validate({"id": "A"}), Paper.model_validate({"id": "B"})
+    assert authorities([first, second], 2026, {"B": 3}) == [0.0, 1.0]
+
+
+def test_timeliness_halves_in_six_years():
+    assert timeliness(paper("", year=2026), 2026) == 1.0
+    assert timeliness(paper("", year=2020), 2026) == 0.5
+    assert timeliness(paper("", year=2030), 2026) == 1.0
+    assert timeliness(paper(""), 2026) == 0.0
