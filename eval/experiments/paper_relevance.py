@@ -3,7 +3,7 @@
     python -m eval.experiments.paper_relevance [--fit] [--json]
 
 Reports precision and recall of what is taken for relevant, at several thresholds; `--fit` prints the weights
-of the logistic regression beside those in use. Relevant are a topic's papers of a grade above 0, and no others.
+of the logistic regression beside those in use. Relevant are papers of a grade above 0 alone.
 """
 
 import asyncio
