@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from generator.budgets import Budget, Spent
 
 
-class BudgetSpent(Exception):  # noqa: N818 - it is no error: what is left waits for a larger budget
+class BudgetSpent(Exception):
     """A call would pass a bound of the budget, or was given up when the time was over."""
 
 
@@ -86,7 +86,7 @@ class Allowance:
 
     def note(self) -> str:
         """Say which budgets ended, with their sizes; "" where none did."""
-        named = [
-            f"{most:,} {name}" for name, most in asdict(self.budget).items() if name in self.ended
-        ]
-        return f"the budget of {' and '.join(named)} is spent; what was found before is given" if named else ""
+        named = [f"{most:,} {name}" for name, most in asdict(self.budget).items() if name in self.ended]
+        return (
+            f"the budget of {' and '.join(named)} is spent; what was found before is given" if named else ""
+        )

@@ -4,12 +4,13 @@ The value is replaced by each step, never changed, and holds all that a later ru
 sent, papers not judged, references not followed. So it is saved as JSON, and checked when it is read.
 """
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from generator.budgets import Spent
 from generator.finding.understood import Understanding
@@ -25,6 +26,12 @@ MOST_BYTES = 256_000_000  # of a saved state
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
 FoundKind = Literal["query", "reference", "citing"]
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+def _not_negative(spent: Spent) -> Spent:
+    if not all(0 <= value < math.inf for value in asdict(spent).values()):
+        raise ValueError("what was spent is no number of things")
+    return spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,7 @@ class FindingState:
     papers: Mapping[str, KnownPaper] = field(default_factory=dict)
     round: Annotated[int, Field(ge=0)] = 0
     rarity: Mapping[str, float] = field(default_factory=dict)  # idf of the question's words
-    spent: Spent = field(default_factory=Spent)
+    spent: Annotated[Spent, AfterValidator(_not_negative)] = field(default_factory=Spent)
 
     @property
     def asked(self) -> str:

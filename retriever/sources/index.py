@@ -139,7 +139,7 @@ class IndexSource(Source):
                 paper_id: tuple(papers[other] for other in others if other in papers)
                 for paper_id, others in ids.items()
             },
-            requests=1,
+            requests=2,  # at most: abstracts that may go on are looked up once more
         )
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:

@@ -209,10 +209,13 @@ def test_a_file_that_is_no_state_is_refused_in_one_line(sample_home, tmp_path, c
     assert "state.json" in done.stderr
 
 
-def test_a_judgement_out_of_bounds_in_a_state_is_refused(sample_home, tmp_path):
+def test_values_out_of_bounds_in_a_state_are_refused(sample_home, tmp_path):
     path = tmp_path / "state.json"
     find(sample_home, FindRequest(ENGLISH)).state.save(path)
     record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"spent": {"calls": -1}}))
+    with pytest.raises(InvalidCall, match="spent"):
+        FindingState.load(path)
     next(iter(record["papers"].values()))["judgement"]["score"] = 3
     path.write_text(json.dumps(record))
     with pytest.raises(InvalidCall, match="score"):
