@@ -41,6 +41,12 @@ class AskedWord:
     weight: float = 1.0
 
     @property
+    def languages(self) -> frozenset[str]:
+        """The languages that it is known in; an abbreviation or a number (GPT-4) stands for itself in all."""
+        texts = [self.keyword, *self.others]
+        return frozenset(keyword.language for keyword in texts)
+
+    @property
     def forms(self) -> tuple[tuple[str, ...], ...]:
         """The tokens of the word, and of each of its counterparts."""
         return (self.keyword.tokens, *(other.tokens for other in self.others))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from indexer.analysis import make_analyzer
 from indexer.errors import IndexerError
 from indexer.glossary.storage import Glossary
-from indexer.papers import Paper
+from indexer.papers import Language, Paper
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from indexer.untrusted import one_line
@@ -34,9 +34,10 @@ if TYPE_CHECKING:  # only cosines need it
 
 READ_CHARACTERS = 4_000  # of a title and abstract
 TITLE_COUNTS = 2  # times that a word of a title counts
+UNTRANSLATED = 0.5  # of the weight of a word that the paper's language has no counterpart of
 MISSED = 0.4  # of a word's weight, for each time less: it counts 1 - .4 ** n where it stands n times
 # Logistic regressions of relevance on what is measured, see docs/finding-papers.md.
-WORD_WEIGHTS: Mapping[str, float] = {"bias": -5.15, "coverage": 15.1}
+WORD_WEIGHTS: Mapping[str, float] = {"bias": -6.19, "coverage": 15.2}
 COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
 # What the cosine of unrelated texts is, which differs between encoders, is measured on these.
 UNRELATED = (
@@ -61,22 +62,23 @@ class PaperScores:
 class PaperRelevance:
     """Analyzer, general glossary and models that papers are read with; opened and closed by `with`."""
 
-    def __init__(self, settings: IndexerSettings) -> None:
-        """Name the models; they are opened when they are needed."""
+    def __init__(self, settings: IndexerSettings, glossary: Glossary | None = None) -> None:
+        """Name the models, which are opened when they are needed; a glossary stays the caller's."""
         self._settings = settings
         self._opened = ExitStack()
         self.analyzer = make_analyzer(ANALYZER, DECOMPOUND)
-        self.glossary: Glossary | None = None
+        self.glossary = glossary
         self.threads = WorkerThreads("finding")
         self._cross_encoder = CrossEncoder(settings.reranker)
         self._vectors: PassageVectors | None = None
         self._tokens: dict[str, Counter[str]] = {}
 
     def __enter__(self) -> "PaperRelevance":
-        """Open the glossary."""
-        folder = Path(self._opened.enter_context(TemporaryDirectory(prefix="shrag-finding-")))
-        self.glossary = Glossary.open(general_glossary(ANALYZER, DECOMPOUND, folder))
-        self._opened.callback(self.glossary.close)
+        """Open the general glossary, where none is given."""
+        if self.glossary is None:
+            folder = Path(self._opened.enter_context(TemporaryDirectory(prefix="shrag-finding-")))
+            self.glossary = Glossary.open(general_glossary(ANALYZER, DECOMPOUND, folder))
+            self._opened.callback(self.glossary.close)
         self._opened.callback(self._cross_encoder.close)
         return self
 
@@ -131,7 +133,7 @@ class PaperRelevance:
     ) -> tuple[float, ...]:
         return tuple(
             likelihood(WORD_WEIGHTS, {"coverage": covered})
-            if (covered := coverage(words, self.counts(paper), rarity))
+            if (covered := coverage(words, self.counts(paper), rarity, paper.lang))
             else 0.0
             for paper in papers
         )
@@ -185,11 +187,22 @@ class PaperRelevance:
         return "cosine", tuple(likelihood(COSINE_WEIGHTS, {"lead": lead}) for lead in leads)
 
 
-def coverage(words: Sequence[AskedWord], counted: Mapping[str, int], rarity: Mapping[str, float]) -> float:
-    """Return the share of a question that a paper holds, 0 to 1: its words by weight and rarity."""
-    weights = [word.weight * rarity.get(word.keyword.text, 1.0) for word in words]
-    held = math.fsum(weight * _strength(word, counted) for word, weight in zip(words, weights, strict=True))
-    whole = math.fsum(weights)
+def coverage(
+    words: Sequence[AskedWord],
+    counted: Mapping[str, int],
+    rarity: Mapping[str, float],
+    language: Language = "other",
+) -> float:
+    """Return the share of a question that a paper holds, 0 to 1: its words by weight and rarity.
+
+    A word that has no counterpart in the paper's language says less where it is missing.
+    """
+    held = whole = 0.0
+    for word in words:
+        weight, strength = word.weight * rarity.get(word.keyword.text, 1.0), _strength(word, counted)
+        if not strength and language not in {"other", *word.languages}:
+            weight *= UNTRANSLATED
+        held, whole = held + weight * strength, whole + weight
     return held / whole if whole > 0 else 0.0
 
 

@@ -19,8 +19,10 @@ from generator.llm import LanguageModel
 from generator.request import Settings
 from generator.steps import Listener, Step
 from indexer.errors import InvalidCall
+from indexer.glossary.storage import Glossary
 from indexer.logs import request_id
 from retriever.paper_relevance import PaperRelevance
+from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
 
 PURE = frozenset(ADDITIONS)  # what the pure mode leaves out
@@ -34,6 +36,7 @@ class OpenedSources:
 
     sources: Sequence[LimitedSource]
     kinds: Mapping[str, str]
+    glossary: Glossary | None = None  # of an index, which knows more pairs than the general one
 
 
 @asynccontextmanager
@@ -42,9 +45,13 @@ async def open_index_as_source(name: str, settings: Settings) -> AsyncIterator[O
     from retriever.index import open_index
     from retriever.sources.index import IndexSource
 
-    source = IndexSource(name, await asyncio.to_thread(open_index, settings.indexer, name))
+    index = await asyncio.to_thread(open_index, settings.indexer, name)
+    source = IndexSource(name, index)
+    same = (index.manifest.analyzer, index.manifest.decompound) == (ANALYZER, DECOMPOUND)
     try:
-        yield OpenedSources([LimitedSource(source, INDEX_SECONDS)], {name: "index"})
+        yield OpenedSources(
+            [LimitedSource(source, INDEX_SECONDS)], {name: "index"}, index.glossary if same else None
+        )
     finally:
         await source.close()
 
@@ -80,7 +87,7 @@ async def find_in_sources(
     step = Step("find-papers", request.as_record(), listener)
     before = state or FindingState(request.question)
     async with AsyncExitStack() as stack:
-        relevance = stack.enter_context(await asyncio.to_thread(PaperRelevance, settings.indexer))
+        relevance = stack.enter_context(PaperRelevance(settings.indexer, opened.glossary))
         if model is None and settings.generator.llm.configured:
             model = await stack.enter_async_context(settings.language_model())
         allowance = Allowance(request.budget, before.spent)
