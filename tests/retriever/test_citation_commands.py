@@ -9,8 +9,11 @@ from indexer.index_commands import indexes
 from indexer.settings import IndexerSettings
 from retriever.citation_commands import citations
 from retriever.errors import UnknownPaper
-from tests.retriever.citations_contract import PAPERS
 from tests.retriever.papers import indexed
+
+pytest.register_assert_rewrite("tests.retriever.citations_contract")
+
+from tests.retriever.citations_contract import PAPERS  # noqa: E402
 
 
 @pytest.fixture
