@@ -13,7 +13,7 @@ from indexer.terminal import echo, echo_json, styled, visible
 from indexer.untrusted import one_line
 from retriever.errors import UnknownPaper
 from retriever.index import SearchIndex, open_index
-from retriever.linked_papers import LinkedPapers, NamedPaper, linked_papers, named_paper
+from retriever.linked_papers import NamedPaper, PaperLinks, linked_papers, named_paper
 from retriever.paper_page import may_be_id
 
 MOST_ASKED = 1_000  # papers of one call
@@ -51,14 +51,14 @@ def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) 
 
 async def _linked(
     index: SearchIndex, doc_ids: Sequence[str], most: int
-) -> dict[str, tuple[NamedPaper, LinkedPapers]]:
+) -> dict[str, tuple[NamedPaper, PaperLinks]]:
     firsts = await index.engine.papers(filter(may_be_id, doc_ids))
     there = [firsts[doc_id] for doc_id in doc_ids if doc_id in firsts]
     linked = await asyncio.gather(*(linked_papers(index, first, most) for first in there))
     return {first.doc_id: (named_paper(first), links) for first, links in zip(there, linked, strict=True)}
 
 
-def _show(paper: NamedPaper, linked: LinkedPapers) -> None:
+def _show(paper: NamedPaper, linked: PaperLinks) -> None:
     counts = linked.counts
     echo(styled(_line(paper), bold=True))
     echo(f"  {counted(counts.references, 'reference')}, {counts.cites:,} to papers of the index")

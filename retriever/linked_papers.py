@@ -39,7 +39,7 @@ class NamedPaper:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedPapers:
+class PaperLinks:
     """The papers of an index that a paper cites and is cited by, at most so many, and how many there are.
 
     `unknown` are the references that the index does not hold, as the record names them. `cites` and `unknown`
@@ -63,7 +63,7 @@ class LinkedPapers:
         }
 
 
-async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> LinkedPapers:
+async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperLinks:
     """Return at most so many papers that a paper cites and that cite it; its first passage is given."""
     doc_id = first.doc_id
     named, counts, citing = await asyncio.gather(
@@ -73,7 +73,7 @@ async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> 
     )
     cited = [reference.doc_id for reference in named if reference.doc_id][:most]
     found = {paper.doc_id: paper for paper in await named_papers(index, [*cited, *citing[doc_id]])}
-    return LinkedPapers(
+    return PaperLinks(
         cites=tuple(found[name] for name in cited if name in found),
         unknown=tuple(reference.label for reference in named if not reference.doc_id)[:most],
         cited_by=tuple(found[name] for name in citing[doc_id] if name in found),

@@ -19,7 +19,7 @@ from indexer.untrusted import one_line
 from retriever.engines import EngineHit
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
-from retriever.linked_papers import LinkedPapers, NamedPaper, linked_papers, named_paper, named_papers
+from retriever.linked_papers import NamedPaper, PaperLinks, linked_papers, named_paper, named_papers
 from retriever.queries import Exact, Filters, Term, or_query
 from retriever.term_statistics import term_statistics
 
@@ -44,7 +44,7 @@ class PaperPage:
     record: dict[str, Any]
     passages: tuple[StoredPassage, ...]
     passage_count: int
-    links: LinkedPapers
+    links: PaperLinks
     similar: tuple[NamedPaper, ...]
     similar_by: SimilarBy
     version: int

@@ -2,7 +2,7 @@
 
 import sys
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -50,7 +50,7 @@ class CitationGraph:
         """
         return cls(SQLiteFile(path, "citation graph", table="papers"))
 
-    def references(self, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
+    def references(self, doc_ids: Collection[str], limit: int = ALL) -> dict[str, list[str]]:
         """Return for each paper at most `limit` papers of the index that it refers to, in its order."""
         with describing_damage(self._file.path):
             found = {
@@ -59,7 +59,7 @@ class CitationGraph:
             }
             return self._named(doc_ids, found)
 
-    def cited_by(self, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
+    def cited_by(self, doc_ids: Collection[str], limit: int = ALL) -> dict[str, list[str]]:
         """Return for each paper at most `limit` papers that refer to it, by id."""
         with describing_damage(self._file.path):
             rows = self._rows(CITED_BY, doc_ids, limit * NUMBER_BYTES)
@@ -89,7 +89,7 @@ class CitationGraph:
         """Close the file; whoever asks afterwards is told by IndexClosed."""
         self._file.close()
 
-    def _named(self, doc_ids: Iterable[str], found: dict[str, Any]) -> dict[str, list[str]]:
+    def _named(self, doc_ids: Collection[str], found: dict[str, Any]) -> dict[str, list[str]]:
         names = self._names({number for numbers in found.values() for number in numbers})
         return {doc_id: [names[number] for number in found.get(doc_id, ())] for doc_id in doc_ids}
 
