@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from indexer.backoff import TRANSIENT_STATUSES
 from indexer.http_client import exchange, open_client
 from indexer.settings import IndexerSettings
-from indexer.untrusted import message_in, one_line, read_json, without_key
+from indexer.untrusted import message_in, one_line, without_key
 from retriever.errors import SourceFailed
 from retriever.queries import Filters, Query
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
@@ -33,6 +33,7 @@ from retriever.sources.elasticsearch_queries import (
 )
 from retriever.sources.elasticsearch_records import body_of, paper_of
 from retriever.sources.elasticsearch_settings import Settings
+from retriever.sources.web.records import Unreadable, json_in
 
 if TYPE_CHECKING:  # loaded where a source is opened
     import httpx
@@ -92,6 +93,23 @@ class ElasticsearchSource(Source):
         """Answer all queries in one request; full texts of papers without an abstract are read in another."""
         bodies = [search_body(self._settings, query, k, filters) for query, k in queries]
         answers, notes = await self._many(bodies)
+        found, own_ids, unusable = await asyncio.to_thread(self._papers_found, answers)
+        if unusable:
+            notes.append(f"{unusable} records without a usable id were left out")
+        left = [name for name in ("years", "lang", "journal") if getattr(filters, name)]
+        if missing := [name for name in left if not getattr(applicable(self._settings, filters), name)]:
+            notes.append(f"has no field for {', '.join(missing)}: what it found was filtered afterwards")
+        texts = await self._bodies(own_ids) if own_ids else {}
+        return SourceAnswer(
+            tuple(tuple(_with_body(paper, texts) for paper in of) for of in found),
+            tuple(notes),
+            requests=1 + bool(own_ids),
+        )
+
+    def _papers_found(
+        self, answers: Sequence[dict[str, Any]]
+    ) -> tuple[list[list[SourcePaper]], dict[str, str], int]:
+        """Return each answer's papers, the server's ids of those to read in full, how many are none."""
         found: list[list[SourcePaper]] = []
         own_ids: dict[str, str] = {}
         unusable: set[str] = set()
@@ -106,17 +124,7 @@ class ElasticsearchSource(Source):
                 if self._settings.fields.body and not paper.paper.abstract:
                     own_ids[paper.paper.id] = str(hit.get("_id"))
             found.append(sorted(papers.values(), key=lambda each: (-(each.score or 0.0), each.paper.id)))
-        if unusable:
-            notes.append(f"{len(unusable)} records without a usable id were left out")
-        left = [name for name in ("years", "lang", "journal") if getattr(filters, name)]
-        if missing := [name for name in left if not getattr(applicable(self._settings, filters), name)]:
-            notes.append(f"has no field for {', '.join(missing)}: what it found was filtered afterwards")
-        texts = await self._bodies(own_ids) if own_ids else {}
-        return SourceAnswer(
-            tuple(tuple(_with_body(paper, texts) for paper in of) for of in found),
-            tuple(notes),
-            requests=1 + bool(own_ids),
-        )
+        return found, own_ids, len(unusable)
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
@@ -243,9 +251,9 @@ class ElasticsearchSource(Source):
         if not response.is_success:
             raise self._failed(f"status {response.status_code}: {message_in(response.content)}")
         try:
-            answer = _read_json(response.content)
-        except ValueError as error:
-            raise self._failed(f"its answer is no JSON ({error})") from None
+            answer = json_in(response.content)
+        except Unreadable as error:
+            raise self._failed(str(error)) from None
         if not isinstance(answer, dict):
             raise self._failed("its answer is no JSON object")
         return answer
@@ -258,19 +266,6 @@ class ElasticsearchSource(Source):
         for secret in self._secrets:
             text = without_key(text, secret)
         return one_line(text)
-
-
-def _read_json(content: bytes) -> Any:
-    """Read JSON in which a record may hold a lone surrogate; ValueError where it is none."""
-    try:
-        return read_json(content)
-    except ValueError as error:
-        if b"\\ud" not in content.lower():
-            raise
-        try:
-            return json.loads(content)
-        except RecursionError:
-            raise error from None
 
 
 def hits_in(answer: dict[str, Any]) -> list[Any]:

@@ -3,7 +3,6 @@
 Nothing of a record is taken for granted: a field may be missing, null, a list, a number, or very long.
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,10 +13,10 @@ from pydantic import ValidationError
 from indexer.papers import INDEXED_CHARACTERS, Language, Paper
 from retriever.sources import SourcePaper
 from retriever.sources.elasticsearch_settings import IndexFields, Settings
+from retriever.sources.web.records import SURROGATE, number
 
 YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2}|2100)(?!\d)")
 BETWEEN_AUTHORS = re.compile(r"\s*[;|]\s*")
-SURROGATE = re.compile("[\ud800-\udfff]")
 # More of each is not read: an abstract has 300 words.
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_BODY = 2_000, 20_000, 100_000
 MOST_VALUES = 10_000  # of a list
@@ -54,7 +53,7 @@ def paper_of(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
         paper = Paper.model_validate(record | {key: value for key, value in optional.items() if value})
     except ValidationError:
         return None
-    return SourcePaper(paper, _score(hit.get("_score")))
+    return SourcePaper(paper, number(hit.get("_score")))
 
 
 def body_of(fields: IndexFields, hit: Any) -> str:
@@ -97,14 +96,6 @@ def _joined(values: Iterable[Any], most: int) -> str:
 
 def _first_text(value: Any) -> str:
     return next(texts_in(value), "")
-
-
-def _score(value: Any) -> float | None:
-    try:
-        score = float(value) if isinstance(value, int | float) else None
-    except OverflowError:  # JSON bounds no number
-        return None
-    return score if score is not None and math.isfinite(score) else None
 
 
 def _year(value: Any) -> int | None:

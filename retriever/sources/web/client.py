@@ -152,11 +152,9 @@ class WebClient:
         message = request.message(self._settings.url, self._headers)
         transport = await self._opened()
         async with self._places:
-            seconds = min(self._settings.request_timeout_s, until - asyncio.get_running_loop().time())
-            message.extensions = {
-                BOUND: MOST_BYTES,
-                "timeout": {"connect": min(CONNECT_S, max(seconds, 0.001))},
-            }
+            left = until - asyncio.get_running_loop().time()  # none, where waiting for a place took it
+            seconds = max(0.001, min(self._settings.request_timeout_s, left))
+            message.extensions = {BOUND: MOST_BYTES, "timeout": {"connect": min(CONNECT_S, seconds)}}
             try:
                 async with asyncio.timeout(seconds):
                     response = await transport.handle_async_request(message)

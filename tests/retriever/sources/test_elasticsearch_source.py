@@ -208,7 +208,7 @@ FAULTS = {
         lambda _: httpx.Response(404, json={"error": {"reason": "no such index [books]"}}),
         "no such index",
     ),
-    "html": (lambda _: httpx.Response(200, html="<h1>Welcome</h1>"), "no JSON"),
+    "html": (lambda _: httpx.Response(200, html="<h1>Welcome</h1>"), "a web page"),
     "a list": (lambda _: httpx.Response(200, json=[1]), "no JSON object"),
     "another object": (lambda _: httpx.Response(200, json={"ok": SECRET}), "not that of _msearch"),
     "too few answers": (lambda _: httpx.Response(200, json={"responses": []}), "not that of _msearch"),
