@@ -30,8 +30,9 @@ async def rerank(
             *(relevance(index, text, result.hits, settings) for text in (asked.text, *guide))
         )
         scores = found.scores
-        if guided:
-            nearest = map(max, zip(*(each.scores for each in guided), strict=True))
+        alike = [each.scores for each in guided if each.by == found.by]  # others have another scale
+        if alike:
+            nearest = map(max, zip(*alike, strict=True))
             scores = tuple(map(fmean, zip(scores, nearest, strict=True)))
         scored = [replace(hit, score=round(score, 4)) for hit, score in zip(result.hits, scores, strict=True)]
         scored.sort(key=lambda hit: (-hit.score, hit.passage_id))
