@@ -99,7 +99,12 @@ class ElasticsearchSource(Source):
         left = [name for name in ("years", "lang", "journal") if getattr(filters, name)]
         if missing := [name for name in left if not getattr(applicable(self._settings, filters), name)]:
             notes.append(f"has no field for {', '.join(missing)}: what it found was filtered afterwards")
-        texts = await self._bodies(own_ids) if own_ids else {}
+        texts: dict[str, str] = {}
+        if own_ids:
+            try:
+                texts = await self._bodies(own_ids)
+            except SourceFailed as error:  # the records are there
+                notes.append(f"full texts were not read: {error}")
         return SourceAnswer(
             tuple(tuple(_with_body(paper, texts) for paper in of) for of in found),
             tuple(notes),

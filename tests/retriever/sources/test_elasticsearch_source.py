@@ -151,6 +151,16 @@ def test_full_texts_are_read_where_there_is_no_abstract():
     assert answer.requests == 2
 
 
+def test_full_texts_that_do_not_come_cost_no_paper():
+    def handler(request):
+        [_, body] = map(json.loads, request.content.splitlines())
+        return httpx.Response(403) if body["_source"] == ["text"] else answered({"_id": "B1"})(request)
+
+    answer = found(handler)
+    assert [paper.paper.id for paper in answer.found[0]] == ["B1"]
+    assert any("full texts were not read" in note for note in answer.notes)
+
+
 def test_filters_that_the_index_lacks_are_told():
     answer = found(answered(), filters=Filters(Range(2019, None), "ko"), fields={"title": "name"})
     assert answer.notes == ("has no field for years, lang: what it found was filtered afterwards",)
