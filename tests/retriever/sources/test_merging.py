@@ -120,8 +120,9 @@ def test_a_source_that_fails_or_is_silent_costs_the_others_nothing():
 
 
 def test_a_silent_source_is_waited_for_once():
-    slow = OneOf("slow", None)
-    limited = [LimitedSource(slow, 0.05), LimitedSource(OneOf("good", found([rice("1")])), 30)]
+    slow: Any = OneOf("slow", None)
+    good: Any = OneOf("good", found([rice("1")]))
+    limited = [LimitedSource(slow, 0.05), LimitedSource(good, 30)]
     for _ in range(2):
         merged, notes = asyncio.run(search_sources(limited, [QUERY], Filters()))
         assert list(merged.papers) == ["good:1"]
