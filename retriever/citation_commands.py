@@ -17,13 +17,19 @@ from retriever.linked_papers import NamedPaper, PaperLinks, linked_papers, named
 from retriever.paper_page import may_be_id
 
 MOST_ASKED = 1_000  # papers of one call
+MOST_LISTED = 1_000_000  # papers of each list
 
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="PAPER_ID…")
 @name_option
 @click.option(
-    "-k", "most", type=click.IntRange(0), default=20, show_default=True, help="Papers of each list at most."
+    "-k",
+    "most",
+    type=click.IntRange(0, MOST_LISTED),
+    default=20,
+    show_default=True,
+    help="Papers of each list at most.",
 )
 @json_option
 def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) -> None:
