@@ -20,7 +20,7 @@ ITEM = re.compile(r"\s*-\s+(?P<value>.*)")
 ALIASES = {"author": "authors", "tags": "keywords", "language": "lang", "date": "year", "summary": "abstract"}
 LISTS = frozenset({"authors", "keywords", "references"})
 UNDERLINED = re.compile(r"^(?P<name>\S.*)\n(?P<line>=+|-{2,})[ \t]*$", re.MULTILINE)
-FIRST_HEADING = re.compile(r"\s*#[ \t]+(?P<name>.+?)[ \t]*#*[ \t]*(?:\n|$)")
+FIRST_HEADING = re.compile(r"\s*#[ \t]+(?P<name>\S.*)(?:\n|$)")
 LINK = re.compile(r"!?\[(?P<text>[^\[\]\n]*)\]\((?P<target>[^()\s]*)(?:[ \t]+\"[^\"\n]*\")?\)")
 COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 YEAR = re.compile(r"\d{4}")
@@ -47,7 +47,7 @@ def markdown_record(text: str) -> dict[str, Any]:
     text = COMMENT.sub("", before + mark) + behind
     text = UNDERLINED.sub(lambda found: f"{'#' if found['line'][0] == '=' else '##'} {found['name']}", text)
     if heading := FIRST_HEADING.match(text):
-        given.setdefault("title", heading["name"])
+        given.setdefault("title", heading["name"].rstrip().rstrip("#").rstrip() or heading["name"].strip())
         text = text[heading.end() :]
     return record_of_text(LINK.sub(_link, text)) | given
 
@@ -61,25 +61,26 @@ def _link(found: re.Match[str]) -> str:
 
 
 def _front_matter(lines: str) -> dict[str, Any]:
-    values: dict[str, list[str]] = {}
+    values: dict[str, list[list[str]]] = {}  # of each value its lines
     listed: set[str] = set()
     key = ""
     for line in lines.split("\n"):
         item, entry = ITEM.fullmatch(line), ENTRY.fullmatch(line)
         if item and key:
-            values[key].append(_unquoted(item["value"]))
+            values[key].append([_unquoted(item["value"])])
             listed.add(key)
         elif entry:
             key = ALIASES.get(entry["key"].lower(), entry["key"].lower())
             value = entry["value"].strip()
             if value.startswith("[") and value.endswith("]"):
                 listed.add(key)
-                values[key] = [_unquoted(part) for part in value[1:-1].split(",")]
+                values[key] = [[_unquoted(part)] for part in value[1:-1].split(",")]
             else:
-                values[key] = [_unquoted(value)]
+                values[key] = [[_unquoted(value)]]
         elif key and line[:1].isspace():
-            values[key][-1] = f"{values[key][-1]} {line.strip()}".strip()
-    present = {key: [value for value in found if value] for key, found in values.items()}
+            values[key][-1].append(line.strip())
+    joined = {key: [" ".join(lines).strip() for lines in found] for key, found in values.items()}
+    present = {key: [value for value in found if value] for key, found in joined.items()}
     return {key: _value(key, found, listed=key in listed) for key, found in present.items() if found}
 
 

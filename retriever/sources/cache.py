@@ -43,14 +43,30 @@ def general_glossary(analyzer: str, decompound: Decompound, otherwise: Path) -> 
     made_of = sum_of({**lexical_fingerprint(analyzer, decompound), "terms": terms})
     name = f"general-glossary-{made_of[:16]}.sqlite"
     with suppress(OSError, ValueError, IndexNotWritten):
-        return _written(cache_folder() / name, analyzer, decompound)
+        path = cache_folder() / name
+        if path.is_file() or not path.exists():  # what is neither is not ours to replace
+            return _written(path, analyzer, decompound)
     return _written(otherwise / name, analyzer, decompound)
 
 
 def _written(path: Path, analyzer: str, decompound: Decompound) -> Path:
-    if not path.exists():
+    if not _is_whole(path):
         write_glossary(path, GivenPairs().pairs(analyzer, decompound, None)[1])
     return path
+
+
+def _is_whole(path: Path) -> bool:
+    """Tell whether a glossary can be read to its end: a disk may have been full, or the machine gone down."""
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        [(found,)] = connection.execute("PRAGMA quick_check(1)")
+        connection.execute("SELECT 1 FROM lengths LIMIT 1")
+        return bool(found == "ok")
+    return False
 
 
 class VectorCache:
@@ -64,7 +80,8 @@ class VectorCache:
         self._dtype, self._dimensions = DTYPES[fingerprint.storage], fingerprint.dimensions
         self._path: Path | None = None
         with suppress(OSError, ValueError):
-            self._path = cache_folder() / f"passage-vectors-{sum_of(fingerprint.as_record())[:16]}.sqlite"
+            path = cache_folder() / f"passage-vectors-{sum_of(fingerprint.as_record())[:16]}.sqlite"
+            self._path = path if path.is_file() or not path.exists() else None
 
     def known(self, hashes: Sequence[bytes]) -> dict[bytes, Stored]:
         """Return the vectors of those texts that have one."""

@@ -248,3 +248,16 @@ def test_a_paper_of_the_folder_is_found_among_the_references_of_another(tmp_path
         graph = CitationGraph.open(store.companion_path(manifest, CITATIONS))
     with closing(graph):
         assert graph.references(["new"]) == {"new": ["old"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Rice " + " " * 5_000 + "fields ##\nx", "Rice " + " " * 5_000 + "fields"),
+        ("# Rice\n" + "<!-- a --> " + "<!--" * 30_000, "Rice"),
+        ("---\ntitle: Rice\nnote: a\n" + " b\n" * 100_000 + "---\nx", "Rice"),
+        ("# ##\nx", "##"),
+    ],
+)
+def test_markdown_is_read_in_time_that_grows_with_its_length(text, title):
+    assert " ".join(markdown_record(text)["title"].split()) == " ".join(title.split())
