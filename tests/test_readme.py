@@ -80,7 +80,7 @@ def test_the_quick_calls_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shrag("index", "sample/papers.jsonl", "--name", "sample", home=tmp_path / "home")  # as `make demo` does
     for call in CALLS:
-        if call[0] in QUICK:
+        if call[0] in QUICK and "--source" not in call:  # whose server is somebody else's
             done = shrag(*call, home=tmp_path / "home")
             assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
 

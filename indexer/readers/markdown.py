@@ -14,7 +14,7 @@ from indexer.readers.documents import NoDocument, document_id, read_utf8
 from indexer.readers.items import Item, admitted, dead_letter
 from indexer.readers.streams import Stream
 
-FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w-]*)\s*:\s*(?P<value>.*)")
 ITEM = re.compile(r"\s*-\s+(?P<value>.*)")
 ALIASES = {"author": "authors", "tags": "keywords", "language": "lang", "date": "year", "summary": "abstract"}
