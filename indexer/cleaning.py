@@ -101,7 +101,7 @@ def reference_lines(text: str) -> list[str]:
 
 def is_reference_heading(line: str) -> bool:
     """Tell whether a line is the heading of a reference list."""
-    found = HEADING.fullmatch(line)
+    found = HEADING.fullmatch(line) if len(line) <= HEADING_CHARACTERS else None
     return found is not None and kind_by_words(found["name"]) == "to the end"
 
 
