@@ -4,7 +4,7 @@
 
 Each call is a POST of the next line of standard input to /api/v1/search; the lines are repeated. A call's
 time is counted from when it was due, not from when a connection was free. RATE 0 sends the next call when
-one of eight is answered. What was measured is written as JSON: [due, seconds, status] of each call. It does
+one of eight is answered, and a while later where it was refused. What was measured is written as JSON: [due, seconds, status] of each call. It does
 little more than move bytes, as it shares the machine with what it measures.
 """
 
@@ -18,6 +18,7 @@ from itertools import cycle
 AT_ONCE = 8  # where the next call waits for an answer
 LENGTH = b"content-length:"
 PATIENCE_S = 60
+REFUSED, PAUSE_S = 429, 0.25  # who asked again at once would have the server do nothing but refuse
 
 
 class Connection(asyncio.Protocol):
@@ -73,8 +74,8 @@ class Client:
         self._free: list[Connection] = []
         self.measured: list[tuple[float, float, int]] = []
 
-    async def call(self, due: float, began: float) -> None:
-        """Make the next call, and note it."""
+    async def call(self, due: float, began: float) -> int:
+        """Make the next call, and note it; return the status of its answer, 0 for none."""
         connection = self._free.pop() if self._free else None
         try:
             if connection is None or connection.transport is None or connection.transport.is_closing():
@@ -86,6 +87,7 @@ class Client:
         self.measured.append((due - began, time.perf_counter() - due, status))
         if connection is not None and status:
             self._free.append(connection)
+        return status
 
 
 def _call(port: int, body: str) -> bytes:
@@ -97,7 +99,7 @@ def _call(port: int, body: str) -> bytes:
 async def send_at(client: Client, rate: float, seconds: float) -> None:
     """Send a call every 1/rate seconds."""
     began = time.perf_counter()
-    calls: set[asyncio.Task[None]] = set()
+    calls: set[asyncio.Task[int]] = set()
     for number in range(int(rate * seconds)):
         due = began + number / rate
         if (early := due - time.perf_counter()) > 0:
@@ -114,7 +116,8 @@ async def send_in_turn(client: Client, seconds: float) -> None:
 
     async def one_after_another() -> None:
         while (now := time.perf_counter()) < began + seconds:
-            await client.call(now, began)
+            if await client.call(now, began) == REFUSED:
+                await asyncio.sleep(PAUSE_S)
 
     await asyncio.gather(*(one_after_another() for _ in range(AT_ONCE)))
 
