@@ -4,8 +4,9 @@
 
 Each call is a POST of the next line of standard input to /api/v1/search; the lines are repeated. A call's
 time is counted from when it was due, not from when a connection was free. RATE 0 sends the next call when
-one of eight is answered, and a while later where it was refused. What was measured is written as JSON: [due, seconds, status] of each call. It does
-little more than move bytes, as it shares the machine with what it measures.
+one of eight is answered, and a while later where it was refused. What was measured is written as JSON: [due,
+seconds, status] of each call. It does little more than move bytes, as it shares the machine with what it
+measures.
 """
 
 import asyncio
