@@ -33,6 +33,7 @@ from tests.service.elasticsearch.server import Access, Server
 __all__ = ["command"]
 
 FIRST = f"faults-{NAME}@000001"
+LOOKED_AT_EACH = "cluster.info.update.interval"
 
 
 @pytest.fixture
@@ -120,6 +121,8 @@ def test_a_build_that_becomes_read_only_goes_on_when_it_is_not(
         }
     )
     build(smooth, settings.home / "papers.jsonl")
+    # The server takes the first block away by itself when it looks at its disk, every 30 s.
+    put(client, "/_cluster/settings", {"persistent": {LOOKED_AT_EACH: "1h"}})
     at = Signal("indexing", 30)
     with in_background(lambda: build(settings, settings.home / "papers.jsonl", at)) as building:
         with at.here():
@@ -128,6 +131,7 @@ def test_a_build_that_becomes_read_only_goes_on_when_it_is_not(
             building.result()
     assert "give the same command again, it goes on" in str(told.value)
 
+    put(client, "/_cluster/settings", {"persistent": {LOOKED_AT_EACH: None}})
     put(client, f"/{FIRST}/_settings", {f"index.blocks.{block}": None})
     build(settings, settings.home / "papers.jsonl")
     assert contents(settings) == contents(smooth)
@@ -141,13 +145,14 @@ def test_a_disk_that_fills_while_indexing(settings, client):
     at = Signal("indexing", 30)
     with in_background(lambda: build(settings, settings.home / "papers.jsonl", at)) as building:
         with at.here():
-            put(client, "/_cluster/settings", {"persistent": marks | {"cluster.info.update.interval": "10s"}})
+            put(client, "/_cluster/settings", {"persistent": marks | {LOOKED_AT_EACH: "10s"}})
             wait_until(lambda: "read_only_allow_delete" in client.get(f"/{FIRST}/_settings").text)
         with pytest.raises(EngineRefused, match=r"\(429: .*\): its disk is nearly full"):
             building.result()
 
     put(client, "/_cluster/settings", {"persistent": dict.fromkeys(marks)})
     wait_until(lambda: "read_only_allow_delete" not in client.get(f"/{FIRST}/_settings").text)
+    put(client, "/_cluster/settings", {"persistent": {LOOKED_AT_EACH: None}})
     assert build(settings, settings.home / "papers.jsonl").manifest.papers == 60
 
 
