@@ -131,6 +131,7 @@ def test_the_operators_view_changes_in_place_and_says_only_what_is_new(with_keys
 def test_a_reader_without_the_right_is_told_so(with_keys, keyed_server):
     page = with_keys.open("/operator")
     enter(page, keyed_server[1]["reader"])
+    expect(page.get_by_role("dialog")).to_have_count(0)  # the key is taken
     expect(page.locator("#operator [data-problem]")).to_be_visible()
     page.goto("/")
     expect(page.locator("#examples button")).to_have_count(3)
