@@ -67,7 +67,8 @@ def entries_in(lines: Iterable[str]) -> list[str]:
         if begins or not entries:
             entries.append([])
         entries[-1].append(entry_line.text)
-    return [BULLET.sub("", " ".join(entry), count=1) for entry in entries]
+    joined = map(" ".join, entries)
+    return [entry[found.end() :] if (found := BULLET.match(entry)) else entry for entry in joined]
 
 
 def beginnings(lines: Sequence[EntryLine]) -> list[bool]:

@@ -92,3 +92,9 @@ def test_a_list_made_to_be_slow_is_read_in_time():
     ):
         parse_reference(text)
     entries_in(["A. " * 20_000])
+
+
+def test_a_bullet_stands_before_an_entry_alone():
+    lines = ["- Kim, A. (2019). Rice - a review. Soil, 3, 1-9.", "- Lee, B. (2020). Methane. Soil, 4, 1-9."]
+    assert entries_in(lines) == [line.removeprefix("- ") for line in lines]
+    assert entries_in(["[1] Kim, A. (2019). Rice - a review."]) == ["[1] Kim, A. (2019). Rice - a review."]
