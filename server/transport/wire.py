@@ -192,7 +192,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def _refuse(self, refusal: Refusal) -> None:
         """Answer in the application's place, and close; in the middle of an answer only close."""
         if self.cycle and not self._is_idle:
-            if self.cycle.response_started:
+            if self.cycle.response_started or not self.cycle.more_body:  # or of the next call
                 self.transport.abort()
                 return
             self.cycle.disconnected = True  # what the application answers is for nobody

@@ -18,6 +18,7 @@ from tests.generator.language_model import events, streams_out
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.indexer.corpora import ROOT, build, environment_of, write_jsonl
+from tests.interrupts import interrupts_heeded
 from tests.server.running import START_S, serving
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -153,14 +154,17 @@ def test_it_ends_quietly_with_its_client_and_so_does_the_models_work(sample_home
     ]
     with model_served(slowly) as model:
         settings = {"base_url": model.base_url, "model": "tiny-writer", "allow_plain_http": "true"}
-        process: Any = subprocess.Popen(
-            [sys.executable, str(ROOT / "shrag.py"), "mcp"],
-            env=environment_of(sample_home, **{f"llm__{name}": value for name, value in settings.items()}),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        with interrupts_heeded():
+            process: Any = subprocess.Popen(
+                [sys.executable, str(ROOT / "shrag.py"), "mcp"],
+                env=environment_of(
+                    sample_home, **{f"llm__{name}": value for name, value in settings.items()}
+                ),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
         process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
         process.stdin.flush()
         assert model.begun.wait(30)
