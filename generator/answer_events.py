@@ -5,13 +5,12 @@ So a slow reader costs no memory, and what was sent adds up to the answer: behin
 sentences are those of `done`.
 """
 
-import asyncio
-import threading
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
 from generator.answers import Sentence, SentencesSoFar
+from generator.following import Progress, followed
 from generator.llm import LanguageModel
 from generator.pipeline import AskResult, answer_question, evidence_records
 from generator.request import AskRequest, Settings
@@ -68,33 +67,19 @@ async def stream_answer(
     Raises:
         RetrieverError, UnknownWay, GeneratorError: as `answer_question`.
     """
-    progress = _Progress(asyncio.get_running_loop())
-
-    def listen(event: StepEvent) -> None:
-        progress.listen(event)
-        if listener:
-            listener(event)
-
-    work = asyncio.create_task(answer_question(index, request, settings, model=model, listener=listen))
-    work.add_done_callback(lambda _: progress.changed.set())
+    progress = Progress(_Known(), _after)
+    work = answer_question(index, request, settings, model=model, listener=progress.listening(listener))
     sent = _Known()
-    try:
-        while not work.done():
-            await progress.changed.wait()
-            progress.changed.clear()
-            known = progress.known
+    async with followed(work, progress) as task:
+        while not task.done():
+            known = await progress.changed()
             for event in _news(sent, known):
                 yield event
             sent = known.behind(sent)
-        asked = work.result()
+        asked = task.result()
         for event in _news(sent, progress.known.at_the_end(asked), whole=True):
             yield event
         yield AnswerEvent("done", asked.as_record())
-    finally:
-        work.cancel()
-        await asyncio.wait({work})
-        if not work.cancelled():
-            work.exception()  # it was raised above, or nobody waits for it any more
 
 
 KeywordSource: TypeAlias = Literal["model", "statistics", "given"]
@@ -140,37 +125,20 @@ class _Known:
         )
 
 
-class _Progress:
-    """Keeps what is known, as the steps of an answer tell it, from any thread."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.known = _Known()
-        self.changed = asyncio.Event()
-        self._loop = loop
-        self._lock = threading.Lock()
-
-    def listen(self, event: StepEvent) -> None:
-        """Take what the way itself tells, and its own steps; what is done within these is no answer yet."""
-        if len(event.step.path) > (event.made is None):
-            return
-        with self._lock:
-            known = self._after(event)
-            if known is self.known:
-                return
-            self.known = known
-        self._loop.call_soon_threadsafe(self.changed.set)
-
-    def _after(self, event: StepEvent) -> _Known:
-        known, step = self.known, event.step
-        if event.kind == "started":
-            return replace(known, step=step.name) if step.path else _Known()
-        if event.kind == "made":
-            return _with_made(known, step, event.made)
-        if event.kind == "finished" and step.fallback:
-            return replace(known, again=("fallback", "; ".join(step.notes)))
-        if event.growth and not event.growth.text and known.sentences:
-            return replace(known, again=AGAIN)
+def _after(known: _Known, event: StepEvent) -> _Known:
+    """Take what the way itself tells, and its own steps; what is done within these is no answer yet."""
+    step = event.step
+    if len(step.path) > (event.made is None):
         return known
+    if event.kind == "started":
+        return replace(known, step=step.name) if step.path else _Known()
+    if event.kind == "made":
+        return _with_made(known, step, event.made)
+    if event.kind == "finished" and step.fallback:
+        return replace(known, again=("fallback", "; ".join(step.notes)))
+    if event.growth and not event.growth.text and known.sentences:
+        return replace(known, again=AGAIN)
+    return known
 
 
 def _with_made(known: _Known, step: Step, made: object) -> _Known:

@@ -69,12 +69,7 @@ class FollowingIndex:
             UnknownIndex: the index was deleted.
             IndexClosed: it was closed.
         """
-        if time.monotonic() >= self._look_at and not self._moving.locked():
-            if self._store.capabilities.local:
-                await self._threads.run(self._look)
-            else:  # a server may take its time, and the version that is open may answer meanwhile
-                self._look_at = time.monotonic() + LOOKED_EVERY_S
-                self._threads.begin(self._look_unawaited)
+        await self._look_in_time()
         gone: set[Pointer] = set()
         while True:
             async with self._asked() as opened:
@@ -90,6 +85,27 @@ class FollowingIndex:
                         return answer
                 gone.add(opened.index.pointer)
             await self._threads.run(self._leave, opened)
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator["SearchIndex"]:
+        """Keep the version that answers now open for a block that asks it more than once.
+
+        Raises:
+            UnknownIndex: the index was deleted.
+            IndexClosed: it was closed.
+        """
+        await self._look_in_time()
+        async with self._asked() as opened:
+            yield opened.index
+
+    async def _look_in_time(self) -> None:
+        if time.monotonic() < self._look_at or self._moving.locked():
+            return
+        if self._store.capabilities.local:
+            await self._threads.run(self._look)
+        else:  # a server may take its time, and the version that is open may answer meanwhile
+            self._look_at = time.monotonic() + LOOKED_EVERY_S
+            self._threads.begin(self._look_unawaited)
 
     @asynccontextmanager
     async def _asked(self) -> AsyncIterator[_Opened]:

@@ -8,7 +8,7 @@ relevance of `retriever/paper_relevance.py` stands in.
 import asyncio
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -105,7 +105,12 @@ async def judge(
             if (text_hash := hash_of(known.paper)) in done
         }
         fresh = [(paper_id, known) for paper_id, known in waiting if paper_id not in again]
-        made = {**again, **await _judged(state, fresh, request, resources, judging)}
+
+        def tell(made: Mapping[str, Judgement]) -> None:
+            spent = replace(allowance.spent, papers=allowance.spent.papers + len(made))
+            judging.tell(replace(_with_judgements(state, made), spent=spent))
+
+        made = {**again, **await _judged(state, fresh, request, resources, judging, tell)}
         allowance.take(papers=len(made.keys() - again.keys()))
         relevant = [paper_id for paper_id, each in made.items() if each.score >= request.threshold]
         judging.output = {
@@ -114,6 +119,10 @@ async def judge(
             "of": len(relevant),
             "by": sorted({each.by for each in made.values()}),
         }
+    return _with_judgements(state, made)
+
+
+def _with_judgements(state: FindingState, made: Mapping[str, Judgement]) -> FindingState:
     return state.with_papers(
         (paper_id, replace(state.papers[paper_id], judgement=judgement))
         for paper_id, judgement in made.items()
@@ -126,6 +135,7 @@ async def _judged(
     request: FindRequest,
     resources: FindResources,
     step: Step,
+    tell: Callable[[Mapping[str, Judgement]], None],
 ) -> dict[str, Judgement]:
     """Judge by the model; those on which it fails, and all without one, by relevance.
 
@@ -134,7 +144,7 @@ async def _judged(
     made: dict[str, Judgement] = {}
     failed = list(waiting)
     if resources.model is not None and request.does("judgement"):
-        made, failed = await _by_model(waiting, request, resources, step)
+        made, failed = await _by_model(waiting, request, resources, step, tell)
     for start in range(0, len(failed), WITHOUT_MODEL):
         if resources.allowance.time_is_over:
             break
@@ -144,9 +154,13 @@ async def _judged(
 
 
 async def _by_model(
-    waiting: Sequence[tuple[str, KnownPaper]], request: FindRequest, resources: FindResources, step: Step
+    waiting: Sequence[tuple[str, KnownPaper]],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+    tell: Callable[[Mapping[str, Judgement]], None],
 ) -> tuple[dict[str, Judgement], list[tuple[str, KnownPaper]]]:
-    """Return the model's judgements, and the papers on which it failed."""
+    """Return the model's judgements, each told as it comes, and the papers on which it failed."""
     made: dict[str, Judgement] = {}
     failed: list[tuple[str, KnownPaper]] = []
     places = asyncio.Semaphore(IN_FLIGHT)
@@ -177,6 +191,7 @@ async def _by_model(
         else:
             model = resources.model
             made[paper_id] = _judgement(answer, known.paper, str(model and model.settings.model))
+            tell(made)
 
     await all_of(judge_one(paper_id, known) for paper_id, known in waiting)
     return {paper_id: made[paper_id] for paper_id, _ in waiting if paper_id in made}, failed

@@ -61,9 +61,7 @@ async def rerank(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step
 ) -> list[RankedPaper]:
     """Return the papers of the cache, best first."""
-    cache = state.relevant(request.threshold)[: request.papers]
-    links = {paper_id: sum(by.kind == "reference" for by in known.found_by) for paper_id, known in cache}
-    ruled = _by_rules(cache, links, state, request, resources.this_year)
+    ruled = order_by_rules(state, request, resources.this_year)
     if not ruled or not request.does("reranking"):
         return ruled
     if resources.model is None:
@@ -104,13 +102,10 @@ def _by_model(answer: RerankedPapers, ruled: Sequence[RankedPaper]) -> list[Rank
     return [*scored, *(ranked for number, ranked in enumerate(ruled, 1) if number not in named)]
 
 
-def _by_rules(
-    cache: Sequence[tuple[str, KnownPaper]],
-    links: Mapping[str, int],
-    state: FindingState,
-    request: FindRequest,
-    this_year: int,
-) -> list[RankedPaper]:
+def order_by_rules(state: FindingState, request: FindRequest, this_year: int) -> list[RankedPaper]:
+    """Return the papers of the cache by the weighted sum, best first; asks no model."""
+    cache = state.relevant(request.threshold)[: request.papers]
+    links = {paper_id: sum(by.kind == "reference" for by in known.found_by) for paper_id, known in cache}
     standing = authorities([known.paper for _, known in cache], this_year, links)
     asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
     weights = WEIGHTS[asks_for_time] if request.does("reranking") else (1.0, 0.0, 0.0)

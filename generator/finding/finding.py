@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from generator.agents import ADDITIONS
 from generator.allowance import Allowance
@@ -24,6 +25,9 @@ from indexer.logs import request_id
 from retriever.paper_relevance import PaperRelevance
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
+
+if TYPE_CHECKING:  # not every source is an index
+    from retriever.index import SearchIndex
 
 PURE = frozenset(ADDITIONS)  # what the pure mode leaves out
 INDEX_SECONDS = 60.0  # that an index of one's own is waited for
@@ -43,17 +47,21 @@ class OpenedSources:
 async def open_index_as_source(name: str, settings: Settings) -> AsyncIterator[OpenedSources]:
     """Open an index of this project as the only source; raises as `open_index`."""
     from retriever.index import open_index
-    from retriever.sources.index import IndexSource
 
     index = await asyncio.to_thread(open_index, settings.indexer, name)
-    source = IndexSource(name, index)
-    same = (index.manifest.analyzer, index.manifest.decompound) == (ANALYZER, DECOMPOUND)
     try:
-        yield OpenedSources(
-            [LimitedSource(source, INDEX_SECONDS)], {name: "index"}, index.glossary if same else None
-        )
+        yield index_as_source(name, index)
     finally:
-        await source.close()
+        await asyncio.to_thread(index.close)
+
+
+def index_as_source(name: str, index: "SearchIndex") -> OpenedSources:
+    """Take an open index, which stays the caller's, as the only source."""
+    from retriever.sources.index import IndexSource
+
+    same = (index.manifest.analyzer, index.manifest.decompound) == (ANALYZER, DECOMPOUND)
+    source = LimitedSource(IndexSource(name, index), INDEX_SECONDS)
+    return OpenedSources([source], {name: "index"}, index.glossary if same else None)
 
 
 @asynccontextmanager

@@ -23,9 +23,17 @@ async def find_in_steps(
 ) -> tuple[FindingState, list[RankedPaper]]:
     """Go on from a state until the cache is full, the rounds are over, or a budget ends.
 
+    The state is told after each step, with what was spent until then, so that it can be kept or shown.
+
     Raises:
         SourceFailed: no source answered, and nothing is known from before.
     """
+
+    def told(state: FindingState) -> FindingState:
+        state = replace(state, spent=resources.allowance.spent)
+        step.tell(state)
+        return state
+
     if state.understanding is None:
         understanding = await understand(request, resources, step)
         subject = subject_text(request.question, resources.this_year)
@@ -33,23 +41,22 @@ async def find_in_steps(
         queries = tuple(
             SearchQuery(text, "expanded" if place else "question") for place, text in enumerate(texts)
         )
-        state = replace(state, understanding=understanding, subject=subject, queries=queries)
+        state = told(replace(state, understanding=understanding, subject=subject, queries=queries))
         step.notes += understanding.notes
     while not resources.allowance.time_is_over:
         with step.step("round", number=state.round) as inner:
-            state = await retrieve(state, request, resources, inner)
-            state = await judge(state, request, resources, inner)
+            state = told(await retrieve(state, request, resources, inner))
+            state = told(await judge(state, request, resources, inner))
             for layer in range(1, request.layers + 1 if request.does("refchain") else 1):
-                state = await follow(state, request, resources, inner, layer=layer)
-                state = await judge(state, request, resources, inner)
-            inner.tell(state)
+                state = told(await follow(state, request, resources, inner, layer=layer))
+                state = told(await judge(state, request, resources, inner))
             enough = len(state.relevant(request.threshold)) >= request.papers
             if enough or resources.allowance.ended:
                 break
             if not request.does("evolver") or state.round >= request.rounds:
                 break
-            state = await evolve(state, request, resources, inner)
+            state = told(await evolve(state, request, resources, inner))
         if not any(query.found is None for query in state.queries):
             break
     ranked = await rerank(state, request, resources, step)
-    return replace(state, spent=resources.allowance.spent), ranked
+    return told(state), ranked

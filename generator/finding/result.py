@@ -1,12 +1,12 @@
 """What a search for papers gives: the list, the tree of how each was found, and the record of the steps."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from generator.agents.reranking import RankedPaper
+from generator.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
-from generator.finding.state import FindingState
+from generator.finding.state import FindingState, SearchQuery
 from generator.steps import Step
 
 SHOWN_FOUND = 100  # papers that the tree names of a query or a paper
@@ -35,16 +35,7 @@ class FoundPapers:
                 {"rank": rank} | paper_record(ranked, self.request.threshold)
                 for rank, ranked in enumerate(self.papers, 1)
             ],
-            "queries": [
-                {
-                    "text": query.text,
-                    "kind": query.kind,
-                    "round": query.round,
-                    "paper": query.paper or None,
-                    "found": len(query.found) if query.found is not None else None,
-                }
-                for query in self.state.queries
-            ],
+            "queries": [query_record(query) for query in self.state.queries],
             "known": len(self.state.papers),
             "relevant": len(self.state.relevant(self.request.threshold)),
             "spent": asdict(self.state.spent),
@@ -53,15 +44,40 @@ class FoundPapers:
             "milliseconds": round(self.milliseconds, 2),
         }
 
+    def as_tree_record(self) -> dict[str, Any]:
+        """Return the same with the tree of how each paper was found."""
+        return {**self.as_record(), "tree": tree(self.state)}
+
     def trace_record(self) -> dict[str, Any]:
         """Return what `--trace` writes: the request, the steps, and the tree beside the result."""
         return {
             "finding": 1,
             "request": self.request.as_record(),
             "steps": [child.as_record() for child in self.step.children],
-            "tree": tree(self.state),
-            **self.as_record(),
+            **self.as_tree_record(),
         }
+
+
+def found_until_now(
+    state: FindingState, request: FindRequest, this_year: int, notes: Sequence[str] = ()
+) -> FoundPapers:
+    """Return what a search has come to that was cut off, its papers ordered without a model."""
+    ranked = order_by_rules(state, request, this_year)
+    step = Step("find-papers", request.as_record())
+    return FoundPapers(
+        request, state, tuple(ranked), tuple(notes), complete=False, step=step, milliseconds=0.0
+    )
+
+
+def query_record(query: SearchQuery) -> dict[str, Any]:
+    """Return a query of the result as JSON."""
+    return {
+        "text": query.text,
+        "kind": query.kind,
+        "round": query.round,
+        "paper": query.paper or None,
+        "found": len(query.found) if query.found is not None else None,
+    }
 
 
 def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:

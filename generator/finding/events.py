@@ -1,0 +1,155 @@
+"""Papers as they are found: what was understood, queries, papers with their judgements, what was spent.
+
+The loop tells its state after each step, and an event is what of a state the reader has not been sent. So a
+slow reader costs no memory, and what was sent adds up to the state.
+"""
+
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from generator.finding.finding import OpenedSources, find_in_sources
+from generator.finding.request import FindRequest
+from generator.finding.result import query_record
+from generator.finding.state import FindingState, KnownPaper
+from generator.following import Progress, followed
+from generator.llm import LanguageModel
+from generator.request import Settings
+from generator.steps import Listener, StepEvent
+
+FindingEventKind: TypeAlias = Literal["step", "understanding", "queries", "papers", "spent", "done"]
+STEPS = frozenset({"understanding", "retrieval", "judgement", "refchain", "evolver", "reranking"})
+PAPERS_IN_AN_EVENT = 100
+LONGEST_TEXT = 500  # characters of a title, a reason, a query
+
+
+@dataclass(frozen=True, slots=True)
+class FindingEvent:
+    """What is new of a search for papers; `data` is JSON.
+
+    step           name of what has begun (`STEPS`), round, layer where references are followed
+    understanding  as in the result
+    queries        queries that are new or were sent now: text, kind, round, paper, found
+    papers         papers that are new or were judged now, at most 100; `found_by` is the first way
+    spent          calls, tokens, seconds, papers (judged), relevant, known
+    done           the record of the result and its tree; the last
+
+    A query or a paper that comes again takes the place of the earlier one. Long texts are shortened in the
+    middle, a query's the same wherever it is named.
+    """
+
+    kind: FindingEventKind
+    data: Mapping[str, Any]
+
+
+async def stream_finding(
+    opened: OpenedSources,
+    request: FindRequest,
+    settings: Settings,
+    *,
+    state: FindingState | None = None,
+    model: LanguageModel | None = None,
+    listener: Listener | None = None,
+) -> AsyncGenerator[FindingEvent, None]:
+    """Find papers as `find_in_sources` does, and yield what is new whenever something is; `done` comes last.
+
+    Of a `state` that is gone on with all is sent too. To be closed by whoever stops before the end
+    (`contextlib.aclosing`): that ends the work, the model's too, and waits until it has ended.
+
+    Raises:
+        SourceFailed, InvalidCall: as `find_in_sources`.
+    """
+    progress = Progress(_Known(state=state), _after)
+    heard = progress.listening(listener)
+    work = find_in_sources(opened, request, settings, state=state, model=model, listener=heard)
+    sent = _Known()
+    async with followed(work, progress) as task:
+        while not task.done():
+            known = await progress.changed()
+            for event in _news(sent, known, request):
+                yield event
+            sent = known
+        found = task.result()
+        for event in _news(sent, replace(progress.known, state=found.state), request):
+            yield event
+        yield FindingEvent("done", found.as_tree_record())
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known at one moment."""
+
+    step: Mapping[str, Any] | None = None
+    round: int = 0
+    layer: int = 0
+    state: FindingState | None = None
+
+
+def _after(known: _Known, event: StepEvent) -> _Known:
+    step = event.step
+    if isinstance(event.made, FindingState):
+        return replace(known, state=event.made)
+    if event.kind != "started":
+        return known
+    if step.name == "round":
+        return replace(known, round=step.inputs["number"], layer=0)
+    if step.name not in STEPS or len(step.path) > 2:  # noqa: PLR2004 - deeper ones are calls of the model
+        return known
+    layer = step.inputs.get("layer", known.layer if step.name == "judgement" else 0)
+    begun = {"name": step.name, "round": known.round, **({"layer": layer} if layer else {})}
+    return replace(known, step=begun, layer=layer)
+
+
+def _news(sent: _Known, known: _Known, request: FindRequest) -> Iterator[FindingEvent]:
+    """Tell a reader who has been sent the one what is new in the other."""
+    if known.state is not None and known.state is not sent.state:
+        yield from _of_state(sent.state or FindingState(request.question), known.state, request)
+    if known.step is not None and known.step != sent.step:
+        yield FindingEvent("step", known.step)
+
+
+def _of_state(before: FindingState, state: FindingState, request: FindRequest) -> Iterator[FindingEvent]:
+    if state.understanding is not None and state.understanding != before.understanding:
+        yield FindingEvent("understanding", asdict(state.understanding))
+    known = set(before.queries)
+    if queries := [query_record(query) for query in state.queries if query not in known]:
+        shortened = [query | {"text": shorten(query["text"])} for query in queries]
+        yield FindingEvent("queries", {"queries": shortened})
+    changed = [
+        (paper_id, paper)
+        for paper_id, paper in state.papers.items()
+        if (old := before.papers.get(paper_id)) is not paper
+        and (old is None or (old.judgement, old.layer) != (paper.judgement, paper.layer))
+    ]
+    for start in range(0, len(changed), PAPERS_IN_AN_EVENT):
+        some = changed[start : start + PAPERS_IN_AN_EVENT]
+        records = [_paper_record(paper_id, paper, request.threshold) for paper_id, paper in some]
+        yield FindingEvent("papers", {"papers": records})
+    relevant = len(state.relevant(request.threshold))
+    spent = state.spent.as_record() | {"relevant": relevant, "known": len(state.papers)}
+    yield FindingEvent("spent", spent)
+
+
+def _paper_record(paper_id: str, known: KnownPaper, threshold: float) -> dict[str, Any]:
+    paper, judgement, first = known.paper, known.judgement, known.found_by[0]
+    of = shorten(first.of) if first.kind == "query" else first.of
+    facts = {"year": paper.year, "lang": paper.lang}
+    return {
+        "id": paper_id,
+        "title": shorten(paper.title or paper.title2),
+        **{name: value for name, value in facts.items() if value},
+        "score": judgement.score if judgement else None,
+        "relevant": judgement is not None and judgement.score >= threshold,
+        "reason": shorten(judgement.reason) if judgement else "",
+        "judged_by": judgement.by if judgement else "",
+        "layer": known.layer,
+        "found_by": {"kind": first.kind, "of": of, "rank": first.rank},
+    }
+
+
+def shorten(text: str) -> str:
+    """Return a text of bounded length: of a long one the beginning and the end, where such texts differ."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    tail = LONGEST_TEXT // 4
+    return f"{text[: LONGEST_TEXT - tail - 1]}…{text[-tail:]}"
