@@ -156,5 +156,7 @@ def admitted(work: Work, *, is_stream: bool = False) -> Callable[[HTTPConnection
 Search = Annotated[None, Depends(admitted("search"), scope="function")]
 Ask = Annotated[None, Depends(admitted("ask"), scope="function")]
 AskStream = Annotated[None, Depends(admitted("ask", is_stream=True))]
+# What ends by itself when its time is up, with what was come to.
+Find = Annotated[None, Depends(admitted("ask", is_stream=True), scope="function")]
 Read = Annotated[None, Depends(admitted("read"), scope="function")]
 Admin = Annotated[None, Depends(admitted("admin"), scope="function")]

@@ -21,7 +21,7 @@ from server.model_address import without_address
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
 from server.transport.negotiation import EVENT_STREAM, StreamRoute
-from server.transport.streams import numbered_events
+from server.transport.streams import numbered_events, until
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
 whole = APIRouter(prefix="/api/v1", tags=["answer"])
@@ -93,9 +93,8 @@ async def ask_by_body(request: Request, call: BodyCall, services: Shared, _: Ask
 
 def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent]:
     arriving = stream_answer(call.index, call.request, services.settings, model=services.model)
-    return numbered_events(
-        _told(call.name, arriving, services.settings), services.stopping, services.server.ask_s
-    )
+    told = _told(call.name, arriving, services.settings)
+    return numbered_events(until(services.stopping, told, services.server.ask_s))
 
 
 async def _told(

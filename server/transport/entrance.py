@@ -46,6 +46,7 @@ OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last 
 WORK_OF: dict[str, Work] = {
     "/api/v1/search": "search",
     "/api/v1/ask": "ask",
+    "/api/v1/find-papers": "ask",
     "/api/v1/keywords": "search",
     "/api/v1/queries": "search",
     "/api/v1/explain": "search",

@@ -1,4 +1,4 @@
-"""An answer as numbered server-sent events, always ended by `done` or `error`."""
+"""What arrives as numbered server-sent events, always ended by `done` or `error`."""
 
 import asyncio
 import json
@@ -6,11 +6,10 @@ import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from fastapi.sse import ServerSentEvent
 
-from generator.answer_events import AnswerEvent
 from server.errors import Stopping, TooSlow
 from server.problems.details import problem
 from server.processes.stopping import STOPPING
@@ -18,20 +17,29 @@ from server.processes.stopping import STOPPING
 T = TypeVar("T")
 
 
-async def numbered_events(
-    arriving: AsyncGenerator[AnswerEvent, None], stopping: asyncio.Event, within_s: float
-) -> AsyncIterator[ServerSentEvent]:
-    """Yield the events of an answer with numbers from 1.
+class Event(Protocol):
+    """What is new, by its name; `data` is JSON."""
 
-    The last is an error where there is one, where the seconds are over, and where the server ends.
+    @property
+    def kind(self) -> str:
+        """The name."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What is new."""
+
+
+async def numbered_events(arriving: AsyncGenerator[Event, None]) -> AsyncIterator[ServerSentEvent]:
+    """Yield events with numbers from 1; the last is an error where there is one.
 
     Closing it ends the work, which has ended when this returns.
     """
     number = 0
     try:
-        async for event in until(stopping, arriving, within_s):
-            number += 1
-            yield _numbered(number, event.kind, event.data)
+        async with aclosing(arriving):
+            async for event in arriving:
+                number += 1
+                yield _numbered(number, event.kind, event.data)
     except Exception as error:  # noqa: BLE001 - the reader is told
         yield _numbered(number + 1, "error", problem(error))
 

@@ -1,0 +1,106 @@
+"""What a caller may ask where papers are to be found; the words are those of `shrag find-papers`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from generator.agents import ADDITIONS, AGENTS
+from generator.budgets import Budget
+from generator.finding.finding import PURE
+from generator.finding.request import FindRequest
+from retriever.filters import make_filters
+from retriever.search import MOST_CHARACTERS, check_question
+from server.access.callers import current_visit
+from server.api.requests import QUESTION, SOME_TEXT, YEARS, Call, IndexName, nothing_or, with_examples
+
+SEARCH_ID = r"^[0-9a-f]{32}$"
+Bound = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]
+
+
+class FindCall(Call):
+    """A search for papers, or one that was kept and is gone on with."""
+
+    model_config = with_examples({"question": QUESTION, "papers": 5, "max_papers": 100})
+
+    question: Annotated[
+        str | None,
+        nothing_or(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
+        Field(description="what papers are to be found for; may be left out with resume"),
+    ] = None
+    index: IndexName = None
+    resume: Annotated[
+        str | None,
+        nothing_or(type="string", pattern=SEARCH_ID, example="0f" * 16),
+        Field(description="the id of a kept search; what the call does not name is as it was there"),
+    ] = None
+    year: Annotated[
+        str | None,
+        nothing_or(type="string", pattern=YEARS, example="2019..2024"),
+        Field(description="2019, 2019..2024, ..2024 or 2019.."),
+    ] = None
+    lang: Annotated[
+        str | None,
+        nothing_or(type="string", enum=["ko", "en", "other"], example="en"),
+        Field(description="of the paper"),
+    ] = None
+    journal: Annotated[
+        str | None, Field(description="its name, exactly", examples=["Batteries and Recovery Letters"])
+    ] = None
+    papers: Annotated[int, Field(ge=1, le=500, description="to find; enough are enough", examples=[5])] = 20
+    rounds: Annotated[
+        int, Field(ge=0, le=10, description="how often queries are evolved from what was found", examples=[1])
+    ] = 1
+    layers: Annotated[int, Field(ge=0, le=3, description="how far references are followed", examples=[1])] = 1
+    threshold: Annotated[
+        float, Field(ge=0, le=1, description="judgement from which a paper is relevant", examples=[0.5])
+    ] = 0.5
+    judge: Annotated[
+        Literal["brief", "complex"],
+        Field(description="wording of the judgement by a model", examples=["brief"]),
+    ] = "brief"
+    per_query: Annotated[
+        int, Field(ge=1, le=200, description="papers that a query brings", examples=[20])
+    ] = 20
+    seed: Annotated[
+        int, Field(ge=-(2**63), lt=2**63, description="of the draw of evolved queries", examples=[0])
+    ] = 0
+    without: Annotated[
+        tuple[Literal[*AGENTS, *ADDITIONS], ...],  # type: ignore[valid-type]
+        Field(description="agents and additions that are switched off", examples=[["refchain"]]),
+    ] = ()
+    pure: Annotated[
+        bool, Field(description=f"SPAR's method alone, without {', '.join(ADDITIONS)}", examples=[False])
+    ] = False
+    max_calls: Annotated[Bound, Field(description="calls of the model, at most")] = None
+    max_tokens: Annotated[Bound, Field(description="tokens of these calls, at most")] = None
+    max_seconds: Annotated[
+        float | None, Field(gt=0, le=1_000_000, description="seconds, at most", examples=[60])
+    ] = None
+    max_papers: Annotated[Bound, Field(description="papers that are judged, at most")] = None
+
+    def model_post_init(self, _: object) -> None:
+        """Note the question as it was typed, for the audit log."""
+        if (visit := current_visit()) and self.question:
+            visit.question = self.question
+
+    def request(self) -> FindRequest:
+        """Make the request of the generator.
+
+        Raises:
+            BadQuestion, BadFilter: a request that cannot be used.
+        """
+        question = self.question or ""
+        check_question(question)
+        return FindRequest(
+            question,
+            papers=self.papers,
+            rounds=self.rounds,
+            layers=self.layers,
+            threshold=self.threshold,
+            judge=self.judge,
+            per_query=self.per_query,
+            seed=self.seed,
+            without=frozenset(self.without) | (PURE if self.pure else frozenset()),
+            filters=make_filters(self.year, self.lang, self.journal),
+            budget=Budget(self.max_calls, self.max_tokens, self.max_seconds, self.max_papers),
+        )

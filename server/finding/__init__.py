@@ -1,0 +1,1 @@
+"""Searches for papers: run, cut off, kept and gone on with."""
