@@ -21,6 +21,7 @@ from generator.settings import HopsMode
 from generator.steps import Listener, Step
 from generator.trace import TRACE_VERSION, Trace
 from generator.ways import find_way
+from indexer.errors import InvalidCall
 from indexer.logs import request_id
 from indexer.settings import IndexerSettings
 from retriever.confidence import THRESHOLD
@@ -195,7 +196,11 @@ def ask(  # noqa: PLR0913 - what a question may be asked with
     """Answer a question from the index of that name, or from sources; for scripts and notebooks.
 
     What is not given is as the settings have it.
+
+    Raises:
+        InvalidCall: both a name and sources are given.
     """
+    check_places(name, sources)
     settings = Settings.from_environment()
     request = settings.request(
         question, filters, way=way, method=method, evidence=evidence, topic=topic, hops=hops
@@ -217,13 +222,24 @@ def find(
     home: Path | None = None,
     filters: Filters | None = None,
 ) -> SearchResult:
-    """Search the index of that name, or sources; for scripts and notebooks."""
+    """Search the index of that name, or sources; for scripts and notebooks. Raises as `ask`."""
+    check_places(name, sources)
     settings = Settings.from_environment()
     request = SearchRequest(question, method=method, k=k, filters=filters or Filters())
     if sources:
         return run(_find_in_sources(sources, request, settings, _at(home, settings)))
     with open_index(_at(home, settings), name, settings.retriever.synonyms, follow=True) as index:
         return run(search(index, request, settings.retriever))
+
+
+def check_places(name: str, sources: Sequence[str]) -> None:
+    """Refuse a call that names both an index and sources: one of them would not be asked."""
+    if sources and isinstance(sources, str):
+        raise InvalidCall(f"sources is a list of names, and not a name: {sources[:100]!r}")
+    if name and sources:
+        raise InvalidCall(
+            f"index {name[:100]!r} and sources exclude each other: one of them would not be asked"
+        )
 
 
 async def _find_in_sources(

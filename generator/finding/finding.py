@@ -128,8 +128,14 @@ async def find_in_sources(
 def find_papers(
     request: FindRequest, name: str = "", *, sources: Sequence[str] = (), state: FindingState | None = None
 ) -> FoundPapers:
-    """Find papers in the index of that name, or in sources; for scripts and notebooks."""
-    from generator.pipeline import run
+    """Find papers in the index of that name, or in sources; for scripts and notebooks.
+
+    Raises:
+        InvalidCall: both a name and sources are given; or as `find_in_sources`.
+    """
+    from generator.pipeline import check_places, run
+
+    check_places(name, sources)
 
     async def find() -> FoundPapers:
         settings = Settings.from_environment()

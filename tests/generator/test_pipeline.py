@@ -7,8 +7,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from generator.finding.finding import find_papers
+from generator.finding.request import FindRequest
 from generator.pipeline import AskRequest, Settings, answer_question, ask, find
 from generator.trace import Trace
+from indexer.errors import InvalidCall
 from retriever.errors import BadQuestion
 from retriever.filters import make_filters
 from tests.generator.language_model import Scripted, says, settings
@@ -329,3 +332,14 @@ def test_an_error_inside_a_running_loop_arrives_as_it_is(sample_home):
 
     with pytest.raises(BadQuestion, match="empty"):
         asyncio.run(cell())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [ask, find, lambda question, *given, **named: find_papers(FindRequest(question), *given, **named)],
+    ids=["ask", "find", "find_papers"],
+)
+@pytest.mark.parametrize("sources", [["library"], "library"])
+def test_an_index_and_sources_at_once_are_refused(call, sources):
+    with pytest.raises(InvalidCall, match=r"exclude each other|list of names"):
+        call(KOREAN, NAME, sources=sources)
