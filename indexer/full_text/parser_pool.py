@@ -25,6 +25,8 @@ AHEAD = 3
 AHEAD_BYTES = 256 << 20
 DEFAULT_LIMITS = Limits()
 # -P: a module that lies in the current folder, perhaps beside the papers, is not imported.
+# Of the environment, what an interpreter may need: a document that takes over its reader finds no key there.
+KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE")
 COMMAND = [sys.executable, "-P", "-m", "indexer.full_text.parser_process"]
 
 
@@ -98,7 +100,8 @@ class _Parser:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+        environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, a module of this package
             [*COMMAND, str(limits.cpu_seconds), str(limits.memory_bytes)],
             stdin=subprocess.PIPE,

@@ -128,6 +128,16 @@ def test_a_module_that_lies_in_the_current_folder_is_not_run(tmp_path, monkeypat
     assert "record" in parsed(GOOD)[0]
 
 
+def test_the_process_that_reads_is_given_no_key(monkeypatch):
+    monkeypatch.setenv("SHRAG_LLM__API_KEY", "sesame-7731")
+    monkeypatch.setenv("HF_TOKEN", "sesame-7731")
+    before = children()
+    with ParserPool(1) as pool, closing(pool.parse_in_order([(None, GOOD), (None, GOOD)])) as answers:
+        assert "record" in next(answers)[1]
+        [parser] = children() - before
+        assert b"sesame" not in Path(f"/proc/{parser}/environ").read_bytes()
+
+
 def test_the_order_is_that_of_the_corpus_whoever_is_ready_first(tmp_path):
     many = page_of(b" ".join([text(SENTENCE)] * 400))
 
