@@ -5,6 +5,7 @@ import unicodedata
 
 NOT_A_LETTER = re.compile(r"[\W_]+")
 SHORTEST_TITLE = 8  # letters; "Editorial" and its like stand over many papers
+DOI = re.compile(r"10\.\d{4,9}(?:\.\d{1,9}){0,3}/\S{1,500}")
 DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 
 
@@ -17,3 +18,9 @@ def normal_title(title: str) -> str:
 def normal_doi(doi: str) -> str:
     """Return a DOI without resolver and in one case."""
     return DOI_PREFIX.sub("", doi.strip()).casefold()
+
+
+def whole_doi(text: str) -> str:
+    """Return the normalised DOI that a text is as a whole, "" where it is none."""
+    doi = text.strip().casefold() if text.startswith("10.") else normal_doi(text)
+    return doi if DOI.fullmatch(doi) else ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from statistics import fmean
 
 from retriever.answer_kinds import Kind, asked_kind, tokens_of_kind
+from retriever.logistic import likelihood
 from retriever.order.candidates import Candidate
 from retriever.order.closeness import best_window, window_around
 from retriever.order.concepts import Concept
@@ -119,5 +120,4 @@ def _names_held(question: AnalysedQuestion, candidate: Candidate) -> float:
 
 def evidence_score(found: AnswerabilityFeatures) -> float:
     """Return the likelihood, 0 to 1, that the evidence answers."""
-    total = WEIGHTS["bias"] + sum(WEIGHTS[name] * value for name, value in found.values().items())
-    return 1 / (1 + math.exp(-total))
+    return likelihood(WEIGHTS, found.values())

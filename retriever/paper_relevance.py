@@ -23,6 +23,7 @@ from indexer.settings import IndexerSettings
 from indexer.untrusted import one_line
 from retriever.asked_words import AskedWord, asked_words
 from retriever.cross_encoder import CrossEncoder
+from retriever.logistic import likelihood, sigmoid
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
 from retriever.sources.passage_vectors import PassageVectors
@@ -148,7 +149,7 @@ class PaperRelevance:
             return None
         model, scores = scored
         raw = self._settings.reranker.scores == "raw"
-        return model, tuple(_sigmoid(score) if raw else min(1.0, max(0.0, score)) for score in scores)
+        return model, tuple(sigmoid(score) if raw else min(1.0, max(0.0, score)) for score in scores)
 
     async def _by_cosine(
         self, question: str, papers: Sequence[Paper]
@@ -206,12 +207,6 @@ def coverage(
     return held / whole if whole > 0 else 0.0
 
 
-def likelihood(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
-    """Return the logistic regression's value, 0 to 1."""
-    total = weights["bias"] + math.fsum(weights[name] * value for name, value in features.items())
-    return round(_sigmoid(total), 6)
-
-
 def _strength(word: AskedWord, counted: Mapping[str, int]) -> float:
     """Return how much of a word a paper holds, 0 to 1: of it or of one counterpart all tokens."""
     times = max((min(counted.get(token, 0) for token in form) for form in word.forms if form), default=0)
@@ -230,7 +225,3 @@ def _passage(passage_id: str, title: str, text: str) -> StoredPassage:
 def _cosine(first: "NDArray[np.float64]", second: "NDArray[np.float64]") -> float:
     length = math.sqrt(float(first @ first) * float(second @ second))
     return round(float(first @ second) / length, 6) if length else 0.0
-
-
-def _sigmoid(value: float) -> float:
-    return 0.5 * (1 + math.tanh(0.5 * value))

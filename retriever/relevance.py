@@ -15,6 +15,7 @@ from indexer.errors import IndexerError
 from retriever.engines import EngineHit
 from retriever.hits import Hit
 from retriever.index import SearchIndex
+from retriever.logistic import likelihood, sigmoid
 from retriever.order.closeness import best_window
 from retriever.order.reading import read_candidates
 from retriever.queries import Filters
@@ -68,16 +69,6 @@ async def relevance(
     return Relevance(tuple(likelihood(WORD_WEIGHTS, row) for row in features), "words", tuple(failures))
 
 
-def likelihood(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
-    """Return the logistic regression's value, 0 to 1."""
-    total = weights["bias"] + sum(weights[name] * value for name, value in features.items())
-    return round(_sigmoid(total), 6)
-
-
-def _sigmoid(value: float) -> float:
-    return 0.5 * (1 + math.tanh(0.5 * value))
-
-
 async def _by_cross_encoder(index: SearchIndex, question: str, hits: Sequence[Hit]) -> Relevance | None:
     if not index.cross_encoder.configured:
         return None
@@ -88,7 +79,7 @@ async def _by_cross_encoder(index: SearchIndex, question: str, hits: Sequence[Hi
         return None
     model, scores = scored
     if index.cross_encoder.gives_raw_scores:
-        scores = [_sigmoid(score) for score in scores]
+        scores = [sigmoid(score) for score in scores]
     return Relevance(tuple(scores), model)
 
 

@@ -25,7 +25,8 @@ from indexer.papers import Paper
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines
 from retriever.index import open_index
-from retriever.paper_relevance import WORD_WEIGHTS, PaperRelevance, coverage, likelihood
+from retriever.logistic import likelihood
+from retriever.paper_relevance import WORD_WEIGHTS, PaperRelevance, coverage
 from retriever.sources.index import IndexSource
 from retriever.term_statistics import inverse_document_frequency
 

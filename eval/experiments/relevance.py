@@ -28,12 +28,12 @@ from eval.qrels import Qrels
 from indexer.ingest import Progress
 from indexer.terminal import echo_json, echo_lines
 from retriever.index import SearchIndex
+from retriever.logistic import likelihood
 from retriever.passage_search import search_passages
 from retriever.relevance import (
     COSINE_WEIGHTS,
     WORD_WEIGHTS,
     cosine_features,
-    likelihood,
     word_features,
 )
 from retriever.request import SearchRequest

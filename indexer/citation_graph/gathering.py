@@ -8,18 +8,14 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from indexer.citation_graph.references import (
-    DOI_MARK,
-    doi_in,
-    entries,
-    reference_ids,
-)
-from indexer.normal_forms import SHORTEST_TITLE, normal_title
+from indexer.citation_graph.references import entries, reference_ids
+from indexer.normal_forms import SHORTEST_TITLE, normal_title, whole_doi
 from indexer.schema import StoredPassage
 
 LONGEST_TITLE = 1_000  # characters that are compared
 MOST_AUTHORS, LONGEST_NAMES = 30, 2_000  # characters of all names
 AUTHOR_SEPARATOR = "\x1f"
+DOI_MARK = "10."  # what holds none is not looked at twice
 NONE = 0  # the hash of what is not told
 
 
@@ -79,7 +75,7 @@ class Gathered:
                 self.titles.append(hashed)
                 self.title_owners.append(owner)
         for text in (record.get("doi") or "", passage.doc_id):
-            if DOI_MARK in text and (doi := doi_in(text)):
+            if DOI_MARK in text and (doi := whole_doi(text)):
                 self.dois.append(hash(doi))
                 self.doi_owners.append(owner)
         ids, listed = reference_ids(record), entries(record)
@@ -99,7 +95,7 @@ class Gathered:
         self.reference_counts.append(len(ids) + len(listed))
 
     def _add_cited_doi(self, place: int, text: str) -> None:
-        if doi := doi_in(text):
+        if DOI_MARK in text and (doi := whole_doi(text)):
             self.cited_dois.append(hash(doi))
             self.cited_doi_places.append(place)
 

@@ -8,11 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from indexer.normal_forms import normal_doi
-
 REFERENCES, REFERENCE_LIST = "references", "reference_list"
-DOI = re.compile(r"10\.\d{4,9}/\S{1,500}")
-DOI_MARK = "10."
 YEAR = re.compile("[12][0-9]{3}")
 YEARS = range(1000, 3000)
 LONGEST_LABEL = 300  # characters
@@ -43,14 +39,6 @@ def labels(record: Mapping[str, Any]) -> list[str]:
     """Name each reference, ids first: by its id, else its title, text or DOI."""
     named = (entry.title or entry.text or entry.doi for entry in entries(record))
     return [*reference_ids(record), *(" ".join(label.split())[:LONGEST_LABEL] for label in named)]
-
-
-def doi_in(text: str) -> str:
-    """Return the normalised DOI that a text is, "" where it is none."""
-    if DOI_MARK not in text:
-        return ""
-    doi = text.strip().casefold() if text.startswith(DOI_MARK) else normal_doi(text)
-    return doi if DOI.fullmatch(doi) else ""
 
 
 def _entry(entry: Any) -> Entry:

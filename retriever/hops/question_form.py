@@ -5,7 +5,6 @@ which …", "그 영화를 감독한 사람이 태어난 …"), or compares two.
 of such signs (`python -m eval.experiments.hops --fit`), the same for English and Korean.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -13,6 +12,7 @@ from dataclasses import dataclass, fields
 from indexer.analysis import Analyzer
 from indexer.analysis.tokens import TaggedWord
 from indexer.papers import HANGUL
+from retriever.logistic import likelihood
 from retriever.names import names_in
 
 # Found on HotpotQA's hundred questions and the training questions of tydi's English; the threshold is the
@@ -81,8 +81,7 @@ class QuestionForm:
 
     def likelihood_by(self, weights: Mapping[str, float]) -> float:
         """Return the likelihood by other weights."""
-        total = weights["bias"] + sum(weights[name] * value for name, value in self.values().items())
-        return 1 / (1 + math.exp(-total))
+        return likelihood(weights, self.values())
 
     def values(self) -> dict[str, float]:
         """Return the signs by name."""

@@ -9,7 +9,7 @@ import pytest
 from indexer.encoders.cross_encoder import CrossEncoderReranker
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
 from retriever.passage_search import search_passages
-from retriever.relevance import likelihood, relevance
+from retriever.relevance import relevance
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import indexed
@@ -85,8 +85,3 @@ def test_a_cross_encoder_that_fails_leaves_it_to_the_words_and_says_so(tmp_path)
     _, found = measured(IndexerSettings(home=tmp_path, workers=1, reranker=missing))
     assert found.by == "words"
     assert len(found.failures) == 1
-
-
-def test_the_likelihood_is_a_logistic_regression():
-    assert likelihood({"bias": -1.0, "x": 2.0}, {"x": 0.5}) == 0.5
-    assert likelihood({"bias": 0.0, "x": 1.0}, {"x": math.log(3)}) == 0.75

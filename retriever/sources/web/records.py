@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from indexer.normal_forms import normal_doi
+from indexer.normal_forms import whole_doi
 from indexer.papers import Paper
 from indexer.readers.cells import EARLIEST_YEAR, LATEST_YEAR, language_named, without_markup, year_in
 from indexer.untrusted import read_json
@@ -15,7 +15,6 @@ from retriever.sources import SourcePaper
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-DOI = re.compile(r"10\.[0-9.]{1,30}/\S{1,300}")
 LONGEST = 1_000_000  # characters of one field
 MOST = 10_000  # values of one list
 
@@ -94,8 +93,7 @@ def number(value: Any) -> float | None:
 
 def doi(value: Any) -> str:
     """Return a DOI without its resolver, in small letters; "" for what is none."""
-    found = normal_doi(text(value))
-    return found if DOI.fullmatch(found) else ""
+    return whole_doi(text(value))
 
 
 def identifier(value: Any, form: re.Pattern[str]) -> str:
