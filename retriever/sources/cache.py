@@ -2,8 +2,9 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from indexer.errors import IndexNotWritten
 from indexer.fingerprint import lexical_fingerprint
 from indexer.glossary.given import GENERAL, GivenPairs
 from indexer.glossary.storage import write_glossary
+from indexer.logs import get_logger
 from indexer.sums import sum_of
 from indexer.vectors.store import DTYPES
 
@@ -23,8 +25,13 @@ MOST_VECTORS = 200_000  # of one encoder; the oldest go first
 WAIT_S = 5.0  # for another process that writes
 ASKED_AT_ONCE = 500
 SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text_hash BLOB UNIQUE, vector BLOB)"
-INSERT = "INSERT OR IGNORE INTO vectors (text_hash, vector) VALUES (?, ?)"
+INSERT = "INSERT OR REPLACE INTO vectors (text_hash, vector) VALUES (?, ?)"
+SUM_BYTES = 4  # of a vector, behind it
+# What SQLite says of a file that is none of its own, broken, or of another schema.
+DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 DELETE_OLDEST = "DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?"
+
+log = get_logger("sources")
 
 
 def cache_folder() -> Path:
@@ -72,7 +79,7 @@ def _is_whole(path: Path) -> bool:
 class VectorCache:
     """Vectors of one encoder by the hash of the text; without a folder to write in it holds nothing.
 
-    Several processes may use it at once. What is damaged is as good as not there.
+    Several processes may use it at once. What is damaged is made anew.
     """
 
     def __init__(self, fingerprint: VectorFingerprint) -> None:
@@ -86,31 +93,67 @@ class VectorCache:
     def known(self, hashes: Sequence[bytes]) -> dict[bytes, Stored]:
         """Return the vectors of those texts that have one."""
         found: dict[bytes, Stored] = {}
-        if self._path is None:
-            return found
-        with suppress(sqlite3.Error), self._opened(self._path) as connection:
+
+        def read(connection: sqlite3.Connection) -> None:
+            damaged = 0
             for start in range(0, len(hashes), ASKED_AT_ONCE):
                 some = hashes[start : start + ASKED_AT_ONCE]
                 marks = ", ".join("?" * len(some))
                 statement = f"SELECT text_hash, vector FROM vectors WHERE text_hash IN ({marks})"  # noqa: S608
-                for text_hash, vector in connection.execute(statement, some):
-                    read = np.frombuffer(vector, self._dtype)
-                    if len(read) == self._dimensions:
-                        found[text_hash] = read
+                for text_hash, kept in connection.execute(statement, some):
+                    vector = self._vector(kept)
+                    if vector is None:
+                        damaged += 1
+                    else:
+                        found[text_hash] = vector
+            if damaged:
+                log.warning(
+                    "vectors of the cache are damaged, they are made anew",
+                    file=str(self._path),
+                    count=damaged,
+                )
+
+        self._use(read)
         return found
 
     def keep(self, vectors: Mapping[bytes, Stored]) -> None:
         """Keep vectors for later questions."""
-        if self._path is None:
-            return
-        rows = ((text_hash, vector.tobytes()) for text_hash, vector in vectors.items())
-        with suppress(sqlite3.Error), self._opened(self._path) as connection, connection:
-            connection.executemany(INSERT, rows)
-            connection.execute(DELETE_OLDEST, (MOST_VECTORS,))
 
-    @staticmethod
-    @contextmanager
-    def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(path, timeout=WAIT_S)) as connection:
-            connection.execute(SCHEMA)
-            yield connection
+        def write(connection: sqlite3.Connection) -> None:
+            rows = ((text_hash, _summed(vector.tobytes())) for text_hash, vector in vectors.items())
+            with connection:
+                connection.executemany(INSERT, rows)
+                connection.execute(DELETE_OLDEST, (MOST_VECTORS,))
+
+        self._use(write)
+
+    def _vector(self, kept: object) -> Stored | None:
+        """Return what was kept as a vector; None where it is no longer what it was."""
+        if isinstance(kept, bytes) and _summed(kept[:-SUM_BYTES]) == kept:
+            vector = np.frombuffer(kept[:-SUM_BYTES], self._dtype)
+            if len(vector) == self._dimensions:
+                return vector
+        return None
+
+    def _use(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Open the file and work with it; a damaged one is made anew, what else fails is done without."""
+        if (path := self._path) is None:
+            return
+        for _ in range(2):
+            try:
+                with closing(sqlite3.connect(path, timeout=WAIT_S)) as connection:
+                    connection.execute(SCHEMA)
+                    work(connection)
+                return
+            except sqlite3.Error as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGE:
+                    log.debug("vectors are not cached", file=str(path), error=str(error))
+                    return
+                log.warning("the vector cache is damaged, it is made anew", file=str(path), error=str(error))
+                with suppress(OSError):
+                    for file in (path, path.with_name(f"{path.name}-journal")):
+                        file.unlink(missing_ok=True)
+
+
+def _summed(vector: bytes) -> bytes:
+    return vector + zlib.crc32(vector).to_bytes(SUM_BYTES, "little")
