@@ -54,6 +54,10 @@ class SourceFailed(RetrieverError):
     """A source of papers that does not answer, or not as agreed."""
 
 
+class SourceSilent(SourceFailed):
+    """A source did not answer in time; it is not waited for again."""
+
+
 class BadExpression(RetrieverError):
     """An expression of the expert language that cannot be read; `position` counts characters from 0."""
 

@@ -8,6 +8,7 @@ versions and makes. Requests are made by `elasticsearch_queries.py`, what comes 
 import asyncio
 import base64
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from indexer.backoff import TRANSIENT_STATUSES
 from indexer.http_client import exchange, open_client
 from indexer.settings import IndexerSettings
 from indexer.untrusted import message_in, one_line, without_key
-from retriever.errors import SourceFailed
+from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries import Filters, Query
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.elasticsearch_queries import (
@@ -172,14 +173,19 @@ class ElasticsearchSource(Source):
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return in how many papers each word stands, and of how many; None where that cannot be told."""
         asked = [None, *dict.fromkeys(words)]
-        totals: list[int] = []
+        totals: list[int | None] = []
         for start in range(0, len(asked), COUNTS_AT_A_TIME):
             some = asked[start : start + COUNTS_AT_A_TIME]
             answers, notes = await self._many([count_body(self._settings, word) for word in some])
             if notes:
                 return None
             totals += map(total_in, answers)
-        return {word: total for word, total in zip(asked, totals, strict=True) if word is not None}, totals[0]
+        counted = [total for total in totals if total is not None]
+        if len(counted) < len(totals):  # what is no number counts nothing
+            return None
+        return {word: total for word, total in zip(asked, counted, strict=True) if word is not None}, counted[
+            0
+        ]
 
     async def close(self) -> None:
         """Close connections."""
@@ -209,7 +215,7 @@ class ElasticsearchSource(Source):
             raise self._failed(f"its answer is not that of _msearch: {json.dumps(response)[:200]}")
         notes, failures = [], 0
         for place, answer in enumerate(answers):
-            if not isinstance(answer, dict) or answer.get("error") or "hits" not in answer:
+            if not isinstance(answer, dict) or answer.get("error") or not has_hits(answer):
                 failures += 1
                 why = message_in(json.dumps(answer).encode())
                 notes.append(f"a query failed: {self._line(why)}")
@@ -224,10 +230,12 @@ class ElasticsearchSource(Source):
         """Send a request, again where that may help, and read its answer as a JSON object.
 
         Raises:
-            SourceFailed: no answer, not in time, or not as agreed.
+            SourceSilent: no answer within `timeout_s`, all tries together.
+            SourceFailed: no answer, or one that is not as agreed.
         """
         import httpx
 
+        until = time.monotonic() + self._settings.timeout_s
         for tries_left in reversed(range(TRIES)):
             try:
                 response = await exchange(
@@ -235,11 +243,11 @@ class ElasticsearchSource(Source):
                     "POST",
                     f"{self._settings.url}/{path}",
                     content,
-                    seconds=self._settings.timeout_s,
+                    seconds=max(0.0, until - time.monotonic()),
                     most_bytes=self._settings.answer_bytes,
                 )
             except httpx.ReadTimeout as error:
-                raise self._failed(str(error)) from None
+                raise SourceSilent(self._told(str(error))) from None
             except (httpx.RequestError, httpx.InvalidURL) as error:
                 if tries_left and isinstance(error, httpx.ConnectError):
                     await asyncio.sleep(PAUSE_S)
@@ -264,7 +272,10 @@ class ElasticsearchSource(Source):
         return answer
 
     def _failed(self, why: str) -> SourceFailed:
-        return SourceFailed(f"source {self._name!r} at {self._settings.url}: {self._line(why)}")
+        return SourceFailed(self._told(why))
+
+    def _told(self, why: str) -> str:
+        return f"source {self._name!r} at {self._settings.url}: {self._line(why)}"
 
     def _line(self, text: str) -> str:
         """Make one line, with what logs in hidden as it is and as it was sent, before the line is cut."""
@@ -273,19 +284,22 @@ class ElasticsearchSource(Source):
         return one_line(text)
 
 
+def has_hits(answer: dict[str, Any]) -> bool:
+    """Tell whether an answer has a list of hits, as every search has that succeeded."""
+    hits = answer.get("hits")
+    return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
+
+
 def hits_in(answer: dict[str, Any]) -> list[Any]:
-    """Return the hits of one answer; none where it has no such list."""
-    hits = answer.get("hits")
-    found = hits.get("hits") if isinstance(hits, dict) else None
-    return found if isinstance(found, list) else []
+    """Return the hits of one answer; none of one that failed."""
+    return list(answer["hits"]["hits"]) if has_hits(answer) else []
 
 
-def total_in(answer: dict[str, Any]) -> int:
-    """Return how many papers a query matched: an object since version 7, a number before."""
-    hits = answer.get("hits")
-    total = hits.get("total") if isinstance(hits, dict) else 0
+def total_in(answer: dict[str, Any]) -> int | None:
+    """Return how many papers a query matched: an object since version 7, a number before; None for others."""
+    total = answer["hits"].get("total")
     value = total.get("value") if isinstance(total, dict) else total
-    return min(value, MOST_PAPERS) if isinstance(value, int) and value >= 0 else 0
+    return min(value, MOST_PAPERS) if type(value) is int and value >= 0 else None
 
 
 def _failed_shards(answer: dict[str, Any]) -> bool:

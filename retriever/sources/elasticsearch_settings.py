@@ -20,6 +20,7 @@ from retriever.sources.settings import SourceSettings
 FIELD = re.compile(r"[^\s*^\x00-\x1f]{1,256}")
 INDEX = re.compile(r"[^\s/\\?\"<>|#\x00-\x1f]{1,1000}")
 MOST_FIELDS = 20  # a role
+LEEWAY_S = 1.0  # for reading what came
 YearType = Literal["number", "date", "text"]
 
 
@@ -97,6 +98,11 @@ class Settings(SourceSettings):
         default_factory=dict, description="what the field of the language holds for ko, en and other"
     )
     fields: IndexFields
+
+    @property
+    def longest_s(self) -> float:
+        """Two requests and a little: records, then their full texts or the papers that they refer to."""
+        return 2 * self.timeout_s + LEEWAY_S
 
     @field_validator("index")
     @classmethod

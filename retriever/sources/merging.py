@@ -17,7 +17,7 @@ from indexer.papers import Paper
 from indexer.requests import plain
 from indexer.untrusted import one_line
 from retriever.duplicates import Description
-from retriever.errors import SourceFailed
+from retriever.errors import SourceFailed, SourceSilent
 from retriever.fusion import reciprocal_rank_fusion
 from retriever.queries import Filters, Query
 from retriever.sources import Source, SourceAnswer
@@ -101,6 +101,9 @@ async def ask_sources(sources: Sequence[LimitedSource], ask: Callable[[Source], 
                 return await ask(limited.source)
         except TimeoutError:
             limited.silent = f"source {limited.name!r} did not answer within {plain(limited.seconds)} s"
+            return limited.silent
+        except SourceSilent as error:
+            limited.silent = one_line(str(error))
             return limited.silent
         except RemediableError as error:
             return one_line(str(error))

@@ -15,3 +15,8 @@ class SourceSettings(BaseModel):
 
     kind: str = Field(description="what the source is: a module of retriever.sources")
     timeout_s: float = Field(default=20, gt=0, le=600, description="seconds that all of one search may take")
+
+    @property
+    def longest_s(self) -> float:
+        """Seconds that one call is waited for, whatever it consists of."""
+        return self.timeout_s

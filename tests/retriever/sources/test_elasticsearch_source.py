@@ -13,6 +13,7 @@ from retriever.errors import SourceFailed
 from retriever.queries import Filters, Or, Range, Term
 from retriever.sources.elasticsearch import open_source
 from retriever.sources.elasticsearch_settings import Settings
+from retriever.sources.merging import LimitedSource, ask_sources
 
 SECRET = "sehr-geheim-0815"
 FIELDS = {
@@ -30,10 +31,13 @@ FIELDS = {
 METHANE = Or((Term("methane", ("methan",)),))
 
 
-def source(handler, *, fields=FIELDS, **changed):
+def settings_of(fields=FIELDS, **changed):
     values = {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "books", "api_key": SECRET}
-    settings = Settings.model_validate(values | {"fields": fields, "timeout_s": 1} | changed)
-    return open_source("library", settings, transport=httpx.MockTransport(handler))
+    return Settings.model_validate(values | {"fields": fields, "timeout_s": 1} | changed)
+
+
+def source(handler, **changed):
+    return open_source("library", settings_of(**changed), transport=httpx.MockTransport(handler))
 
 
 def answered(*hits):
@@ -223,6 +227,14 @@ FAULTS = {
     "another object": (lambda _: httpx.Response(200, json={"ok": SECRET}), "not that of _msearch"),
     "too few answers": (lambda _: httpx.Response(200, json={"responses": []}), "not that of _msearch"),
     "garbage answers": (lambda _: httpx.Response(200, json={"responses": [7]}), "a query failed"),
+    "no list of hits": (
+        lambda _: httpx.Response(200, json={"responses": [{"hits": {"hits": {"a": 1}}}]}),
+        "a query failed",
+    ),
+    "hits of another kind": (
+        lambda _: httpx.Response(200, json={"responses": [{"hits": 7}]}),
+        "a query failed",
+    ),
     "cut off": (lambda _: httpx.Response(200, content=b'{"responses": [{"hits"'), "no JSON"),
     "deep": (lambda _: httpx.Response(200, content=b"[" * 9_000), "no JSON"),
     "huge": (lambda _: httpx.Response(200, content=b"x" * 20_000), "more than 10,000 bytes"),
@@ -277,6 +289,46 @@ def test_a_count_beyond_all_papers_can_still_be_computed_with():
     counted = asyncio.run(source(lambda _: httpx.Response(200, json=answers)).frequencies(["methane"]))
     assert counted is not None
     assert math.isfinite(float(counted[1]))
+
+
+@pytest.mark.parametrize("total", ["many", -1, None, True, {"value": "7"}])
+def test_a_count_that_is_no_number_counts_nothing(total):
+    answers = {"responses": [{"hits": {"total": total, "hits": []}}] * 2}
+    assert asyncio.run(source(lambda _: httpx.Response(200, json=answers)).frequencies(["methane"])) is None
+
+
+def test_a_search_that_took_its_time_leaves_full_texts_theirs_and_keeps_its_papers():
+    async def handler(request):
+        [_, body] = map(json.loads, request.content.splitlines())
+        await asyncio.sleep(60 if body["_source"] == ["text"] else 0.5)
+        return answered({"_id": "B1", "_source": {"name": "Rice"}})(request)
+
+    async def asked():
+        opened = source(handler, timeout_s=2)
+        limited = LimitedSource(opened, settings_of(timeout_s=2).longest_s)
+        return await ask_sources([limited], lambda each: each.search([(METHANE, 10)], filters=Filters()))
+
+    answer = asyncio.run(asked()).answers["library"]
+    assert [each.paper.id for each in answer.found[0]] == ["B1"]
+    assert any("full texts were not read" in note for note in answer.notes)
+
+
+def test_a_server_that_was_silent_once_is_not_waited_for_again():
+    asked = []
+
+    async def handler(request):
+        asked.append(request)
+        await asyncio.sleep(60)
+
+    async def twice():
+        opened = source(handler, timeout_s=0.2)
+        limited = LimitedSource(opened, 60)
+        for _ in range(2):
+            with pytest.raises(SourceFailed, match="silent for"):
+                await ask_sources([limited], lambda each: each.search([(METHANE, 10)], filters=Filters()))
+
+    asyncio.run(twice())
+    assert len(asked) == 1
 
 
 LIBRARY: dict[str, dict[str, Any]] = {
