@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
-from typing import Literal, Self, TypeVar, overload
+from typing import Literal, Protocol, Self, TypeVar, overload
 
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
 from indexer.citation_graph.graph import CitationGraph
@@ -123,7 +123,12 @@ class SearchIndex:
             self._threads.close()
 
 
-OpenIndex = SearchIndex | FollowingIndex
+class OpenIndex(Protocol):
+    """What questions are asked of: one version, the version that answers then, or what sources find."""
+
+    async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        """Ask one version from the beginning of a question to its end."""
+        ...
 
 
 @overload
@@ -140,7 +145,7 @@ def open_index(
 
 def open_index(
     settings: IndexerSettings, name: str, synonyms: Path | None = None, *, follow: bool = False
-) -> OpenIndex:
+) -> SearchIndex | FollowingIndex:
     """Open the version of the index that answers now; questions are asked with the synonyms of a file.
 
     That version is kept from being cleared away, and answers until it is closed: what an evaluation or a

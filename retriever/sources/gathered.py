@@ -1,8 +1,9 @@
 """An index for one question over sources: every method, way, check, export and trace works on it."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ from indexer.store import Pointer
 from indexer.untrusted import one_line
 from retriever.errors import SourceFailed
 from retriever.index import QuestionModels, SearchIndex
+from retriever.lazy_model import COOLDOWN_S
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
 from retriever.sources.configuration import DeclaredSource
@@ -27,13 +29,45 @@ from retriever.sources.words import NotingAnalyzer, NotingGlossary, WrittenWords
 from retriever.synonyms import read_synonyms
 
 
+class SharedModels:
+    """What indexes over sources share: synonyms, and the models of the settings, opened when they are needed.
+
+    For one event loop. Questions get their vectors by the encoder of the passages.
+    """
+
+    def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
+        """Name them; nothing is opened yet."""
+        self.synonyms = synonyms
+        self.questions = _Models(settings)
+        self._encoder = settings.encoder
+        self._vectors: PassageVectors | None = None
+        self._opening = asyncio.Lock()
+        self._failure, self._retry_at = "", 0.0
+
+    async def vectors(self) -> tuple[PassageVectors | None, str]:
+        """Return what encodes passages, and why nothing does where an encoder is set that cannot be used."""
+        async with self._opening:
+            if self._vectors is None and time.monotonic() >= self._retry_at:
+                try:
+                    self._vectors, self._failure = await PassageVectors.open(self._encoder), ""
+                except IndexerError as error:
+                    self._failure = f"passages get no vectors: {one_line(str(error))}"
+                    self._retry_at = time.monotonic() + COOLDOWN_S
+                if self._vectors:
+                    self.questions.use(self._vectors)
+        return self._vectors, self._failure
+
+    def close(self) -> None:
+        """Wait for what is under way, and let go of the models."""
+        self.questions.close()
+
+
 class _Models(QuestionModels):
     """The models of the settings; questions get their vectors by the encoder of the passages."""
 
-    def __init__(self, settings: IndexerSettings, vectors: PassageVectors | None) -> None:
-        super().__init__(settings)
-        if vectors:
-            self._vectors[vectors.fingerprint] = vectors.questions
+    def use(self, vectors: PassageVectors) -> None:
+        """Give questions their vectors by this encoder."""
+        self._vectors[vectors.fingerprint] = vectors.questions
 
 
 @asynccontextmanager
@@ -70,24 +104,28 @@ async def open_declared(
 async def gathered_index(
     sources: Sequence[LimitedSource], settings: IndexerSettings, synonyms: Path | None = None
 ) -> AsyncIterator[SearchIndex]:
+    """Make an index of what sources find for a question, with models of its own."""
+    with closing(SharedModels(settings, synonyms)) as models:
+        async with index_of_sources(sources, models) as index:
+            yield index
+
+
+@asynccontextmanager
+async def index_of_sources(
+    sources: Sequence[LimitedSource], models: SharedModels
+) -> AsyncIterator[SearchIndex]:
     """Make an index of what sources find for a question; they are asked when it is.
 
     Words are analysed for both languages, passages are encoded where an encoder is configured. The glossary
     is the general one.
     """
-    notes: tuple[str, ...] = ()
     with ExitStack() as opened:
         folder = Path(opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
         words = WrittenWords()
         analyzer = make_analyzer(ANALYZER, DECOMPOUND)
         glossary_path = await asyncio.to_thread(general_glossary, ANALYZER, DECOMPOUND, folder)
-        alike = await asyncio.to_thread(read_synonyms, synonyms, analyzer) if synonyms else None
-        try:
-            vectors = await PassageVectors.open(settings.encoder)
-        except IndexerError as error:
-            vectors, notes = None, (f"passages get no vectors: {one_line(str(error))}",)
-        models = _Models(settings, vectors)
-        opened.callback(models.close)
+        alike = await asyncio.to_thread(read_synonyms, models.synonyms, analyzer) if models.synonyms else None
+        vectors, failure = await models.vectors()
         engine = SourcesEngine(
             sources,
             total=await _total(sources),
@@ -106,14 +144,14 @@ async def gathered_index(
             NotingAnalyzer(analyzer, words),
             glossary,
             alike,
-            models,
+            models.questions,
             opened.pop_all(),
         )
-        index.notes = notes
+        index.notes = (failure,) if failure else ()
     try:
         yield index
     finally:
-        index.close()
+        await asyncio.to_thread(index.close)
 
 
 async def _total(sources: Sequence[LimitedSource]) -> int | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 
 from pydantic import Field
@@ -12,6 +12,7 @@ from indexer.papers import Paper
 from indexer.settings import IndexerSettings, OptionalPath
 from retriever.citations import cited_by, references
 from retriever.engines import EngineHit
+from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
 from retriever.paper_records import records_of_papers
 from retriever.queries import And, Filters, Not, Or, Phrase, Query, Term
@@ -27,6 +28,7 @@ from retriever.sources import (
 from retriever.sources.settings import SourceSettings
 
 BODY = "body"
+Follow = Callable[[SearchIndex, Sequence[str], int], Awaitable[dict[str, list[str]]]]
 
 
 class Settings(SourceSettings):
@@ -37,21 +39,18 @@ class Settings(SourceSettings):
 
 
 def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> Source:
-    """Open the version that answers now; raises as `open_index`."""
+    """Open the index, each call of the source asks the version that answers then; raises as `open_index`."""
     if settings.home:
         indexes = indexes.model_copy(update={"home": settings.home})
-    return IndexSource(name, open_index(indexes, settings.index or name))
+    return IndexSource(name, open_index(indexes, settings.index or name, follow=True))
 
 
 class IndexSource(Source):
-    """One published version of an index, analysed as it was built."""
+    """An index, analysed as it was built."""
 
-    def __init__(self, name: str, index: SearchIndex) -> None:
+    def __init__(self, name: str, index: SearchIndex | FollowingIndex) -> None:
         """Take an open index, which is closed with it."""
         self._name, self._index = name, index
-        self._papers = index.manifest.unit == "paper"
-        chain = index.manifest.analyzer, index.manifest.decompound, index.manifest.dictionary
-        self._same = chain == (ANALYZER, DECOMPOUND, "")  # tokens in queries are those of the index
 
     @property
     def name(self) -> str:
@@ -61,32 +60,36 @@ class IndexSource(Source):
     @property
     def features(self) -> SourceFeatures:
         """Everything, but for references where what is indexed are passages."""
-        return SourceFeatures(references=self._papers, citing=self._papers, frequencies=True)
+        papers = _holds_papers(self._index)
+        return SourceFeatures(references=papers, citing=papers, frequencies=True)
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read what they found in another."""
-        engine = self._index.engine
-        asked = await self._index.threads.run(
-            lambda: [(analysed(query, self._index.analyzer, keep=self._same), k) for query, k in queries]
+        return await self._index.ask(lambda version: self._search(version, queries, filters))
+
+    async def _search(
+        self, index: SearchIndex, queries: Sequence[tuple[Query, int]], filters: Filters
+    ) -> SourceAnswer:
+        chain = index.manifest.analyzer, index.manifest.decompound, index.manifest.dictionary
+        same = chain == (ANALYZER, DECOMPOUND, "")  # tokens in queries are those of the index
+        asked = await index.threads.run(
+            lambda: [(analysed(query, index.analyzer, keep=same), k) for query, k in queries]
         )
-        found = await engine.search(asked, filters=filters, collapse=self._papers)
-        hits = [hit for query_hits in found for hit in query_hits]
-        papers = await self._of_hits(hits)
+        whole = _holds_papers(index)
+        found = await index.engine.search(asked, filters=filters, collapse=whole)
+        papers = await self._of_hits(index, [hit for query_hits in found for hit in query_hits])
+        listed = [[(hit.doc_id if whole else hit.passage_id, hit.score) for hit in of] for of in found]
         return SourceAnswer(
             tuple(
-                tuple(SourcePaper(papers[id_], hit.score) for hit in of if (id_ := self._id(hit)) in papers)
-                for of in found
+                tuple(SourcePaper(papers[id_], score) for id_, score in of if id_ in papers) for of in listed
             ),
             requests=2,
         )
 
-    def _id(self, hit: EngineHit) -> str:
-        return hit.doc_id if self._papers else hit.passage_id
-
-    async def _of_hits(self, hits: Sequence[EngineHit]) -> dict[str, Paper]:
+    async def _of_hits(self, index: SearchIndex, hits: Sequence[EngineHit]) -> dict[str, Paper]:
         """Return the records of hits, of full papers with those passages as their body that were found."""
-        passages = await self._index.engine.passages({hit.passage_id for hit in hits})
-        if not self._papers:
+        passages = await index.engine.passages({hit.passage_id for hit in hits})
+        if not _holds_papers(index):
             return {
                 passage_id: Paper(
                     id=passage_id, title=each.title, abstract=each.text, lang=each.lang, source=self._name
@@ -97,7 +100,7 @@ class IndexSource(Source):
         for passage in passages.values():
             if passage.part == BODY:
                 bodies[passage.doc_id].append(passage.text)
-        papers = await self._read(hit.doc_id for hit in hits)
+        papers = await self._read(index, (hit.doc_id for hit in hits))
         return {
             doc_id: paper.model_copy(update={"body": "\n\n".join(bodies[doc_id])})
             if doc_id in bodies
@@ -105,8 +108,8 @@ class IndexSource(Source):
             for doc_id, paper in papers.items()
         }
 
-    async def _read(self, ids: Iterable[str]) -> dict[str, Paper]:
-        records = await records_of_papers(self._index, ids)
+    async def _read(self, index: SearchIndex, ids: Iterable[str]) -> dict[str, Paper]:
+        records = await records_of_papers(index, ids)
         return {
             str(record["doc_id"]): Paper.model_validate(
                 {name: value for name, value in record.items() if name != "doc_id"} | {"source": self._name}
@@ -116,28 +119,34 @@ class IndexSource(Source):
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
-        if not self._papers:
-            found = await self._of_hits([EngineHit(passage_id, "", 0.0) for passage_id in ids])
+        return await self._index.ask(lambda version: self._papers(version, ids))
+
+    async def _papers(self, index: SearchIndex, ids: Sequence[str]) -> dict[str, SourcePaper]:
+        if _holds_papers(index):
+            found = await self._read(index, ids)
         else:
-            found = await self._read(ids)
+            found = await self._of_hits(index, [EngineHit(passage_id, "", 0.0) for passage_id in ids])
         return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers of the index that papers refer to, in the order of their references."""
-        return (
-            await self._linked(await references(self._index, ids, limit)) if self._papers else LinkedPapers()
-        )
+        return await self._index.ask(lambda version: self._linked(version, references, ids, limit))
 
     async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers of the index that refer to papers."""
-        return await self._linked(await cited_by(self._index, ids, limit)) if self._papers else LinkedPapers()
+        return await self._index.ask(lambda version: self._linked(version, cited_by, ids, limit))
 
-    async def _linked(self, ids: dict[str, list[str]]) -> LinkedPapers:
-        papers = await self.papers([other for others in ids.values() for other in others])
+    async def _linked(
+        self, index: SearchIndex, follow: Follow, ids: Sequence[str], limit: int
+    ) -> LinkedPapers:
+        if not _holds_papers(index):
+            return LinkedPapers()
+        linked = await follow(index, ids, limit)
+        papers = await self._papers(index, [other for others in linked.values() for other in others])
         return LinkedPapers(
             {
                 paper_id: tuple(papers[other] for other in others if other in papers)
-                for paper_id, others in ids.items()
+                for paper_id, others in linked.items()
             },
             requests=2,  # at most: abstracts that may go on are looked up once more
         )
@@ -147,21 +156,30 @@ class IndexSource(Source):
 
         What is a token only within its sentence (줄이) counts as it is written.
         """
-        analyzer, engine = self._index.analyzer, self._index.engine
-        tokens = await self._index.threads.run(
-            lambda: {word: [token[0] for token in analyzer.analyze(word)] for word in words}
-        )
-        everything = {*words, *(token for of in tokens.values() for token in of)}
-        counted = await engine.document_frequencies(everything)
-        found = {
-            word: max(counted[word], min((counted[token] for token in of), default=0))
-            for word, of in tokens.items()
-        }
-        return found, engine.passage_count
+        return await self._index.ask(lambda version: _frequencies(version, words))
 
     async def close(self) -> None:
         """Close the index."""
-        await asyncio.to_thread(self._index.close)
+        await asyncio.to_thread(self._index.__exit__)
+
+
+def _holds_papers(index: SearchIndex | FollowingIndex) -> bool:
+    """Tell whether what is indexed are papers, and not passages that are judged by themselves."""
+    return index.manifest.unit == "paper"
+
+
+async def _frequencies(index: SearchIndex, words: Sequence[str]) -> tuple[dict[str, int], int]:
+    analyzer, engine = index.analyzer, index.engine
+    tokens = await index.threads.run(
+        lambda: {word: [token[0] for token in analyzer.analyze(word)] for word in words}
+    )
+    everything = {*words, *(token for of in tokens.values() for token in of)}
+    counted = await engine.document_frequencies(everything)
+    found = {
+        word: max(counted[word], min((counted[token] for token in of), default=0))
+        for word, of in tokens.items()
+    }
+    return found, engine.passage_count
 
 
 def analysed(query: Query, analyzer: Analyzer, *, keep: bool = False) -> Query:
