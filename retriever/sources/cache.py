@@ -144,7 +144,7 @@ class VectorCache:
                 with closing(sqlite3.connect(path, timeout=WAIT_S)) as connection:
                     connection.execute(SCHEMA)
                     work(connection)
-                return
+                    return
             except sqlite3.Error as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGE:
                     log.debug("vectors are not cached", file=str(path), error=str(error))
