@@ -56,7 +56,7 @@ def create_app(settings: Settings, server: ServerSettings) -> FastAPI:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=origins,
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["*"],
             expose_headers=["Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-ID"],
         )

@@ -15,6 +15,9 @@ ServerError
 ├── Stopping          the server is being stopped
 ├── Starting          what questions are asked of is still being opened
 ├── NothingOpens      there are indexes, and none of them can be opened
+├── UnknownSearch     no search for papers of that id is kept for the caller
+├── SearchRunning     a kept search that is gone on with elsewhere
+├── SearchUnusable    a kept search that cannot be read or removed
 ├── UnknownKey        no key of that id
 └── KeysUnreadable    the store of keys cannot be read or written
 """
@@ -102,6 +105,18 @@ class TooSlow(ServerError):
     def __init__(self, seconds: float) -> None:
         """Say how long it may take."""
         super().__init__(f"this took longer than {seconds:g} seconds")
+
+
+class UnknownSearch(ServerError):
+    """No search for papers of that id is kept for the caller."""
+
+
+class SearchRunning(ServerError):
+    """A kept search that is under way; it is gone on with once at a time."""
+
+
+class SearchUnusable(ServerError):
+    """A kept search that cannot be read or removed."""
 
 
 class NotProtected(RemediableError, ServerError):

@@ -13,6 +13,7 @@ from generator.llm import LanguageModel
 from generator.request import Settings
 from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
+from server.finding.kept_searches import KeptSearches
 from server.indexes.open_indexes import OpenIndexes
 from server.limits.gate import Gate
 from server.limits.rates import Buckets
@@ -41,6 +42,7 @@ class Services(Sources):
     keys: KeyRing
     buckets: Buckets  # of the calls that each caller may make
     audit: AuditLog
+    searches: KeptSearches  # for papers
 
 
 @asynccontextmanager
@@ -76,6 +78,7 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home), keys_needed_mark()),
             buckets,
             opened.enter_context(AuditLog(server.audit_file)),
+            KeptSearches(settings.indexer.home, server),
         )
 
 

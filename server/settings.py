@@ -92,6 +92,17 @@ class ServerSettings(LayeredSettings):
     )
     search_s: float = Field(default=60, gt=0, le=3_600, description="seconds that a search may take")
     ask_s: float = Field(default=600, gt=0, le=86_400, description="seconds that an answer may take")
+    kept_searches: int = Field(
+        default=50, ge=0, le=10_000, description="searches for papers kept of a key, or an address; 0 = none"
+    )
+    kept_searches_mb: int = Field(default=200, ge=1, le=1_000_000, description="megabytes of these")
+    all_kept_searches: int = Field(
+        default=1_000, ge=0, le=100_000, description="kept of all callers together"
+    )
+    all_kept_searches_mb: int = Field(default=2_000, ge=1, le=1_000_000, description="megabytes of these")
+    kept_searches_days: float = Field(
+        default=30, gt=0, le=36_500, description="days for which a search is kept that nobody goes on with"
+    )
     body_bytes: int = Field(default=1_000_000, ge=1_000, le=100_000_000, description="most bytes of a call")
     body_s: float = Field(default=10, gt=0, le=3_600, description="seconds in which a call must have arrived")
     connections: int = Field(default=2_000, ge=10, le=100_000, description="open at once in a process")

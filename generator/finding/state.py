@@ -7,6 +7,7 @@ sent, papers not judged, references not followed. So it is saved as JSON, and ch
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -118,20 +119,30 @@ class FindingState:
         found = [item for item in self.papers.items() if item[1].judgement and item[1].score >= threshold]
         return sorted(found, key=lambda item: -item[1].score)
 
+    def as_json(self) -> bytes:
+        """Return the state as JSON, in one line."""
+        return _adapter().dump_json(self)
+
+    @classmethod
+    def of_json(cls, text: bytes) -> "FindingState":
+        """Read a state; ValidationError where it is none."""
+        return _adapter().validate_json(text)
+
     def save(self, path: Path) -> None:
         """Write the state as JSON; OutputNotWritten where the system refuses."""
-        write_output(path, _adapter().dump_json(self, exclude_unset=False) + b"\n")
+        write_output(path, self.as_json() + b"\n")
 
     @classmethod
     def load(cls, path: Path) -> "FindingState":
         """Read a saved state; InvalidCall, which names the file, where it holds none or a broken one."""
         try:
-            return _adapter().validate_json(read_regular(path, MOST_BYTES))
+            return cls.of_json(read_regular(path, MOST_BYTES))
         except OSError as error:
             raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
         except ValidationError as error:
             raise InvalidCall(f"{path} holds no state of find-papers: {why_invalid(error)}") from None
 
 
+@cache
 def _adapter() -> "TypeAdapter[FindingState]":
     return TypeAdapter(FindingState)

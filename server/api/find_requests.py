@@ -1,6 +1,6 @@
 """What a caller may ask where papers are to be found; the words are those of `shrag find-papers`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -8,6 +8,7 @@ from generator.agents import ADDITIONS, AGENTS
 from generator.budgets import Budget
 from generator.finding.finding import PURE
 from generator.finding.request import FindRequest
+from indexer.errors import InvalidCall
 from retriever.filters import make_filters
 from retriever.search import MOST_CHARACTERS, check_question
 from server.access.callers import current_visit
@@ -82,6 +83,23 @@ class FindCall(Call):
         """Note the question as it was typed, for the audit log."""
         if (visit := current_visit()) and self.question:
             visit.question = self.question
+
+    def named(self) -> dict[str, Any]:
+        """Return what the call names, to be kept with the search."""
+        return self.model_dump(mode="json", exclude_unset=True, exclude={"resume"})
+
+    def resuming(self, named: dict[str, Any]) -> "FindCall":
+        """Return the call with what a kept search was asked for, where it does not name it anew.
+
+        Raises:
+            InvalidCall: it names another question or index.
+            ValidationError: what was kept is no call.
+        """
+        whole = FindCall.model_validate({**named, **self.named()})
+        for part in ("question", "index"):
+            if getattr(whole, part) != named.get(part):
+                raise InvalidCall(f"the kept search has another {part}: {str(named.get(part))[:200]!r}")
+        return whole
 
     def request(self) -> FindRequest:
         """Make the request of the generator.

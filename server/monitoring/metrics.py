@@ -5,8 +5,10 @@ must be set before this is imported.
 """
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from prometheus_client import (
     REGISTRY,
@@ -19,9 +21,10 @@ from prometheus_client import (
 )
 
 from generator.pipeline import AskResult
+from generator.steps import Step
 from indexer.logs import get_logger
 from retriever.hits import SearchResult
-from server.access.callers import current_visit
+from server.access.callers import Visit, current_visit
 
 SHORT = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -40,6 +43,7 @@ CONNECTIONS = Gauge("shrag_connections", "Open connections", multiprocess_mode="
 STAGES = Histogram("shrag_search_stage_seconds", "Stages of searches", ["stage"], buckets=SHORT)
 SEARCHES = Counter("shrag_searches", "Searches, those for answers too", ["index", "method"])
 ANSWERS = Counter("shrag_answers", "Answers", ["index", "written_by", "abstained"])
+FINDINGS = Counter("shrag_paper_searches", "Searches for papers", ["index", "judged_by", "complete"])
 FALLBACKS = Counter("shrag_fallbacks", "Steps that went on without a model that failed", ["step"])
 TOKENS = Counter("shrag_model_tokens", "Tokens of the language model", ["kind"])
 MODEL_CALLS = Counter("shrag_model_calls", "Calls of the language model", ["step", "outcome"])
@@ -89,6 +93,22 @@ def _observe_answer(asked: AskResult) -> None:
     if visit:
         visit.counts["sentences"] = len(answer["sentences"])
     _observe_steps(asked.trace.record.get("steps", ()))
+
+
+def observe_finding(visit: Visit, record: Mapping[str, Any], step: Step | None) -> None:
+    """Note what a search for papers gave, by its result, and what its steps took; counts as `observe`."""
+    try:
+        judged = {paper["judged_by"].partition(" ")[0] for paper in record["papers"]}
+        by = "nobody" if not judged else "rules" if judged <= {"words", "cosine"} else "model"
+        FINDINGS.labels(visit.index, by, str(record["complete"]).lower()).inc()
+        visit.counts |= {"papers": len(record["papers"]), "known": record["known"]}
+        for part in step.walk() if step else ():
+            if part.fallback:
+                FALLBACKS.labels(part.name).inc()
+            if part.model_call is not None:
+                _observe_call(part.name, part.model_call, failed=bool(part.error))
+    except Exception as error:  # noqa: BLE001 - as in `observe`
+        log.warning("not counted", error=repr(error))
 
 
 def _observe_steps(steps: "list[dict[str, object]]") -> None:

@@ -27,6 +27,8 @@ WORDS: dict[str, str] = {
     "model_attributes_type": "must be a JSON object",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
+    "greater_than": "must be more than {gt}",
+    "less_than": "must be less than {lt}",
     "string_too_long": "may have at most {max_length} characters",
     "string_too_short": "must have at least {min_length} characters",
     "too_long": "may have at most {max_length} parts, and has {actual_length}",

@@ -15,12 +15,12 @@ from retriever.index import OpenIndex
 from server.api.requests import AskCall
 from server.api.shapes import Shaped
 from server.api.shapes.answers import AnswerResult
-from server.api.shapes.events import EVENT_SCHEMA
+from server.api.shapes.events import EVENTS, stream_responses
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
-from server.transport.negotiation import EVENT_STREAM, StreamRoute
+from server.transport.negotiation import StreamRoute
 from server.transport.streams import numbered_events, until
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
@@ -30,9 +30,7 @@ DESCRIPTION = """Answer a question from the best papers found, every sentence ci
 With `Accept: text/event-stream` the answer comes as it arrives: numbered events `step`, `keywords`,
 `queries`, `evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and `done`, with
 what the plain answer holds, or `error`, with a problem's details, as the last."""
-STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}, "itemSchema": EVENT_SCHEMA}}}
-}
+STREAM = stream_responses(EVENTS)
 ANSWER = Annotated[dict[str, Any], Shaped(AnswerResult)]
 
 

@@ -1,14 +1,21 @@
 """Finding papers: whole as JSON, or as they are found for who accepts server-sent events."""
 
-from collections.abc import AsyncIterator
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import ValidationError
 
+from server.access.callers import visit_of
 from server.api.find_requests import FindCall
-from server.finding.running import PreparedSearch, finding_events
+from server.api.shapes import Shaped
+from server.api.shapes.events import FINDING_EVENTS, stream_responses
+from server.api.shapes.finding import FoundPapers
+from server.errors import SearchUnusable
+from server.finding.running import FoundEvent, PreparedSearch, finding_events
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
@@ -17,57 +24,93 @@ from server.transport.streams import numbered_events
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
 whole = APIRouter(prefix="/api/v1", tags=["find-papers"])
+DESCRIPTION = """Find the papers that a question asks for: each with a score, a reason, and how it was found.
+
+With `Accept: text/event-stream` they come as they are found: numbered events `search` (the id by which it is
+kept), `step`, `understanding`, `queries`, `papers`, `spent`, and `done`, with what the plain answer holds, or
+`error`, with a problem's details, as the last. What is kept is gone on with by `resume`."""
+STREAM = stream_responses(FINDING_EVENTS)
+FOUND = Annotated[dict[str, Any], Shaped(FoundPapers)]
 
 
-async def _prepared(call: FindCall, services: Services) -> PreparedSearch:
-    request = call.request()
-    name = await services.indexes.chosen(call.index)
-    return PreparedSearch(name, await services.indexes.get(name), request)
+@asynccontextmanager
+async def _events(
+    call: FindCall, request: Request, services: Services
+) -> AsyncIterator[AsyncGenerator[FoundEvent, None]]:
+    """Check a call, and give the events of its search, which has ended when the call has.
+
+    A kept search that it goes on with is locked until then.
+    """
+    visit, kept = visit_of(request), None
+    if call.resume:
+        kept = await asyncio.to_thread(services.searches.resume, visit.caller, call.resume)
+    try:
+        if kept:
+            try:
+                call = call.resuming(kept[1].request)
+            except ValidationError as error:
+                raise SearchUnusable("what the kept search was asked for cannot be read") from error
+        asked = call.request()
+        name = await services.indexes.chosen(call.index)
+        index = await services.indexes.get(name)
+        prepared = PreparedSearch(name, index, asked, {**call.named(), "index": name}, visit, kept)
+        async with aclosing(finding_events(prepared, services)) as events:
+            yield events
+    finally:
+        if kept and kept[0]:
+            kept[0].release()
 
 
-async def _by_address(call: Annotated[FindCall, Query()], services: Shared) -> PreparedSearch:
-    return await _prepared(call, services)
+async def _by_address(
+    call: Annotated[FindCall, Query()], request: Request, services: Shared
+) -> AsyncIterator[AsyncGenerator[FoundEvent, None]]:
+    async with _events(call, request, services) as events:
+        yield events
 
 
-async def _by_body(call: FindCall, services: Shared) -> PreparedSearch:
-    return await _prepared(call, services)
+async def _by_body(
+    call: FindCall, request: Request, services: Shared
+) -> AsyncIterator[AsyncGenerator[FoundEvent, None]]:
+    async with _events(call, request, services) as events:
+        yield events
 
 
-AddressCall = Annotated[PreparedSearch, Depends(_by_address)]
-BodyCall = Annotated[PreparedSearch, Depends(_by_body)]
+EventsByAddress = Annotated[AsyncGenerator[FoundEvent, None], Depends(_by_address)]
+EventsByBody = Annotated[AsyncGenerator[FoundEvent, None], Depends(_by_body)]
 
 
+# The place stands before the call: what a kept search holds is read in it.
 @streamed.get("/find-papers", response_class=EventSourceResponse)
-async def stream_by_address(
-    call: AddressCall, services: Shared, _: AskStream
-) -> AsyncIterator[ServerSentEvent]:
+async def stream_by_address(_: AskStream, events: EventsByAddress) -> AsyncIterator[ServerSentEvent]:
     """Find papers as they are found."""
-    async for event in numbered_events(finding_events(call, services)):
+    async for event in numbered_events(events):
         yield event
 
 
 @streamed.post("/find-papers", response_class=EventSourceResponse)
-async def stream_by_body(call: BodyCall, services: Shared, _: AskStream) -> AsyncIterator[ServerSentEvent]:
+async def stream_by_body(_: AskStream, events: EventsByBody) -> AsyncIterator[ServerSentEvent]:
     """Find papers as they are found."""
-    async for event in numbered_events(finding_events(call, services)):
+    async for event in numbered_events(events):
         yield event
 
 
-@whole.get("/find-papers")
-async def find_by_address(request: Request, call: AddressCall, services: Shared, _: Find) -> dict[str, Any]:
+@whole.get("/find-papers", responses=STREAM, description=DESCRIPTION)
+async def find_by_address(request: Request, _: Find, events: EventsByAddress, services: Shared) -> FOUND:
     """Find papers; the address can be kept and sent."""
-    return await while_connected(request, services, _found(call, services))
+    return await while_connected(request, services, _last(events), heeds_stop=True)
 
 
-@whole.post("/find-papers")
-async def find_by_body(request: Request, call: BodyCall, services: Shared, _: Find) -> dict[str, Any]:
+@whole.post("/find-papers", responses=STREAM, description=DESCRIPTION)
+async def find_by_body(request: Request, _: Find, events: EventsByBody, services: Shared) -> FOUND:
     """Find papers."""
-    return await while_connected(request, services, _found(call, services))
+    return await while_connected(request, services, _last(events), heeds_stop=True)
 
 
-async def _found(call: PreparedSearch, services: Services) -> dict[str, Any]:
-    async with aclosing(finding_events(call, services)) as events:
-        return dict([event async for event in events][-1].data)
+async def _last(events: AsyncGenerator[FoundEvent, None]) -> dict[str, Any]:
+    data: Mapping[str, Any] = {}
+    async for event in events:
+        data = event.data
+    return dict(data)
 
 
 router = APIRouter()

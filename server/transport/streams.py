@@ -4,7 +4,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol, TypeVar
 
@@ -29,7 +29,7 @@ class Event(Protocol):
         """What is new."""
 
 
-async def numbered_events(arriving: AsyncGenerator[Event, None]) -> AsyncIterator[ServerSentEvent]:
+async def numbered_events(arriving: AsyncGenerator[Event, None]) -> AsyncGenerator[ServerSentEvent, None]:
     """Yield events with numbers from 1; the last is an error where there is one.
 
     Closing it ends the work, which has ended when this returns.

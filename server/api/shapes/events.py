@@ -1,4 +1,4 @@
-"""The events of a streamed answer, and how OpenAPI 3.2 describes such a stream (`itemSchema`)."""
+"""The events of what arrives in pieces, and how OpenAPI 3.2 describes such a stream (`itemSchema`)."""
 
 from typing import Any
 
@@ -14,7 +14,17 @@ from server.api.shapes.answers import (
     SentenceEvent,
     StepEvent,
 )
+from server.api.shapes.finding import (
+    FindingStepEvent,
+    FoundPapers,
+    PapersEvent,
+    SearchEvent,
+    SentQueriesEvent,
+    SpentEvent,
+    Understanding,
+)
 from server.api.shapes.problems import Problem
+from server.transport.negotiation import EVENT_STREAM
 
 EVENTS: dict[str, Any] = {
     "step": StepEvent,
@@ -26,6 +36,16 @@ EVENTS: dict[str, Any] = {
     "sentence": SentenceEvent,
     "check": CheckEvent,
     "done": AnswerResult,
+    "error": Problem,
+}
+FINDING_EVENTS: dict[str, Any] = {
+    "search": SearchEvent,
+    "step": FindingStepEvent,
+    "understanding": Understanding,
+    "queries": SentQueriesEvent,
+    "papers": PapersEvent,
+    "spent": SpentEvent,
+    "done": FoundPapers,
     "error": Problem,
 }
 
@@ -43,4 +63,7 @@ def _event(name: str, shape: Any) -> dict[str, Any]:
     }
 
 
-EVENT_SCHEMA: dict[str, Any] = {"oneOf": [_event(name, shape) for name, shape in EVENTS.items()]}
+def stream_responses(events: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    """Describe a stream of these events, for the responses of a route."""
+    schema = {"oneOf": [_event(name, shape) for name, shape in events.items()]}
+    return {200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}, "itemSchema": schema}}}}

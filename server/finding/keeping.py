@@ -1,0 +1,86 @@
+"""A search for papers that is kept while it runs: the newest state is written beside the work."""
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import Self
+
+from generator.finding.state import FindingState
+from indexer.durable import cause_of
+from indexer.logs import get_logger
+from server.finding.kept_searches import LockedSearch, SearchHead
+
+WRITTEN_EVERY_S = 1.0
+SHARE = 20  # at most the 20th part of the time is spent writing
+
+log = get_logger("server")
+
+
+class Keeping:
+    """Writes what a search has come to; to be used by `async with`, which waits for the last writing.
+
+    What cannot be written is told by `failure`, and the search goes on.
+    """
+
+    def __init__(self, search: LockedSearch, head: SearchHead, state: FindingState, threshold: float) -> None:
+        """Take the search, which is released at the end, and the state that it begins with."""
+        self.id = search.id
+        self.failure = ""
+        self._search, self._head, self._state, self._threshold = search, head, state, threshold
+        self._changed, self._ends = asyncio.Event(), asyncio.Event()
+        self._writing: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Write the beginning, so that the id is one of something."""
+        try:
+            await self._write()
+        except BaseException:
+            self._search.release()
+            raise
+        self._writing = asyncio.create_task(self._write_on())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Write the last state, and let others go on with the search."""
+        await self.end()
+
+    def note(self, state: FindingState) -> None:
+        """Take a newer state; it is written soon."""
+        self._state = state
+        self._changed.set()
+
+    async def end(self, *, complete: bool = False, notes: tuple[str, ...] = ()) -> None:
+        """Write the last state and what is to be said of it, and let others go on with the search."""
+        if not self._ends.is_set():
+            self._head = replace(self._head, complete=complete, notes=notes)
+            self._ends.set()
+            self._changed.set()
+        if self._writing:
+            await asyncio.wait({self._writing})
+
+    async def _write_on(self) -> None:
+        try:
+            while not self._ends.is_set():
+                await self._changed.wait()
+                self._changed.clear()
+                began = time.monotonic()
+                await self._write()
+                pause = max(WRITTEN_EVERY_S, SHARE * (time.monotonic() - began))
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._ends.wait(), pause)
+            await self._write()
+        finally:
+            self._search.release()
+
+    async def _write(self) -> None:
+        try:
+            await asyncio.to_thread(self._write_now, self._state)
+        except (OSError, ValueError) as error:
+            self.failure = cause_of(error) if isinstance(error, OSError) else "it cannot be written as JSON"
+            log.warning("search not kept", reason=self.failure)
+        else:
+            self.failure = ""
+
+    def _write_now(self, state: FindingState) -> None:
+        self._search.save(self._head.with_state(state, self._threshold), state)

@@ -1,0 +1,86 @@
+"""Searches for papers that are kept: the caller's own, what each has come to, and the state to go on from."""
+
+import asyncio
+from dataclasses import asdict, replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import ValidationError
+
+from generator.finding.result import found_until_now
+from generator.finding.state import FindingState
+from server.access.callers import may_see, visit_of
+from server.api.find_requests import FindCall
+from server.api.shapes import Shaped
+from server.api.shapes.finding import KeptSearch, KeptSearches
+from server.errors import SearchUnusable, UnknownSearch
+from server.finding.kept_searches import UNKNOWN, SearchHead
+from server.finding.running import this_year
+from server.limits.gate import Read
+from server.model_address import without_address
+from server.services import Services, Shared
+from server.transport.attachments import saved_as
+
+router = APIRouter(prefix="/api/v1", tags=["find-papers"])
+SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 16])]
+
+
+@router.get("/find-papers/kept")
+async def kept_searches(
+    request: Request, services: Shared, _: Read
+) -> Annotated[dict[str, Any], Shaped(KeptSearches)]:
+    """List the caller's kept searches, newest first; without keys those of who works at this machine."""
+    heads = await asyncio.to_thread(services.searches.heads, visit_of(request).caller)
+    searches = [{**_described(head), "running": running} for head, running in heads if may_see(head.index)]
+    return {"searches": without_address(searches, services.settings)}
+
+
+@router.get("/find-papers/{search_id}")
+async def kept_search(
+    search_id: SearchId, request: Request, services: Shared, _: Read
+) -> Annotated[dict[str, Any], Shaped(KeptSearch)]:
+    """Return what a kept search has come to: its papers, ordered without a model, and its tree."""
+    return await asyncio.to_thread(_search, search_id, request, services)
+
+
+@router.get(
+    "/find-papers/{search_id}/state",
+    response_class=Response,
+    responses={200: {"content": {"application/json": {"schema": {"type": "object"}}}}},
+)
+async def state_of_search(search_id: SearchId, request: Request, services: Shared, _: Read) -> Response:
+    """Return the state of a kept search as a file that `shrag find-papers --resume` goes on from."""
+    kept = await asyncio.to_thread(_read, search_id, request, services)
+    text = await asyncio.to_thread(kept[1].as_json)
+    return Response(text + b"\n", media_type="application/json", headers=saved_as(f"{search_id}.json"))
+
+
+@router.delete("/find-papers/{search_id}", status_code=204)
+async def forget_search(search_id: SearchId, request: Request, services: Shared, _: Read) -> Response:
+    """Remove a kept search."""
+    await asyncio.to_thread(services.searches.delete, visit_of(request).caller, search_id)
+    return Response(status_code=204)
+
+
+def _read(search_id: str, request: Request, services: Services) -> tuple[SearchHead, FindingState]:
+    head, state = services.searches.read(visit_of(request).caller, search_id)
+    if not may_see(head.index):
+        raise UnknownSearch(UNKNOWN)
+    return head, state
+
+
+def _search(search_id: str, request: Request, services: Services) -> dict[str, Any]:
+    head, state = _read(search_id, request, services)
+    try:
+        asked = FindCall.model_validate(head.request).request()
+    except ValidationError:
+        raise SearchUnusable("what the kept search was asked for cannot be read") from None
+    found = found_until_now(state, asked, this_year(services), notes=head.notes)
+    record = replace(found, complete=head.complete).as_tree_record()
+    running = services.searches.is_running(visit_of(request).caller, search_id)
+    beside = {name: value for name, value in _described(head).items() if name not in record}
+    return {**without_address({**beside, **record}, services.settings), "running": running}
+
+
+def _described(head: SearchHead) -> dict[str, Any]:
+    return {name: value for name, value in asdict(head).items() if name != "format"}
