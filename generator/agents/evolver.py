@@ -42,14 +42,23 @@ class EvolvedQueries(BaseModel):
 async def evolve(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step
 ) -> FindingState:
-    """Add the queries of the next round; none where nothing new comes of the relevant papers."""
+    """Add the queries of the next round; none where nothing new comes of the relevant papers.
+
+    A round for which no budget is left has not begun: the state stays. So it does where the round before
+    brought no query, which a search that goes on from a saved state does not know otherwise.
+    """
+    brought_nothing = state.round > max((query.round for query in state.queries), default=0)
+    if brought_nothing or resources.allowance.time_is_over:
+        return state
     cache = [item for item in state.relevant(request.threshold) if not item[1].evolved][:EVOLVED_PAPERS]
-    if not cache or resources.allowance.time_is_over:
+    if not cache:
         return replace(state, round=state.round + 1)
     with step.step("evolver", papers=[paper_id for paper_id, _ in cache], round=state.round + 1) as evolving:
         given = await all_of(
             _of_paper(state, paper_id, known, request, resources, evolving) for paper_id, known in cache
         )
+        if all(queries is None for queries in given):
+            return state
         made = [query for queries in given for query in queries or ()]
         fresh = await _without_used(made, state.queries, resources)
         draw = random.Random(f"{request.seed} {state.round}")  # noqa: S311 - the same queries each time

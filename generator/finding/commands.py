@@ -1,6 +1,8 @@
 """The command `find-papers`."""
 
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +10,13 @@ from generator.agents import ADDITIONS, AGENTS
 from indexer.options import INTERRUPTED, chosen_index, json_option, name_option
 from indexer.terminal import echo, echo_json, json_text
 from retriever.commands import filter_options, source_option
+
+if TYPE_CHECKING:
+    from generator.finding.finding import OpenedSources
+    from generator.finding.request import FindRequest
+    from generator.finding.result import FoundPapers
+    from generator.finding.state import FindingState
+    from generator.request import Settings
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -110,21 +119,15 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
 
     Queries are widened, papers judged, references followed, further queries evolved from what is relevant.
     With a language model it does the judging and writing; without one rules and relevance stand in. With
-    --resume the question may be left out. Budgets count what was spent before too.
+    --resume the question may be left out. Budgets count what was spent before too. Ctrl-C ends with what was
+    found; --save keeps it after each step.
     """
     from generator.budgets import Budget
-    from generator.console import live_progress
     from generator.finding.console import show_papers
-    from generator.finding.finding import (
-        PURE,
-        find_in_sources,
-        open_declared_sources,
-        open_index_as_source,
-    )
+    from generator.finding.finding import PURE, open_declared_sources, open_index_as_source
     from generator.finding.request import FindRequest
-    from generator.finding.result import FoundPapers
     from generator.finding.state import FindingState
-    from generator.pipeline import Settings, run
+    from generator.pipeline import Settings
     from indexer.output_files import check_output, write_output
     from indexer.settings import named_paths
     from retriever.filters import make_filters
@@ -151,19 +154,8 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
         named = named_paths(settings.indexer, settings.retriever, settings.generator)
         check_output(file, (settings.indexer.home / name, *named))
 
-    async def find() -> FoundPapers:
-        opening = (
-            open_declared_sources(sources, settings) if sources else open_index_as_source(name, settings)
-        )
-        async with opening as opened:
-            with live_progress() as listener:
-                return await find_in_sources(opened, request, settings, state=state, listener=listener)
-
-    try:
-        found = run(find())
-    except KeyboardInterrupt:
-        echo("interrupted", err=True)
-        raise SystemExit(INTERRUPTED) from None
+    opening = open_declared_sources(sources, settings) if sources else open_index_as_source(name, settings)
+    found, ended = _search(opening, request, settings, state, save_file)
     if as_json:
         echo_json(found.as_record())
     else:
@@ -172,3 +164,50 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
         found.state.save(save_file)
     if trace_file:
         write_output(trace_file, (json_text(found.trace_record(), indent=1) + "\n").encode())
+    if ended:
+        raise ended
+
+
+def _search(
+    opening: "AbstractAsyncContextManager[OpenedSources]",
+    request: "FindRequest",
+    settings: "Settings",
+    state: "FindingState | None",
+    save_file: Path | None,
+) -> "tuple[FoundPapers, BaseException | None]":
+    """Search; where that ends early return what was found by then, and what is to be raised behind it."""
+    from asyncio import CancelledError
+
+    from generator.console import live_progress
+    from generator.finding.finding import find_in_sources
+    from generator.finding.so_far import SoFar, cancelled_by_sigterm
+    from generator.pipeline import run
+    from generator.steps import StepEvent, described
+
+    so_far = SoFar()
+
+    async def find() -> "FoundPapers":
+        with cancelled_by_sigterm(), live_progress() as show:
+
+            def listen(event: StepEvent) -> None:
+                so_far.listen(event)
+                if show:
+                    show(event)
+
+            async with opening as opened:
+                return await find_in_sources(opened, request, settings, state=state, listener=listen)
+
+    ended: BaseException
+    try:
+        with so_far.kept_in(save_file):
+            return run(find()), None
+    except (KeyboardInterrupt, CancelledError):
+        echo("interrupted", err=True)
+        ended, note = SystemExit(INTERRUPTED), "interrupted; what was found by then is given"
+        nothing = so_far.state is None
+    except Exception as error:  # noqa: BLE001 - it is raised behind what was found
+        ended, note = error, f"what was found until an error is given: {described(error)}"
+        nothing = so_far.state is None or not so_far.state.papers
+    if nothing:
+        raise ended
+    return so_far.found(request, settings, note), ended

@@ -105,11 +105,11 @@ async def find_in_sources(
             relevance,
             model,
             allowance,
-            settings.retriever.this_year or datetime.now().astimezone().year,
+            year_of(settings),
         )
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, request, resources, step)
-    notes = list(dict.fromkeys(note for part in step.walk() for note in part.notes))
+    notes = notes_of(step)
     if budget := allowance.note():
         notes.append(budget)
     if not ranked:
@@ -123,6 +123,16 @@ async def find_in_sources(
         step=step,
         milliseconds=step.milliseconds or 0.0,
     )
+
+
+def notes_of(step: Step) -> list[str]:
+    """Return the notes of a step and all within it, each once."""
+    return list(dict.fromkeys(note for part in step.walk() for note in part.notes))
+
+
+def year_of(settings: Settings) -> int:
+    """Return the year that counts as this one."""
+    return settings.retriever.this_year or datetime.now().astimezone().year
 
 
 def find_papers(

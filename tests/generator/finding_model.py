@@ -2,14 +2,17 @@
 
 import json
 import re
+import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
-from tests.generator.language_model import says
+from tests.generator.language_model import completion, says
+from tests.http_server import Handler, serving
 
 Answer = Callable[[str], Any]
 
@@ -94,9 +97,33 @@ class FindingModel:
     def _answer(self, request: httpx.Request) -> httpx.Response:
         if not request.url.path.endswith("/chat/completions"):
             return httpx.Response(404)
-        body = json.loads(request.content)
+        return says(self.answer_to(json.loads(request.content)))
+
+    def answer_to(self, body: Any) -> Any:
+        """Answer a call."""
         name = body["response_format"]["json_schema"]["name"]
         prompt = body["messages"][0]["content"]
         self.calls[name] += 1
         self.prompts.append(prompt)
-        return says({**ANSWERS, **self.changed}[name](prompt))
+        return {**ANSWERS, **self.changed}[name](prompt)
+
+
+@contextmanager
+def serving_model(model: FindingModel) -> Iterator[dict[str, str]]:
+    """Run a server for it, each answer on a thread of its own; yield the settings of who asks it."""
+    counting = threading.Lock()
+
+    class Answering(Handler):
+        def post(self) -> None:
+            body = self.asked()
+            with counting:
+                answer = model.answer_to(body)
+            if callable(answer):  # it waits, apart from the others
+                answer = answer()
+            try:
+                self.answer(200, completion(answer))
+            except OSError:  # who asked has gone
+                self.close_connection = True
+
+    with serving(Answering) as url:
+        yield {"llm__base_url": f"{url}/v1", "llm__model": "tiny-writer", "llm__stream": "false"}

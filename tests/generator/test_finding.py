@@ -25,16 +25,18 @@ pytest_plugins = ["tests.generator.sample_index"]
 RUNAWAY = "SAMPLE-BAT-011"
 
 
-def find(home, request, *, model=None, state=None, name=NAME):
+def find(home, request, *, model=None, state=None, name=NAME, listener=None):
     """Find papers in an index."""
     given = settings_of(home, **({"llm": model_settings()} if model else {}))
 
     async def run():
         async with open_index_as_source(name, given) as opened:
             if model is None:
-                return await find_in_sources(opened, request, given, state=state)
+                return await find_in_sources(opened, request, given, state=state, listener=listener)
             async with given.language_model(model.transport) as asked:
-                return await find_in_sources(opened, request, given, state=state, model=asked)
+                return await find_in_sources(
+                    opened, request, given, state=state, model=asked, listener=listener
+                )
 
     return asyncio.run(run())
 
