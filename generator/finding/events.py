@@ -4,6 +4,7 @@ The loop tells its state after each step, and an event is what of a state the re
 slow reader costs no memory, and what was sent adds up to the state.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -72,7 +73,7 @@ async def stream_finding(
         found = task.result()
         for event in _news(sent, replace(progress.known, state=found.state), request):
             yield event
-        yield FindingEvent("done", found.as_tree_record())
+        yield FindingEvent("done", await asyncio.to_thread(found.as_tree_record))
 
 
 @dataclass(frozen=True, slots=True)

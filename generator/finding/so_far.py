@@ -20,17 +20,17 @@ from indexer.output_files import is_stream
 class SoFar:
     """Listens to a search, and knows the newest state that it has told; None before the first."""
 
-    def __init__(self) -> None:
-        """Begin before a search."""
-        self.state: FindingState | None = None
-        self._step: Step | None = None
+    def __init__(self, state: FindingState | None = None) -> None:
+        """Begin before a search, with the state that it goes on with."""
+        self.state = state
+        self.step: Step | None = None
         self._file: tuple[ThreadPoolExecutor, Path] | None = None
         self._written: FindingState | None = None
 
     def listen(self, event: StepEvent) -> None:
         """Take an event of the search; not waited for by it, a state is written where a file is named."""
         if not event.step.path:
-            self._step = event.step
+            self.step = event.step
         if isinstance(event.made, FindingState):
             self.state = event.made
             if self._file:
@@ -52,7 +52,7 @@ class SoFar:
     def found(self, request: FindRequest, settings: Settings, note: str) -> FoundPapers:
         """Return the papers judged to be relevant so far, in their order without a model, with a note."""
         state = self.state or FindingState(request.question)
-        step = self._step or Step("find-papers", request.as_record())
+        step = self.step or Step("find-papers", request.as_record())
         found = found_until_now(state, request, year_of(settings), (*notes_of(step), note))
         return replace(found, step=step, milliseconds=step.milliseconds or 0.0)
 

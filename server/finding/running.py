@@ -4,15 +4,14 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from generator.finding.events import stream_finding
 from generator.finding.finding import index_as_source
 from generator.finding.request import FindRequest
-from generator.finding.result import found_until_now
+from generator.finding.so_far import SoFar
 from generator.finding.state import FindingState
-from generator.steps import Step, StepEvent
+from generator.steps import StepEvent
 from indexer.durable import cause_of
 from indexer.logs import get_logger
 from retriever.following import FollowingIndex
@@ -58,70 +57,50 @@ async def finding_events(call: PreparedSearch, services: Services) -> AsyncGener
     Raises:
         SourceFailed: the index does not answer.
     """
-    begun = _Begun(call.kept[2] if call.kept else FindingState(call.request.question))
-    async with _keeping(call, services, begun.state) as (keeping, refused):
+    settings, state = services.settings, call.kept[2] if call.kept else None
+    so_far = SoFar(state)
+    async with (
+        _keeping(call, services, state or FindingState(call.request.question)) as (keeping, refused),
+        call.index.held() as version,
+    ):
         if keeping and not keeping.failure:
             yield FoundEvent("search", {"id": keeping.id})
-        begun.keeping = keeping
+
+        def listen(event: StepEvent) -> None:
+            so_far.listen(event)
+            if keeping and isinstance(event.made, FindingState):
+                keeping.note(event.made)
+
+        opened = index_as_source(call.name, version)
+        arriving = stream_finding(
+            opened, call.request, settings, state=state, model=services.model, listener=listen
+        )
         done: Mapping[str, Any] = {}
-        async with call.index.held() as version:
-            arriving = stream_finding(
-                index_as_source(call.name, version),
-                call.request,
-                services.settings,
-                state=begun.state if call.kept else None,
-                model=services.model,
-                listener=begun.listen,
-            )
-            try:
-                async with aclosing(until(services.stopping, arriving, services.server.ask_s)) as events:
-                    async for event in events:
-                        if event.kind == "done":
-                            done = event.data
-                        else:
-                            yield FoundEvent(event.kind, without_address(event.data, services.settings))
-            except (Stopping, TooSlow) as error:
-                done = await asyncio.to_thread(_cut_off, call, services, begun.state, error)
-        metrics.observe_finding(call.visit, done, begun.step)
+        try:
+            async with aclosing(until(services.stopping, arriving, services.server.ask_s)) as events:
+                async for event in events:
+                    if event.kind == "done":
+                        done = event.data
+                    else:
+                        yield FoundEvent(event.kind, without_address(event.data, settings))
+        except (Stopping, TooSlow) as error:
+            found = await asyncio.to_thread(so_far.found, call.request, settings, _cut_off(error))
+            done = await asyncio.to_thread(found.as_tree_record)
+        metrics.observe_finding(call.visit, done, so_far.step)
         if keeping:
             await keeping.end(complete=done["complete"], notes=tuple(done["notes"]))
         failure = keeping.failure if keeping else refused
         search = {"search": keeping.id} if keeping and not failure else {}
         notes = [*done["notes"], *([f"the search is not kept: {failure}"] if failure else [])]
         record = {"index": call.name, **search, **done, "notes": notes}
-        yield FoundEvent("done", await asyncio.to_thread(without_address, record, services.settings))
+        yield FoundEvent("done", await asyncio.to_thread(without_address, record, settings))
 
 
-class _Begun:
-    """What a search has come to, as its steps tell."""
-
-    def __init__(self, state: FindingState) -> None:
-        self.state = state
-        self.step: Step | None = None
-        self.keeping: Keeping | None = None
-
-    def listen(self, event: StepEvent) -> None:
-        if not event.step.path:
-            self.step = event.step
-        if isinstance(event.made, FindingState):
-            self.state = event.made
-            if self.keeping:
-                self.keeping.note(event.made)
-
-
-def _cut_off(
-    call: PreparedSearch, services: Services, state: FindingState, error: Stopping | TooSlow
-) -> dict[str, Any]:
-    why = "the server is being stopped"
-    if isinstance(error, TooSlow):
-        why = f"the {services.server.ask_s:g} seconds that the server gives a search are over"
-    note = f"{why}; what was found before is given"
-    return found_until_now(state, call.request, this_year(services), notes=(note,)).as_tree_record()
-
-
-def this_year(services: Services) -> int:
-    """Return the year by which papers are new."""
-    return services.settings.retriever.this_year or datetime.now().astimezone().year
+def _cut_off(error: Stopping | TooSlow) -> str:
+    why = "the time that the server gives a search is over"
+    if isinstance(error, Stopping):
+        why = "the server is being stopped"
+    return f"{why}; what was found before is given"
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import ValidationError
 
+from generator.finding.finding import year_of
 from generator.finding.result import found_until_now
 from generator.finding.state import FindingState
 from server.access.callers import may_see, visit_of
@@ -15,7 +16,6 @@ from server.api.shapes import Shaped
 from server.api.shapes.finding import KeptSearch, KeptSearches
 from server.errors import SearchUnusable, UnknownSearch
 from server.finding.kept_searches import UNKNOWN, SearchHead
-from server.finding.running import this_year
 from server.limits.gate import Read
 from server.model_address import without_address
 from server.services import Services, Shared
@@ -75,7 +75,7 @@ def _search(search_id: str, request: Request, services: Services) -> dict[str, A
         asked = FindCall.model_validate(head.request).request()
     except ValidationError:
         raise SearchUnusable("what the kept search was asked for cannot be read") from None
-    found = found_until_now(state, asked, this_year(services), notes=head.notes)
+    found = found_until_now(state, asked, year_of(services.settings), notes=head.notes)
     record = replace(found, complete=head.complete).as_tree_record()
     running = services.searches.is_running(visit_of(request).caller, search_id)
     beside = {name: value for name, value in _described(head).items() if name not in record}
