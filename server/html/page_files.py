@@ -82,5 +82,9 @@ def page_files() -> PageFiles:
             if Path(name).suffix in MEDIA_TYPES
         },
         {name: content.decode() for name, content in contents.items() if name.endswith(".html")},
-        {language: json.loads(contents[f"words/{language}.json"]) for language in LANGUAGES},
+        {
+            language: json.loads(contents[f"words/{language}.json"])
+            | json.loads(contents[f"words/find.{language}.json"])
+            for language in LANGUAGES
+        },
     )

@@ -4,8 +4,9 @@ import { events } from "./api.js";
 import { askBody, toAddress } from "./asked.js";
 import { byId, disclosure, fill, h, langOf } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
+import { byline, paperAddress } from "./papers.js";
 import { closePassage, openPassage } from "./passage.js";
-import { byline, paperAddress, showEvidenceBadges } from "./results.js";
+import { showEvidenceBadges } from "./results.js";
 import { describe, say, sayProblem } from "./status.js";
 
 await learn("answer");

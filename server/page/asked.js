@@ -5,7 +5,7 @@ import { query } from "./api.js";
 export const METHOD = "shrag";
 export const NOTHING = Object.freeze({
   question: "", index: "", method: METHOD, k: 10, year: "", lang: "", journal: "",
-  exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false, way: "",
+  exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false, way: "", hops: "",
 });
 
 /** Read what an address asks. */
@@ -28,6 +28,7 @@ export function fromAddress(search) {
     skip: given.getAll("skip").filter(Boolean),
     ask: given.has("ask"),
     way: given.get("way") ?? "",
+    hops: given.get("hops") ?? "",
   };
 }
 
@@ -48,6 +49,7 @@ export function toAddress(asked) {
     skip: asked.skip,
     ask: asked.ask && "1",
     way: asked.way,
+    hops: asked.hops,
     hl: new URLSearchParams(location.search).get("hl"), // the language of a page that was sent to somebody
   };
   const none = asked.keywords?.length === 0 && "kw="; // no keywords at all: not the same as those of the question
@@ -71,6 +73,7 @@ export function body(asked) {
 /** The same for an answer, which takes as many papers as the settings say; ways over passages have no keywords. */
 export function askBody(asked) {
   const { k, ...made } = body(asked);
+  if (asked.hops) made.hops = asked.hops;
   if (!asked.way) return made;
   const { keywords, skip, ...plain } = made;
   return { ...(asked.way === METHOD ? made : plain), way: asked.way };

@@ -23,12 +23,12 @@ export function explanation(account) {
     lines && h("details", {}, h("summary", { class: "quiet" }, t("all_details")), h("pre", { class: "lines", lang: "en", tabindex: "0" }, lines)));
 }
 
-function bars(rows) {
-  const most = Math.max(...rows.map(([, value]) => Math.abs(value)), 0.0001);
+/** Show values as bars, [name, value] each; the longest is the greatest, or `most`. */
+export function bars(rows, digits = 4, most = Math.max(...rows.map(([, value]) => Math.abs(value)), 0.0001)) {
   return h("div", { class: "parts" }, rows.map(([name, value]) => [
     h("span", { lang: typeof name === "string" ? null : langOf(name.join("")) }, name),
     h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: value < 0 ? "fill less" : "fill", "--share": (100 * Math.abs(value)) / most })),
-    h("span", { class: "number" }, number(value, 4)),
+    h("span", { class: "number" }, number(value, digits)),
   ]));
 }
 

@@ -4,11 +4,14 @@ import { askForKey, openAccess, wantsKey } from "./access.js";
 import { answerIsOfBefore, leavePassage, offerAnswer } from "./answer_column.js";
 import { Problem, call } from "./api.js";
 import { NOTHING, body, fromAddress, toAddress } from "./asked.js";
-import { byId, fill, h, isComposing } from "./dom.js";
+import { byId, fill } from "./dom.js";
 import { t } from "./i18n.js";
+import { listIndexes } from "./indexes.js";
 import { showCount } from "./marks.js";
 import { openPreferences } from "./preferences.js";
+import { growQuestion, leaveQuestion, openQuestionField, takeQuestionAlong } from "./question_field.js";
 import { describe, say, sayProblem } from "./status.js";
+import { openViews, view } from "./views.js";
 
 // What a first view does without is loaded when it is wanted.
 const load = (file) => import(file).catch(() => { throw new Problem({ code: "offline", status: 0 }); });
@@ -31,12 +34,12 @@ const manifestOf = (name) => indexes.find((each) => each.name === name) ?? (inde
 function fillForm() {
   byId("question").value = asked.question;
   if (asked.index) byId("index").value = asked.index;
-  for (const name of ["method", "k", "year", "lang", "journal", "way"]) byId(name).value = asked[name];
+  for (const name of ["method", "k", "year", "lang", "journal", "way", "hops"]) byId(name).value = asked[name];
   byId("exclude").value = asked.exclude.join(", ");
   byId("strict").checked = asked.strict_time;
   byId("literal").checked = !asked.constraints;
   setExpert(asked.method === "boolean");
-  grow();
+  growQuestion();
 }
 
 function fromForm() {
@@ -49,6 +52,7 @@ function fromForm() {
     year: byId("year").value.trim(),
     lang: byId("lang").value,
     way: byId("way").value,
+    hops: byId("hops").value,
     journal: byId("journal").value.trim(),
     exclude: byId("exclude").value.split(",").map((text) => text.trim()).filter(Boolean),
     strict_time: byId("strict").checked,
@@ -68,13 +72,6 @@ function clearExpressionError() {
   fill(byId("expression-error"));
 }
 
-function grow() {
-  if (CSS.supports("field-sizing", "content")) return;
-  const field = byId("question");
-  field.style.height = "auto";
-  field.style.height = `${field.scrollHeight + 2}px`;
-}
-
 /** Put what is asked into the address; a text too long for one stays with the history's entry. */
 function remain(address) {
   if (address.length > LONGEST_ADDRESS) history.pushState({ asked }, "", "/");
@@ -82,11 +79,6 @@ function remain(address) {
 }
 
 const remembered = (state) => state?.asked ?? fromAddress(location.search);
-
-function showOptions(on) {
-  byId("options").hidden = !on;
-  byId("options-toggle").setAttribute("aria-expanded", String(on));
-}
 
 // A search
 
@@ -174,11 +166,6 @@ function show(columns) {
   document.body.classList.toggle("asked", columns);
 }
 
-function view(name) {
-  document.body.dataset.view = name;
-  document.querySelectorAll("[data-show]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.show === name)));
-}
-
 function start() {
   show(false);
   document.title = TITLE;
@@ -190,14 +177,9 @@ function start() {
 
 async function loadIndexes() {
   try {
-    const listed = await call("/api/v1/indexes");
-    indexes = listed.indexes;
-    fill(byId("index"), indexes.map(({ name }) => h("option", { value: name }, name)));
-    byId("index").disabled = indexes.length < 2;
-    if (asked.index) byId("index").value = asked.index;
+    indexes = await listIndexes(asked.index);
     const chosen = manifestOf(byId("index").value);
-    const model = chosen?.language_model;
-    const missing = [!model && t("without_model"), chosen && !chosen.vectors && t("without_vectors")].filter(Boolean);
+    const missing = [!chosen?.language_model && t("without_model"), chosen && !chosen.vectors && t("without_vectors")].filter(Boolean);
     byId("quiet").textContent = missing.join(" ");
   } catch (error) {
     indexes = [];
@@ -212,16 +194,13 @@ byId("search").addEventListener("submit", (event) => {
   event.preventDefault();
   const next = fromForm();
   if (!next.question) { byId("question").focus(); return; }
-  if (matchMedia("(pointer: coarse)").matches) byId("question").blur(); // the keyboard makes room
+  leaveQuestion();
   run({ ...next, ask: event.submitter?.name === "ask" }, { again: event.submitter?.name === "ask" });
 });
-byId("question").addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
-  event.preventDefault();
-  byId("search").requestSubmit(event.ctrlKey || event.metaKey ? byId("ask") : undefined);
-});
+openQuestionField((control) => byId("search").requestSubmit(control ? byId("ask") : undefined));
+takeQuestionAlong(byId("find-link"));
 byId("question").addEventListener("input", () => columns().catch(() => {}), { once: true });
-byId("question").addEventListener("input", () => { grow(); clearExpressionError(); });
+byId("question").addEventListener("input", clearExpressionError);
 byId("expert").addEventListener("click", () => {
   const on = byId("method").value !== "boolean";
   byId("method").value = on ? "boolean" : NOTHING.method;
@@ -229,16 +208,15 @@ byId("expert").addEventListener("click", () => {
   byId("question").focus();
 });
 byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean", true));
-byId("options-toggle").addEventListener("click", () => showOptions(byId("options").hidden));
 byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), keywords: null, skip: [] }) : start()));
 byId("open-marked").addEventListener("click", opening("./marked_list.js", ({ showMarked }) => showMarked()));
 byId("open-history").addEventListener("click", opening("./history.js", ({ showHistory }) => showHistory((address) => run(fromAddress(address.slice(1))))));
 byId("open-record").addEventListener("click", opening("./record.js", ({ showRecord }) => showRecord(asked, (again, before, find) => run(again, { before, find }))));
-document.querySelectorAll("[data-show]").forEach((button) => button.addEventListener("click", () => { view(button.dataset.show); byId(button.dataset.show).focus(); }));
 window.addEventListener("offline", () => say(t("problem_offline")));
 window.addEventListener("popstate", (event) => run(remembered(event.state), { push: false }));
 
 openPreferences();
+openViews();
 showCount();
 asked = remembered(history.state);
 openAccess();

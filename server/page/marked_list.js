@@ -5,7 +5,7 @@ import { fill, h, langOf } from "./dom.js";
 import { exportPapers, formatChoice } from "./exports.js";
 import { t } from "./i18n.js";
 import { clearMarks, mark, markedPapers } from "./marks.js";
-import { paperAddress } from "./results.js";
+import { paperAddress } from "./papers.js";
 import { describe } from "./status.js";
 
 /** Show the marked papers, with their export. */

@@ -3,7 +3,7 @@
 import { leavePassage } from "./answer_column.js";
 import { byId, fill, h, langOf, marked } from "./dom.js";
 import { t } from "./i18n.js";
-import { byline, paperAddress } from "./results.js";
+import { byline, paperAddress } from "./papers.js";
 import { supportingSpans } from "./support.js";
 
 let opener = null;

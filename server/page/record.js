@@ -15,7 +15,8 @@ export function showRecord(asked, run) {
     const problems = h("div", { "aria-live": "polite" });
     const saved = (format, ending) => h("button", { type: "button", "data-format": format, onclick: async () => {
       try {
-        save(`shrag-search.${ending}`, await download(`/api/v1/record?form=${format}`, { body: body(asked) }));
+        const file = await download(`/api/v1/record?form=${format}`, { body: body(asked) });
+        save(`shrag-search.${ending}`, format === "json" ? await withAnswer(file, asked) : file);
         problems.replaceChildren();
       } catch (error) {
         problems.replaceChildren(describe(error));
@@ -43,6 +44,12 @@ export function showRecord(asked, run) {
   });
 }
 
+/** Add how an answer comes about, which a search does without. */
+async function withAnswer(file, { way, hops }) {
+  if (!way && !hops) return file;
+  return new Blob([JSON.stringify({ ...JSON.parse(await file.text()), answer: { way, hops } }, null, 2)], { type: file.type });
+}
+
 const hitsOf = ({ hits }) => (Array.isArray(hits) ? hits : []).map((hit) => ({ doc_id: String(hit?.doc_id), title: String(hit?.title ?? "") }));
 
 /** Read what a saved record asks; an error where it is none. */
@@ -65,5 +72,7 @@ export function fromRecord(record) {
     constraints: record.applied?.constraints !== null || !asked.constraints,
     keywords: asked.keywords ? texts(asked.keywords) : null,
     skip: texts(asked.skip),
+    way: String(record.answer?.way ?? ""),
+    hops: String(record.answer?.hops ?? ""),
   };
 }

@@ -5,25 +5,8 @@ import { body } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
 import { number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
+import { byline, coins, paperAddress } from "./papers.js";
 import { describe } from "./status.js";
-
-/** The address of a paper's own page; of a passage on it. Slashes of an id are written as %2F, else a browser takes `a/../b` for `b`. */
-export function paperAddress(docId, index, passageId) {
-  return `/papers/${encodeURIComponent(docId)}?index=${encodeURIComponent(index)}${passageId ? `#${encodeURIComponent(passageId)}` : ""}`;
-}
-
-/** Authors, year and journal on a line. */
-export function byline({ authors, year, journal, lang, doc_id: id }) {
-  const names = authors?.length > 3 ? t("and_others", { names: authors.slice(0, 2).join(", "), n: authors.length - 2 }) : authors?.join(", ");
-  return [names, year && String(year), journal, lang === "other" ? "" : lang && t(`lang_${lang}`), !names && !journal && id].filter(Boolean).join(" · ");
-}
-
-/** A paper as a ContextObject (Z39.88-2004, journal article), which literature managers find on a page. */
-function coins({ title, authors = [], journal, year, doi }) {
-  const pairs = [["ctx_ver", "Z39.88-2004"], ["rft_val_fmt", "info:ofi/fmt:kev:mtx:journal"], ["rft.genre", journal ? "article" : "unknown"],
-    ["rft.atitle", title], ["rft.jtitle", journal], ["rft.date", year], ...authors.slice(0, 100).map((name) => ["rft.au", name]), ["rft_id", doi && `info:doi/${doi}`]];
-  return pairs.filter(([, value]) => value).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
-}
 
 let evidence = []; // ids of the papers that the answer rests on
 

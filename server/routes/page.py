@@ -68,6 +68,13 @@ async def home(
     )
 
 
+@router.get("/find")
+async def find(request: Request, q: Annotated[str, Query(max_length=20_000)] = "") -> HTMLResponse:
+    """Show the page for finding papers; what is asked stands in its address, and is begun by the reader."""
+    places = {"question": q, "preloads": page_files().preloads("find.js", "start.js")}
+    return page_in(Reader.of(request), "find.html", places)
+
+
 @router.get("/operator")
 async def operator(request: Request) -> HTMLResponse:
     """Show the operator's view."""

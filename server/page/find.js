@@ -1,0 +1,242 @@
+// The page for finding papers: asks, shows what is found as it is found, stops it, opens what was kept, goes on.
+
+import { askForKey, openAccess, wantsKey } from "./access.js";
+import { Problem, call, events } from "./api.js";
+import { byId, fill, h } from "./dom.js";
+import { offerKept, showEnding } from "./finding_ending.js";
+import { showNotes, showQueries, showSpent, showUnderstanding } from "./finding_column.js";
+import { BUDGET, NOTHING, body, fillForm, fromAddress, fromForm, fromRequest, toAddress } from "./finding_asked.js";
+import { growingTree } from "./finding_tree.js";
+import { addPapers, showPapers } from "./found_papers.js";
+import { eventsOf, foundSoFar } from "./found_so_far.js";
+import { has, learn, t } from "./i18n.js";
+import { listIndexes } from "./indexes.js";
+import { showCount } from "./marks.js";
+import { openPreferences } from "./preferences.js";
+import { growQuestion, leaveQuestion, openQuestionField, takeQuestionAlong } from "./question_field.js";
+import { describe, say, sayProblem } from "./status.js";
+import { openViews, view } from "./views.js";
+
+const TITLE = document.title;
+const ADDRESS = "/api/v1/find-papers";
+const SHOW_MS = 150; // what comes within it is shown together
+let asked = NOTHING;
+let shown = null; // the search on the page: its id once it is kept, what was found, its tree
+let running = null; // ends the search under way
+let indexes = [];
+
+const manifestOf = (name) => indexes.find((each) => each.name === name) ?? indexes[0];
+const titleOf = (id) => shown.found.papers.get(id)?.title;
+
+// What is shown
+
+function show(on) {
+  document.body.classList.toggle("asked", on);
+  document.title = on && asked.question ? `${asked.question.slice(0, 80)} – ${TITLE}` : TITLE;
+}
+
+/** Begin with empty columns. */
+function clear(index) {
+  for (const name of ["hits", "tree-body", "spent", "understanding", "notes", "problem", "ending", "results-tools", "offer"]) fill(byId(name));
+  const found = foundSoFar();
+  shown = { id: null, index, found, tree: growingTree(found, index), changed: [], later: undefined, record: null };
+  show(true);
+  view("results");
+}
+
+function searching(on) {
+  const focused = document.activeElement;
+  byId("begin").hidden = on;
+  byId("stop").hidden = !on;
+  if (on && focused === byId("begin")) byId("stop").focus();
+  if (!on && focused === byId("stop")) byId("begin").focus();
+  byId("results").toggleAttribute("aria-busy", on);
+  if (on) byId("results").setAttribute("aria-busy", "true");
+}
+
+const TAKE = {
+  search({ id }) {
+    shown.id = id;
+    history.replaceState({ search: id }, "");
+  },
+  step(step) {
+    const name = `find_step_${step.name}${step.layer && step.name === "judgement" ? "_layer" : ""}`;
+    if (has(name)) say(t(name, step));
+  },
+  understanding: (understanding) => showUnderstanding(understanding),
+  spent: (spent) => showSpent(spent, asked),
+};
+
+function take(event) {
+  TAKE[event.kind]?.(event.data);
+  shown.changed.push(...shown.found.take(event));
+  shown.later ??= setTimeout(showChanged, SHOW_MS);
+}
+
+function showChanged() {
+  clearTimeout(shown.later);
+  shown.later = undefined;
+  shown.tree.update(shown.changed.splice(0));
+  showQueries(shown.found.queries);
+  if (!shown.record) addPapers(shown.found.relevant(), shown.index, titleOf);
+}
+
+/** Show the end of a search, whole, cut off, or kept. */
+function finish(record, how) {
+  shown.record = record;
+  shown.index = record.index ?? shown.index;
+  showChanged();
+  showPapers(record.papers, shown.index, titleOf);
+  showSpent({ ...record.spent, relevant: record.relevant, known: record.known }, asked);
+  showNotes(record.notes);
+  fill(byId("problem"));
+  showEnding({ ...record, how, id: shown.id }, asked, goOn);
+  const kind = !record.papers.length ? "none" : how === "stopped" ? "stopped" : record.complete ? "done" : "incomplete";
+  say(t(`find_said_${kind}`, { n: record.papers.length, known: record.known }));
+}
+
+/** What was found, as a record, where no server can tell. */
+function recordOfShown() {
+  const { found } = shown;
+  const papers = found.relevant().sort((one, other) => other.score - one.score).slice(0, asked.papers);
+  return { papers: papers.map((paper) => ({ ...paper, relevance: paper.score })), known: found.papers.size, relevant: found.relevant().length, complete: false, notes: [] };
+}
+
+function failed(error, again) {
+  sayProblem(error);
+  fill(byId("problem"), describe(error, again));
+  if (shown?.found.papers.size) showEnding({ ...recordOfShown(), how: "failed", id: shown.id }, asked, goOn);
+  if (wantsKey(error)) askForKey(() => { loadIndexes(); again(); });
+}
+
+// A search
+
+/** Search; `resume` is the call that goes on with what is shown. */
+async function search(next, resume) {
+  running?.abort();
+  running = new AbortController();
+  const { signal } = running;
+  asked = next;
+  fillForm(asked);
+  growQuestion();
+  if (resume) for (const name of ["problem", "ending", "notes"]) fill(byId(name));
+  else {
+    history.pushState(null, "", toAddress(asked));
+    clear(asked.index || byId("index").value);
+  }
+  shown.record = null;
+  searching(true);
+  say(t("find_begins"));
+  try {
+    for await (const event of events(ADDRESS, resume ?? body(asked), signal)) {
+      if (signal.aborted) return;
+      if (event.kind === "done") { finish(event.data, "ended"); return; }
+      if (event.kind === "error") throw new Problem(event.data);
+      take(event);
+    }
+    throw new Problem({ code: "find-cut-off" });
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Problem)) throw error;
+    showChanged();
+    failed(error, () => search(asked, resume));
+  } finally {
+    if (!signal.aborted) { running = null; searching(false); }
+  }
+}
+
+/** Stop, and show what was found until now, in its order. */
+async function stop() {
+  running?.abort();
+  running = null;
+  searching(false);
+  say(t("find_stopping"));
+  const stopped = shown;
+  const kept = shown.id ? await call(`${ADDRESS}/${shown.id}`).catch(() => undefined) : undefined;
+  if (shown === stopped && !running) finish(kept ?? recordOfShown(), "stopped");
+}
+
+/** Go on with the search that is shown, within another budget. */
+function goOn(budget) {
+  const bounds = Object.fromEntries(BUDGET.filter((name) => budget[name] !== "" || asked[name] !== "").map((name) => [name, budget[name] === "" ? null : budget[name]]));
+  return search({ ...asked, ...budget }, { resume: shown.id, ...bounds });
+}
+
+async function openKept(id) {
+  running?.abort();
+  running = null;
+  searching(false);
+  try {
+    say(t("find_opening"));
+    const record = await call(`${ADDRESS}/${encodeURIComponent(id)}`);
+    asked = fromRequest(record.request, record.index);
+    fillForm(asked);
+    growQuestion();
+    clear(asked.index);
+    shown.id = id;
+    for (const event of eventsOf(record)) take(event);
+    finish(record, "kept");
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    show(true);
+    failed(error, () => openKept(id));
+  }
+}
+
+/** Show what the address asks: a kept search, or a question that is searched for when the reader begins. */
+function open() {
+  const kept = new URLSearchParams(location.search).get("search");
+  if (kept) return openKept(kept);
+  running?.abort();
+  running = null;
+  searching(false);
+  asked = fromAddress(location.search);
+  fillForm(asked);
+  growQuestion();
+  show(false);
+  say("");
+  offerKept(asked, history.state?.search);
+  import("./start.js").then(({ showStart }) => showStart(manifestOf(byId("index").value), (question) => search({ ...fromForm(), question })), () => sayProblem({ code: "offline" }));
+  return undefined;
+}
+
+async function loadIndexes() {
+  try {
+    indexes = await listIndexes(asked.index);
+    byId("quiet").textContent = manifestOf(byId("index").value)?.language_model ? "" : t("find_without_model");
+  } catch (error) {
+    indexes = [];
+    if (wantsKey(error)) askForKey(() => { loadIndexes().then(open); });
+    else sayProblem(error);
+  }
+}
+
+// What the reader does
+
+const dialog = (file, openIt) => () => import(file).then(openIt, () => sayProblem({ code: "offline" }));
+byId("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const next = fromForm();
+  if (running) { byId("stop").focus(); return; }
+  if (!next.question) { byId("question").focus(); return; }
+  leaveQuestion();
+  search(next);
+});
+byId("stop").addEventListener("click", stop);
+byId("pure").addEventListener("change", () => { for (const box of document.querySelectorAll("[data-addition]")) box.disabled = byId("pure").checked; });
+byId("index").addEventListener("change", () => { if (!document.body.classList.contains("asked")) open(); });
+byId("open-marked").addEventListener("click", dialog("./marked_list.js", ({ showMarked }) => showMarked()));
+byId("open-kept").addEventListener("click", dialog("./finding_kept.js", ({ showKept }) => showKept((id) => { history.pushState(null, "", `/find?search=${id}`); openKept(id); })));
+window.addEventListener("offline", () => say(t("problem_offline")));
+window.addEventListener("popstate", open);
+
+await learn("find");
+openQuestionField(() => byId("search").requestSubmit());
+takeQuestionAlong(byId("search-link"));
+openPreferences();
+openViews();
+showCount();
+asked = fromAddress(location.search);
+openAccess();
+await loadIndexes();
+open();

@@ -1,0 +1,178 @@
+// The tree of a search for papers as it grows: query, papers, their references and readers, evolved queries.
+//
+// Nested lists whose parts open by buttons. A part is made when it is opened, a few rows at a time; what it holds is
+// added behind what stands there, so that nothing moves under the reader's eyes or focus.
+
+import { byId, fill, h, langOf } from "./dom.js";
+import { groupKey, queriesKey } from "./found_so_far.js";
+import { number, t } from "./i18n.js";
+import { paperLink, standing } from "./found_paper.js";
+import { saidByServer } from "./said.js";
+
+const ROWS = 50; // that are added at once
+const OPENED = 40; // papers up to which parts with relevant ones open by themselves
+const KINDS = ["reference", "citing"];
+
+/** Show what `found` holds; `update(keys)` shows what of it is new. */
+export function growingTree(found, index) {
+  const views = new Map(); // of the groups that were made, by key
+  const rows = new Map(); // of papers, by id
+  let opened = 0;
+
+  /** A list of rows, as many as were asked for; what is new comes behind what is shown, the best of it first. */
+  function rowList(label) {
+    let most = ROWS;
+    let order = [];
+    const more = h("button", { type: "button", class: "plain", onclick: () => { most += ROWS; show(); } });
+    const behind = h("li", { hidden: true }, more);
+    const list = h("ul", { role: "list", "aria-label": label }, behind);
+    function show() {
+      const focused = document.activeElement;
+      const wanted = order.slice(0, most).map(({ id }) => rowOf(id));
+      const kept = new Set(wanted);
+      [...list.children].forEach((row) => { if (row !== behind && !kept.has(row)) row.remove(); });
+      wanted.forEach((row, place) => { if (list.children[place] !== row) list.insertBefore(row, list.children[place]); });
+      behind.hidden = order.length <= most;
+      more.textContent = t("find_more", { n: Math.min(order.length - most, ROWS) });
+      if (focused !== document.activeElement) focused.focus({ preventScroll: true }); // it moved with its row
+    }
+    function update(papers) {
+      const now = new Map(papers.map((paper) => [paper.id, paper]));
+      const stayed = order.filter(({ id }) => now.delete(id));
+      order = [...stayed, ...[...now.values()].sort((one, other) => (other.score ?? 0) - (one.score ?? 0))];
+      show();
+    }
+    return { list, update };
+  }
+
+  function rowOf(id) {
+    if (!rows.has(id)) rows.set(id, paperRow(id));
+    return rows.get(id).element;
+  }
+
+  function paperRow(id) {
+    const line = h("div", { class: "tree-line" });
+    const below = h("ul", { role: "list" });
+    const element = h("li", { "data-paper": id }, line, below);
+    let said = "";
+    function update() {
+      const paper = found.papers.get(id);
+      const now = JSON.stringify([paper.score, paper.relevant, paper.reason]);
+      if (now !== said) {
+        fill(line, standing(paper), " ", paperLink(paper, index), " ", paper.year && h("span", { class: "meta" }, String(paper.year)),
+          paper.relevant && paper.reason && h("p", { class: "quiet reason" }, saidByServer(paper.reason)));
+        element.dataset.relevant = String(Boolean(paper.relevant));
+      }
+      said = now;
+      for (const kind of KINDS) if (found.group(groupKey(kind, id)).length) put(groupKey(kind, id), below, () => linkedPart(kind, id));
+      showQueries(id, below);
+    }
+    update();
+    return { element, update };
+  }
+
+  /** Put the view of a group into its place, once, and bring it up to date. */
+  function put(key, place, make) {
+    if (!views.has(key)) {
+      views.set(key, make());
+      place.append(views.get(key).element);
+    }
+    views.get(key).update();
+  }
+
+  function showQueries(paper, place) {
+    for (const text of found.group(queriesKey(paper))) put(groupKey("query", text), place, () => queryPart(text));
+  }
+
+  /** A part that a button opens: its relevant papers, and behind another button those that are not. */
+  function part(key, label, attributes, nameOf, emptyOf) {
+    const name = h("span");
+    const counts = h("span", { class: "number quiet" });
+    const button = h("button", { type: "button", class: "branch", "aria-expanded": "false", onclick: () => { chosen = true; open(place.hidden); } }, name, " ", counts);
+    const place = h("div", { hidden: true });
+    const element = h("li", { ...attributes, class: "part" }, button, place);
+    let chosen = false; // by the reader, against whom nothing opens by itself
+    let relevant;
+    let others;
+    function open(on) {
+      if (on && !relevant) {
+        relevant = rowList(label);
+        others = foldedRows();
+        place.append(relevant.list, others.element);
+      }
+      place.hidden = !on;
+      button.setAttribute("aria-expanded", String(on));
+      if (on) update();
+    }
+    function update() {
+      const papers = found.group(key).map((id) => found.papers.get(id));
+      const good = papers.filter((paper) => paper.relevant);
+      fill(name, nameOf());
+      counts.textContent = papers.length ? t("find_counts", { n: papers.length, relevant: good.length }) : emptyOf();
+      button.disabled = !papers.length;
+      if (place.hidden && !chosen && good.length && opened < OPENED) {
+        opened += good.length;
+        open(true);
+      } else if (!place.hidden) {
+        relevant.update(good);
+        others.update(papers.filter((paper) => !paper.relevant));
+      }
+    }
+    return { element, update };
+  }
+
+  /** Papers below the threshold or not judged: a count, and the rows when it is opened. */
+  function foldedRows() {
+    const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", onclick: () => open(place.hidden) });
+    const place = h("div", { hidden: true });
+    const element = h("div", { class: "others", hidden: true }, button, place);
+    let list;
+    let papers = [];
+    function open(on) {
+      if (on && !list) {
+        list = rowList(t("find_below_list"));
+        place.append(list.list);
+      }
+      place.hidden = !on;
+      button.setAttribute("aria-expanded", String(on));
+      if (on) list.update(papers);
+    }
+    function update(now) {
+      papers = now;
+      const waiting = papers.filter((paper) => !isJudged(paper)).length;
+      const low = papers.length - waiting;
+      element.hidden = !papers.length;
+      button.textContent = [low > 0 && t("find_below", { n: low }), waiting > 0 && t("find_waiting", { n: waiting })].filter(Boolean).join(", ");
+      if (!place.hidden) list.update(papers);
+    }
+    return { element, update };
+  }
+
+  function queryPart(text) {
+    const query = () => found.queries.get(text);
+    const name = () => [h("span", { class: "badge" }, t(`find_query_${query().kind}`)), " ", h("span", { lang: langOf(text) }, text)];
+    const empty = () => t(query().found === null ? "find_not_sent" : "find_nothing_new");
+    return part(groupKey("query", text), t("find_papers_of", { name: text }), { "data-query": text }, name, empty);
+  }
+
+  function linkedPart(kind, id) {
+    const name = t(`find_${kind}`);
+    return part(groupKey(kind, id), name, { "data-linked": kind }, () => name, () => "");
+  }
+
+  return {
+    /** Show what is new in the groups of these keys, and in the rows of their papers. */
+    update(keys) {
+      for (const key of new Set(keys)) {
+        const [kind] = key.split("\n", 1);
+        const of = key.slice(kind.length + 1);
+        if (key === queriesKey()) showQueries("", byId("tree-body"));
+        else if (kind !== "query") rows.get(of)?.update();
+        views.get(key)?.update();
+        for (const id of found.group(key)) if (kind !== "evolved") rows.get(id)?.update();
+      }
+    },
+  };
+}
+
+const isJudged = (paper) => paper.score !== null && paper.score !== undefined;

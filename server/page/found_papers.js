@@ -1,0 +1,66 @@
+// The list of found papers: while a search runs in the order in which they were judged, at its end best first.
+
+import { byId, disclosure, fill, h, langOf } from "./dom.js";
+import { bars } from "./explanation.js";
+import { showExport } from "./exports.js";
+import { foundBy, idInIndex, paperLink, standing } from "./found_paper.js";
+import { has, number, t } from "./i18n.js";
+import { markBox } from "./marks.js";
+import { byline, coins } from "./papers.js";
+import { saidByServer } from "./said.js";
+
+const SHOWN = 500; // as many as can be asked for
+
+/** Add those papers that are not in the list; nothing that is there moves. */
+export function addPapers(papers, index, titleOf) {
+  const list = byId("hits");
+  const shown = new Set([...list.children].map((row) => row.dataset.doc));
+  const fresh = papers.filter(({ id }) => !shown.has(id)).slice(0, Math.max(0, SHOWN - shown.size));
+  list.append(...fresh.map((paper, place) => item({ ...paper, relevance: paper.score }, shown.size + place + 1, index, titleOf)));
+}
+
+/** Show the papers of a whole search, best first, with their export. */
+export function showPapers(papers, index, titleOf) {
+  fill(byId("hits"), papers.map((paper, place) => item(paper, place + 1, index, titleOf)));
+  const ids = papers.map((paper) => idInIndex(paper, index)).filter((id) => id !== undefined);
+  showExport({ hits: ids.map((doc_id) => ({ doc_id })), index });
+}
+
+function item(paper, rank, index, titleOf) {
+  const title = paper.title || paper.title2 || paper.id;
+  const own = idInIndex(paper, index);
+  const [why, account] = disclosure(`▸ ${t("find_why")}`, () => explained(paper, titleOf), { "aria-label": t("find_why_of", { title }) });
+  const [cite, reference] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ ...paper, doc_id: own }, index), { "aria-label": t("cite_of", { title }) });
+  const written = [byline({ ...paper, doc_id: paper.id }), paper.cited_by_count > 0 && t("find_cited", { n: paper.cited_by_count })].filter(Boolean).join(" · ");
+  return h("li", { "data-doc": paper.id },
+    h("span", { class: "rank number" }, number(rank)),
+    h("article", { class: "hit" },
+      h("h3", { class: "title" }, paperLink(paper, index)),
+      h("p", { class: "meta" }, written),
+      h("p", { class: "snippet" }, standing({ score: paper.relevance, relevant: true }), " ", reasonOf(paper)),
+      h("span", { class: "Z3988", title: coins(paper) }),
+      own !== undefined && h("abbr", { class: "unapi-id", title: `${index}/${own}` }),
+      h("div", { class: "actions" }, why, own !== undefined && [cite, markBox(index, own, title, t("mark"))]),
+      h("div", { class: "inset-place" }, account, reference)));
+}
+
+/** The model's sentence why a paper stands where it does; by rules it only repeats the reason, which is short. */
+function reasonOf({ why = "", reason = "" }) {
+  const ruled = why.toLowerCase().startsWith(reason.toLowerCase());
+  const text = ruled ? reason : why;
+  return text && saidByServer(text);
+}
+
+function explained({ score, relevance, authority, timeliness, reason, why, judged_by: by, parts = {}, found_by: ways }, titleOf) {
+  const weighed = [["relevance", relevance], ["authority", authority], ["timeliness", timeliness]].filter(([, value]) => typeof value === "number");
+  const judged = Object.entries(parts).filter(([, value]) => typeof value === "number");
+  const name = (part) => (has(`find_part_${part}`) ? t(`find_part_${part}`) : part);
+  return h("div", { class: "inset", "data-account": true },
+    authority !== undefined && h("p", {}, t("find_score", { score: number(score, 2) })),
+    bars(weighed.map(([part, value]) => [name(part), value]), 2, 1),
+    reason && reason !== why && h("p", { lang: langOf(reason) }, saidByServer(reason)),
+    by && h("p", { class: "quiet" }, has(`find_judge_${by}`) ? t(`find_judge_${by}`) : t("find_judged_by", { name: by }),
+      judged.length > 1 && ` (${judged.map(([part, value]) => `${name(part)} ${number(value, 2)}`).join(", ")})`),
+    h("h4", { class: "quiet" }, t("find_ways")),
+    h("ul", {}, [ways].flat().map((way) => foundBy(way, titleOf))));
+}

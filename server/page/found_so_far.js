@@ -1,0 +1,63 @@
+// What a search for papers has come to, as its events tell it: queries, papers, and what each of them brought first.
+
+/** The key of the papers that a query (`query`), or a paper by its references (`reference`) or readers (`citing`), brought. */
+export const groupKey = (kind, of) => `${kind}\n${of}`;
+/** The key of the queries that were evolved from a paper; of none for those of the question. */
+export const queriesKey = (paper) => groupKey("evolved", paper ?? "");
+
+/** Hold what was found; `take(event)` adds an event, and returns the keys of the groups that it changed. */
+export function foundSoFar() {
+  const papers = new Map();
+  const queries = new Map();
+  const groups = new Map();
+  const inGroup = (key) => groups.get(key) ?? groups.set(key, []).get(key);
+
+  function takeQuery(query) {
+    const key = queriesKey(query.paper);
+    if (!queries.has(query.text)) inGroup(key).push(query.text);
+    queries.set(query.text, { ...queries.get(query.text), ...query });
+    return [key, groupKey("query", query.text)];
+  }
+
+  function takePaper(paper) {
+    const known = papers.get(paper.id);
+    const made = { ...known, ...paper };
+    papers.set(paper.id, made);
+    const { kind, of } = made.found_by;
+    const key = groupKey(kind, of);
+    if (!known) inGroup(key).push(paper.id);
+    return [key];
+  }
+
+  const TAKE = { queries: (data) => data.queries.flatMap(takeQuery), papers: (data) => data.papers.flatMap(takePaper) };
+  return {
+    papers,
+    queries,
+    take: ({ kind, data }) => TAKE[kind]?.(data) ?? [],
+    group: (key) => groups.get(key) ?? [],
+    relevant: () => [...papers.values()].filter((paper) => paper.relevant),
+  };
+}
+
+/** Yield the record of a whole search as the events that would have led to it. */
+export function* eventsOf(record) {
+  const { threshold = 0.5 } = record.request ?? {};
+  const listed = new Map((record.papers ?? []).map((paper) => [paper.id, paper]));
+  if (record.understanding) yield { kind: "understanding", data: record.understanding };
+  yield { kind: "queries", data: { queries: record.queries ?? [] } };
+  const papers = [];
+  const walk = (nodes, found_by) => nodes.forEach((node, place) => {
+    const { paper: id, references = [], cited_by: citing = [], evolved = [], ...told } = node;
+    papers.push({ id, relevant: told.score >= threshold, ...told, ...only(listed.get(id)), score: listed.get(id)?.relevance ?? told.score, found_by: { ...found_by, rank: place + 1 } });
+    walk(references, { kind: "reference", of: id });
+    walk(citing, { kind: "citing", of: id });
+    evolved.forEach(walkQuery);
+  });
+  const walkQuery = (node) => walk(node.papers ?? [], { kind: "query", of: node.query });
+  (record.tree ?? []).forEach(walkQuery);
+  yield { kind: "papers", data: { papers } };
+  if (record.spent) yield { kind: "spent", data: { ...record.spent, relevant: record.relevant, known: record.known } };
+}
+
+const only = ({ title, year, lang, reason, judged_by, relevant } = {}) => Object.fromEntries(
+  Object.entries({ title, year, lang, reason, judged_by, relevant }).filter(([, value]) => value !== undefined));
