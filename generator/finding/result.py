@@ -6,10 +6,10 @@ from typing import Any
 
 from generator.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
-from generator.finding.state import FindingState, SearchQuery
+from generator.finding.state import FindingState, KnownPaper, SearchQuery
 from generator.steps import Step
 
-SHOWN_FOUND = 100  # papers that the tree names of a query or a paper
+SHOWN_FOUND = 300  # papers that the tree names of a query or a paper
 KEYS = ("title", "title2", "authors", "year", "journal", "doi", "url", "lang", "cited_by_count", "abstract")
 
 
@@ -111,10 +111,7 @@ def tree(state: FindingState) -> list[dict[str, Any]]:
     for paper_id, known in state.papers.items():
         first = known.found_by[0]
         children.setdefault((first.kind, first.of), []).append(paper_id)
-    papers: dict[str, dict[str, Any]] = {
-        paper_id: {"paper": paper_id, "title": known.paper.title, "score": known.score}
-        for paper_id, known in state.papers.items()
-    }
+    papers = {paper_id: _node(paper_id, known) for paper_id, known in state.papers.items()}
     for paper_id, record in papers.items():
         for kind, name in (("reference", "references"), ("citing", "cited_by")):
             if found := children.get((kind, paper_id)):
@@ -132,6 +129,19 @@ def tree(state: FindingState) -> list[dict[str, Any]]:
         else:
             roots.append(record)
     return _without_circles(roots)
+
+
+def _node(paper_id: str, known: KnownPaper) -> dict[str, Any]:
+    """Return a paper of the tree: its judgement, None without one, and what a list shows of it."""
+    paper, judgement = known.paper, known.judgement
+    return {
+        "paper": paper_id,
+        "title": paper.title or paper.title2,
+        "score": judgement.score if judgement else None,
+        "reason": judgement.reason if judgement else "",
+        **({"year": paper.year} if paper.year else {}),
+        "lang": paper.lang,
+    }
 
 
 def _without_circles(roots: list[dict[str, Any]]) -> list[dict[str, Any]]:

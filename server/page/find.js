@@ -5,7 +5,7 @@ import { Problem, call, events } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { offerKept, showEnding } from "./finding_ending.js";
 import { showNotes, showQueries, showSpent, showUnderstanding } from "./finding_column.js";
-import { BUDGET, NOTHING, body, fillForm, fromAddress, fromForm, fromRequest, toAddress } from "./finding_asked.js";
+import { BUDGET, NOTHING, body, fillForm, fromAddress, fromForm, fromRequest, showPure, toAddress } from "./finding_asked.js";
 import { growingTree } from "./finding_tree.js";
 import { addPapers, showPapers } from "./found_papers.js";
 import { eventsOf, foundSoFar } from "./found_so_far.js";
@@ -84,6 +84,7 @@ function showChanged() {
 /** Show the end of a search, whole, cut off, or kept. */
 function finish(record, how) {
   shown.record = record;
+  if (shown.id) history.replaceState({ search: shown.id, ended: true }, "");
   shown.index = record.index ?? shown.index;
   showChanged();
   showPapers(record.papers, shown.index, titleOf);
@@ -121,7 +122,9 @@ async function search(next, resume) {
   growQuestion();
   if (resume) for (const name of ["problem", "ending", "notes"]) fill(byId(name));
   else {
-    history.pushState(null, "", toAddress(asked));
+    const address = toAddress(asked);
+    if (address === location.pathname + location.search) history.replaceState(null, "");
+    else history.pushState(null, "", address);
     clear(asked.index || byId("index").value);
   }
   shown.record = null;
@@ -152,8 +155,17 @@ async function stop() {
   searching(false);
   say(t("find_stopping"));
   const stopped = shown;
-  const kept = shown.id ? await call(`${ADDRESS}/${shown.id}`).catch(() => undefined) : undefined;
-  if (shown === stopped && !running) finish(kept ?? recordOfShown(), "stopped");
+  const kept = shown.id && await settled(shown.id).catch(() => undefined);
+  if (shown === stopped && !running) finish(kept || recordOfShown(), "stopped");
+}
+
+/** Read what is kept of a search that is just ending, once it has ended, or after a while as it is. */
+async function settled(id) {
+  for (let left = 10; ; left -= 1) {
+    const record = await call(`${ADDRESS}/${id}`);
+    if (!record.running || left === 0) return record;
+    await new Promise((go) => { setTimeout(go, 200); });
+  }
 }
 
 /** Go on with the search that is shown, within another budget. */
@@ -162,12 +174,17 @@ function goOn(budget) {
   return search({ ...asked, ...budget }, { resume: shown.id, ...bounds });
 }
 
-async function openKept(id) {
+/** End the search under way, of which what was found is kept. */
+function leave() {
   running?.abort();
   running = null;
   searching(false);
+}
+
+async function openKept(id) {
+  leave();
+  say(t("find_opening"));
   try {
-    say(t("find_opening"));
     const record = await call(`${ADDRESS}/${encodeURIComponent(id)}`);
     asked = fromRequest(record.request, record.index);
     fillForm(asked);
@@ -187,9 +204,8 @@ async function openKept(id) {
 function open() {
   const kept = new URLSearchParams(location.search).get("search");
   if (kept) return openKept(kept);
-  running?.abort();
-  running = null;
-  searching(false);
+  if (history.state?.ended) return openKept(history.state.search); // the reader comes back to it
+  leave();
   asked = fromAddress(location.search);
   fillForm(asked);
   growQuestion();
@@ -223,7 +239,7 @@ byId("search").addEventListener("submit", (event) => {
   search(next);
 });
 byId("stop").addEventListener("click", stop);
-byId("pure").addEventListener("change", () => { for (const box of document.querySelectorAll("[data-addition]")) box.disabled = byId("pure").checked; });
+byId("pure").addEventListener("change", showPure);
 byId("index").addEventListener("change", () => { if (!document.body.classList.contains("asked")) open(); });
 byId("open-marked").addEventListener("click", dialog("./marked_list.js", ({ showMarked }) => showMarked()));
 byId("open-kept").addEventListener("click", dialog("./finding_kept.js", ({ showKept }) => showKept((id) => { history.pushState(null, "", `/find?search=${id}`); openKept(id); })));

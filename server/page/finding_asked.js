@@ -57,7 +57,13 @@ export function fillForm(asked) {
   byId("question").value = asked.question;
   for (const name of [...TEXTS, ...Object.keys(NUMBERS)]) if (name !== "index" || asked.index) byId(name).value = asked[name];
   byId("pure").checked = asked.pure;
+  showPure();
   for (const name of [...AGENTS, ...ADDITIONS]) byId(`agent-${name}`).checked = !asked.without.includes(name);
+}
+
+/** What the project adds to the method is off where the method alone is asked for. */
+export function showPure() {
+  for (const name of ADDITIONS) byId(`agent-${name}`).disabled = byId("pure").checked;
 }
 
 /** Read what the form asks. */

@@ -2,7 +2,7 @@
 
 import { byId, fill, h, langOf } from "./dom.js";
 import { has, number, t } from "./i18n.js";
-import { saidByServer } from "./said.js";
+import { saidByServer, saidShort } from "./said.js";
 
 const pairs = (rows) => h("dl", { class: "pairs" }, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", { class: "number" }, value)]));
 
@@ -27,8 +27,8 @@ export function showUnderstanding({ intent, domain, first_year: first, last_year
     [t("find_domain"), domain && h("span", { lang: langOf(domain) }, domain)],
     [t("find_years"), years],
     [t("find_sources"), sources.length > 0 && sources.join(", ")],
-    [t("find_sources_why"), whySources && saidByServer(whySources)],
-    [t("find_widened"), [expands ? t("yes") : t("no"), why && [": ", saidByServer(why)]]],
+    [t("find_sources_why"), whySources && saidShort(whySources)],
+    [t("find_widened"), [expands ? t("yes") : t("no"), why && [": ", saidShort(why)]]],
     [t("find_understood_by"), by === "rules" ? t("find_rules") : by],
   ]), h("div", { id: "queries" }));
 }

@@ -25,7 +25,7 @@ export function showKept(open) {
       const { searches } = await call(`${ADDRESS}/kept`);
       fill(place, searches.length === 0 ? h("p", { class: "quiet" }, t("find_kept_none")) : h("ul", { class: "kept" }, searches.map(item)));
     });
-    function item({ id, question, index, updated, known, relevant, complete, running }) {
+    function item({ id, request, question = request?.question ?? id, index, updated, known, relevant, complete, running }) {
       const button = (key, label, onclick) => h("button", { type: "button", class: "plain", "data-key": `${key}:${id}`, "aria-label": t(`${label}_of`, { question: question.slice(0, 100) }), onclick }, t(label));
       const state = running ? t("find_kept_running") : complete ? "" : t("find_kept_incomplete");
       return h("li", { "data-kept": id },

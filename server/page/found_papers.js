@@ -7,7 +7,7 @@ import { foundBy, idInIndex, paperLink, standing } from "./found_paper.js";
 import { has, number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
 import { byline, coins } from "./papers.js";
-import { saidByServer } from "./said.js";
+import { saidShort } from "./said.js";
 
 const SHOWN = 500; // as many as can be asked for
 
@@ -48,7 +48,7 @@ function item(paper, rank, index, titleOf) {
 function reasonOf({ why = "", reason = "" }) {
   const ruled = why.toLowerCase().startsWith(reason.toLowerCase());
   const text = ruled ? reason : why;
-  return text && saidByServer(text);
+  return text && saidShort(text);
 }
 
 function explained({ score, relevance, authority, timeliness, reason, why, judged_by: by, parts = {}, found_by: ways }, titleOf) {
@@ -58,7 +58,7 @@ function explained({ score, relevance, authority, timeliness, reason, why, judge
   return h("div", { class: "inset", "data-account": true },
     authority !== undefined && h("p", {}, t("find_score", { score: number(score, 2) })),
     bars(weighed.map(([part, value]) => [name(part), value]), 2, 1),
-    reason && reason !== why && h("p", { lang: langOf(reason) }, saidByServer(reason)),
+    reason && reason !== why && h("p", { lang: langOf(reason) }, saidShort(reason)),
     by && h("p", { class: "quiet" }, has(`find_judge_${by}`) ? t(`find_judge_${by}`) : t("find_judged_by", { name: by }),
       judged.length > 1 && ` (${judged.map(([part, value]) => `${name(part)} ${number(value, 2)}`).join(", ")})`),
     h("h4", { class: "quiet" }, t("find_ways")),

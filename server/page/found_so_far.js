@@ -48,7 +48,7 @@ export function* eventsOf(record) {
   const papers = [];
   const walk = (nodes, found_by) => nodes.forEach((node, place) => {
     const { paper: id, references = [], cited_by: citing = [], evolved = [], ...told } = node;
-    papers.push({ id, relevant: told.score >= threshold, ...told, ...only(listed.get(id)), score: listed.get(id)?.relevance ?? told.score, found_by: { ...found_by, rank: place + 1 } });
+    papers.push({ id, relevant: typeof told.score === "number" && told.score >= threshold, ...told, ...only(listed.get(id)), score: listed.get(id)?.relevance ?? told.score, found_by: { ...found_by, rank: place + 1 } });
     walk(references, { kind: "reference", of: id });
     walk(citing, { kind: "citing", of: id });
     evolved.forEach(walkQuery);
