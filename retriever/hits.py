@@ -11,6 +11,7 @@ from retriever.keywords import Keyword
 from retriever.order.concepts import Concept
 from retriever.order.second_hop import Bridge
 from retriever.query_names import progressive_number
+from retriever.reference import web_address
 
 MOST_AUTHORS = 20  # of a paper in a list; its own record has all
 
@@ -50,6 +51,11 @@ class Hit:
         """The piece of the passage's text that holds most of what was searched for."""
         return self.marked.text
 
+    def _elsewhere(self) -> dict[str, Any]:
+        """Return, of a search of sources, which of them have the paper, and its address on the web."""
+        found_in = self.paper.get("found_in")
+        return {"found_in": found_in, "url": web_address(self.paper) or None} if found_in else {}
+
     def as_record(self) -> dict[str, Any]:
         """Return the hit as the contract's JSON; marks are [start, end) in code points."""
         record = {
@@ -63,7 +69,7 @@ class Hit:
             "journal": self.passage.journal or None,
             **listed_authors(self.paper),
             "doi": self.paper.get("doi"),
-            "found_in": self.paper.get("found_in"),  # of a search over sources
+            **self._elsewhere(),
             "lang": self.passage.lang,
             "snippet": self.snippet,
             "snippet_marks": [list(span) for span in self.marked.spans],

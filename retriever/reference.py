@@ -5,8 +5,10 @@ Each text is one line without controls, whatever stood in the record.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from indexer.normal_forms import DOI_PREFIX
 from indexer.terminal import STEERING
@@ -14,6 +16,8 @@ from indexer.terminal import STEERING
 # Here some reader, as Python's splitlines, ends a line.
 SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
 NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+DOI = re.compile(r"10\.\d{4,9}/\S{1,500}")
+LONGEST_ADDRESS = 2_000  # of a link
 STARTS_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 
 
@@ -69,6 +73,16 @@ def reference_of(record: Mapping[str, Any]) -> Reference:
         url=_line(record, "url"),
         language=lang if lang in {"ko", "en"} else "",
     )
+
+
+def web_address(record: Mapping[str, Any]) -> str:
+    """Return a paper's address on the web, else its DOI's; "" where neither is one of http or https."""
+    url, doi = _line(record, "url"), DOI_PREFIX.sub("", _line(record, "doi"))
+    with suppress(ValueError):  # brackets that are no address
+        parts = urlsplit(url)
+        if parts.scheme in {"http", "https"} and parts.hostname and len(url) <= LONGEST_ADDRESS:
+            return url
+    return f"https://doi.org/{quote(doi)}" if DOI.fullmatch(doi) else ""
 
 
 def name_of(author: str) -> Name:

@@ -11,31 +11,34 @@ from starlette.requests import HTTPConnection
 
 from generator.llm import LanguageModel
 from generator.request import Settings
+from retriever.sources.configuration import read_declared
 from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
 from server.finding.kept_searches import KeptSearches
 from server.indexes.open_indexes import OpenIndexes
-from server.limits.gate import Gate
+from server.limits.gate import Gate, sources_at_once
 from server.limits.rates import Buckets
 from server.monitoring.audit import AuditLog
 from server.monitoring.metrics import forget_ended_processes
 from server.processes.shared_files import buckets_file, keys_needed_mark
-from server.settings import ServerSettings
+from server.settings import ServerSettings, listed
+from server.sources.offered_sources import OfferedSources
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
-    """Settings, and what answers: indexes and the language model."""
+class Backends:
+    """Settings, and what answers: indexes, sources and the language model."""
 
     settings: Settings
     server: ServerSettings
     indexes: OpenIndexes
+    sources: OfferedSources
     model: LanguageModel | None
     stopping: asyncio.Event  # set when the server is told to stop
 
 
 @dataclass(frozen=True, slots=True)
-class Services(Sources):
+class Services(Backends):
     """What answers, and what stands before it: the gate that all work passes, keys, limits, the audit log."""
 
     gate: Gate
@@ -46,35 +49,43 @@ class Services(Sources):
 
 
 @asynccontextmanager
-async def open_sources(settings: Settings, server: ServerSettings) -> AsyncIterator[Sources]:
-    """Open what answers; one event loop's own."""
+async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIterator[Backends]:
+    """Open what answers; one event loop's own.
+
+    Raises:
+        UnknownSource, InvalidSource: a source is offered that is not declared, or declared wrongly.
+    """
+    declared = await asyncio.to_thread(read_declared, listed(server.sources))
     async with AsyncExitStack() as opened:
         stopping = asyncio.Event()
         indexes = OpenIndexes(
             settings.indexer, settings.retriever.synonyms, most=server.open_indexes, stopping=stopping
         )
         await opened.enter_async_context(indexes.keeping())
+        sources = OfferedSources(declared, settings, at_once=sources_at_once(server))
+        await opened.enter_async_context(sources.keeping())
         model = None
         if settings.generator.llm.configured:
             model = await opened.enter_async_context(settings.language_model())
-        yield Sources(settings, server, indexes, model, stopping)
+        yield Backends(settings, server, indexes, sources, model, stopping)
 
 
 @asynccontextmanager
 async def open_services(settings: Settings, server: ServerSettings) -> AsyncIterator[Services]:
     """Open what the routes share; one event loop's own."""
     async with AsyncExitStack() as opened:
-        sources = await opened.enter_async_context(open_sources(settings, server))
+        backends = await opened.enter_async_context(open_backends(settings, server))
         forget_ended_processes()
         has_cluster = settings.indexer.engine != "tantivy"
         buckets = opened.enter_context(Buckets(buckets_file()))
         yield Services(
             settings,
             server,
-            sources.indexes,
-            sources.model,
-            sources.stopping,
-            Gate(server, buckets, has_model=sources.model is not None, has_cluster=has_cluster),
+            backends.indexes,
+            backends.sources,
+            backends.model,
+            backends.stopping,
+            Gate(server, buckets, has_model=backends.model is not None, has_cluster=has_cluster),
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home), keys_needed_mark()),
             buckets,
             opened.enter_context(AuditLog(server.audit_file)),

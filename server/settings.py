@@ -62,6 +62,12 @@ class ServerSettings(LayeredSettings):
         default="",
         description="where readers reach the server, like https://search.example.org; none = as asked",
     )
+    sources: Annotated[str, NAMED_FILE_ONLY] = Field(
+        default="", description="sources of papers that callers may ask, like library,openalex; none = none"
+    )
+    sources_at_once: int = Field(
+        default=0, ge=0, le=1_000, description="questions to sources, in a process; 0 = 4 for each core"
+    )
     open_indexes: int = Field(default=8, ge=1, le=1_000, description="indexes that a process keeps open")
     stop_s: float = Field(default=4.0, gt=0, le=600, description="seconds that open calls have when it stops")
     allowed_hosts: Annotated[str, AfterValidator(_host_names)] = Field(

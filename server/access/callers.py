@@ -22,7 +22,8 @@ class Caller:
     scopes: tuple[Scope, ...] = ()
     key_id: str = ""
     label: str = ""
-    indexes: tuple[str, ...] = ()  # () = all
+    indexes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()  # without indexes and sources: all of both
     expires: datetime | None = None
     by_cookie: bool = False
     is_local: bool = False  # a process of this machine, not a proxy that passes on what others ask
@@ -30,7 +31,7 @@ class Caller:
     @classmethod
     def of(cls, key: Key, address: str, *, by_cookie: bool = False) -> "Caller":
         """Return the caller that a key names."""
-        return cls(address, key.scopes, key.id, key.label, key.indexes, key.expires, by_cookie)
+        return cls(address, key.scopes, key.id, key.label, key.indexes, key.sources, key.expires, by_cookie)
 
     @property
     def counted_as(self) -> str:
@@ -39,7 +40,16 @@ class Caller:
 
     def may_see(self, index: str) -> bool:
         """Tell whether an index is there for this caller."""
-        return not self.indexes or index in self.indexes
+        return not self.is_limited or index in self.indexes
+
+    def may_use(self, source: str) -> bool:
+        """Tell whether a source is there for this caller."""
+        return not self.is_limited or source in self.sources
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether only what its key names is there."""
+        return bool(self.indexes or self.sources)
 
     def require(self, scope: Scope) -> None:
         """Raise Unauthorized without a key that is needed, Forbidden with one that does not allow this."""
@@ -82,6 +92,12 @@ def visit_of(connection: HTTPConnection) -> Visit:
 def current_visit() -> Visit | None:
     """Return whose work this is; None where it is nobody's from outside."""
     return _VISIT.get()
+
+
+def may_use(source: str) -> bool:
+    """Tell whether a source is there for whoever this work is done for."""
+    visit = _VISIT.get()
+    return visit is None or visit.caller.may_use(source)
 
 
 def may_see(index: str) -> bool:

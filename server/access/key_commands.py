@@ -10,6 +10,7 @@ from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import NAME
 from indexer.terminal import echo, echo_json, echo_lines
+from retriever.sources.configuration import NAME as SOURCE_NAME
 from server.access.key_store import KeyStore
 from server.access.keys import SCOPES, Key, Scope, end_of, make_key
 
@@ -27,18 +28,41 @@ def keys() -> None:
 @click.option(
     "--index", "indexes", multiple=True, metavar="NAME", help="Open this index alone; several times."
 )
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="NAME",
+    help="Open this source; with --index or --source no other index and source; several times.",
+)
 @click.option("--expires", metavar="90d|DATE", help="After so many days, or at the end of a day (UTC).")
 @json_option
-def create(label: str, scope: Scope, indexes: tuple[str, ...], expires: str | None, as_json: bool) -> None:
+def create(
+    label: str,
+    scope: Scope,
+    indexes: tuple[str, ...],
+    sources: tuple[str, ...],
+    expires: str | None,
+    as_json: bool,
+) -> None:
     """Make a key and show it on standard output, this once."""
     now = datetime.now(UTC)
     for name in indexes:
         if not NAME.fullmatch(name):
             raise InvalidCall(f"{name!r} cannot name an index")
-    if scope == "admin" and indexes:
-        raise InvalidCall("a key of the scope admin opens all indexes", remedy="leave --index out")
+    for name in sources:
+        if not SOURCE_NAME.fullmatch(name):
+            raise InvalidCall(f"{name!r} cannot name a source")
+    if scope == "admin" and (indexes or sources):
+        raise InvalidCall(
+            "a key of the scope admin opens all indexes and sources", remedy="leave --index and --source out"
+        )
     text, key = make_key(
-        label, scope, tuple(dict.fromkeys(indexes)), end_of(expires, now) if expires else None
+        label,
+        scope,
+        tuple(dict.fromkeys(indexes)),
+        end_of(expires, now) if expires else None,
+        sources=tuple(dict.fromkeys(sources)),
     )
     _store().add(key)
     if as_json:
@@ -60,10 +84,10 @@ def list_command(as_json: bool) -> None:
     if not kept:
         echo("no keys yet; make one with: shrag keys create")
         return
-    rows = [("id", "label", "scope", "indexes", "created", "expires", "last used", "state")]
+    rows = [("id", "label", "scope", "opens", "created", "expires", "last used", "state")]
     rows += [
         (
-            *(key.id, key.label, key.scope, ", ".join(key.indexes) or "all"),
+            *(key.id, key.label, key.scope, _opened(key) or "all"),
             *(_day(key.created), _day(key.expires) or "never", str(key.last_used or "never"), key.state(now)),
         )
         for key in kept
@@ -90,8 +114,12 @@ def _store() -> KeyStore:
 
 def _described(key: Key) -> str:
     """Say what a key opens, and how long."""
-    opened = ", ".join(key.indexes) or "all indexes"
+    opened = _opened(key) or "all indexes and sources"
     return f"{key.scope}, {opened}, " + (f"until {_day(key.expires)}" if key.expires else "for ever")
+
+
+def _opened(key: Key) -> str:
+    return ", ".join([*key.indexes, *(f"source {name}" for name in key.sources)])
 
 
 def _day(moment: datetime | None) -> str:

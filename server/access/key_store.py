@@ -32,6 +32,7 @@ TABLES = """
         digest BLOB PRIMARY KEY, key_id TEXT NOT NULL REFERENCES keys (id), expires TEXT NOT NULL
     ) STRICT;
 """
+SOURCE = "source:"
 DAMAGED = "put a copy of it back, or move it away and make new keys"
 
 
@@ -80,7 +81,7 @@ class KeyStore:
         """Keep a key. Raises as `read`."""
         self._make()
         row = (
-            *(key.id, key.digest, key.label, key.scope, json.dumps(key.indexes, ensure_ascii=False)),
+            *(key.id, key.digest, key.label, key.scope, json.dumps(_opened_by(key), ensure_ascii=False)),
             *(key.created.isoformat(), key.expires and key.expires.isoformat()),
         )
         with self._changing() as database:
@@ -202,6 +203,14 @@ class KeyStore:
             raise KeysUnreadable(f"{self.path} cannot be used ({cause_of(error)})") from error
 
 
+def _opened_by(key: Key) -> list[str]:
+    """Return what a key opens, as the column `indexes` holds it.
+
+    Sources stand there as what no index is called: who does not know them opens no index by them.
+    """
+    return [*key.indexes, *(f"{SOURCE}{name}" for name in key.sources)]
+
+
 def _key(row: tuple[object, ...]) -> Key:
     """Make a key of a row; ValueError or TypeError where it is none."""
     key_id, digest, label, scope, indexes, created, expires, revoked, last_used = row
@@ -213,11 +222,12 @@ def _key(row: tuple[object, ...]) -> Key:
         digest,
         str(label),
         scope,
-        tuple(map(str, names)),
+        tuple(str(name) for name in names if not str(name).startswith(SOURCE)),
         datetime.fromisoformat(str(created)),
         _time(expires),
         _time(revoked),
         date.fromisoformat(str(last_used)) if last_used else None,
+        tuple(str(name).removeprefix(SOURCE) for name in names if str(name).startswith(SOURCE)),
     )
 
 

@@ -30,7 +30,7 @@ NOBODY = bytes(32)  # what a key of an unknown id is compared with
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is kept of a key; times are in UTC. Without indexes it opens all of them."""
+    """What is kept of a key; times are in UTC. One that names no index and no source opens all."""
 
     id: str
     digest: bytes  # SHA-256 of the whole key
@@ -41,6 +41,7 @@ class Key:
     expires: datetime | None = None
     revoked: datetime | None = None
     last_used: date | None = None
+    sources: tuple[str, ...] = ()
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -60,6 +61,7 @@ class Key:
             "label": self.label,
             "scope": self.scope,
             "indexes": list(self.indexes),
+            "sources": list(self.sources),
             "created": self.created.isoformat(timespec="seconds"),
             "expires": self.expires and self.expires.isoformat(timespec="seconds"),
             "revoked": self.revoked and self.revoked.isoformat(timespec="seconds"),
@@ -79,6 +81,7 @@ def make_key(
     indexes: tuple[str, ...] = (),
     expires: datetime | None = None,
     *,
+    sources: tuple[str, ...] = (),
     now: datetime | None = None,
 ) -> tuple[str, Key]:
     """Draw a key; return it, which is never to be had again, and what is kept of it.
@@ -93,7 +96,7 @@ def make_key(
         raise InvalidCall(f"a key that expires at {expires.isoformat()} would not open anything")
     key_id = "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
     key = f"{PREFIX}{key_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
-    return key, Key(key_id, digest_of(key), label, scope, indexes, now, expires)
+    return key, Key(key_id, digest_of(key), label, scope, indexes, now, expires, sources=sources)
 
 
 def id_of(key: str) -> str | None:

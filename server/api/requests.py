@@ -62,6 +62,10 @@ IndexName = Annotated[
     str | None,
     Field(description="its name; may be left out where there is one index", examples=["sample"]),
 ]
+SourceNames = Annotated[
+    tuple[str, ...],
+    Field(description="names of sources that are asked instead of an index", examples=[["library"]]),
+]
 MethodName = Annotated[
     str,
     described(type="string", enum=method_names(), example="shrag"),
@@ -164,8 +168,8 @@ class Asked(Call):
         )
 
 
-class SearchCall(Asked):
-    """A search."""
+class IndexSearch(Asked):
+    """A search of an index."""
 
     model_config = with_examples({"question": QUESTION, "k": 3, "year": "2019.."})
 
@@ -185,11 +189,18 @@ class SearchCall(Asked):
         )
 
 
+class SearchCall(IndexSearch):
+    """A search of an index, or of sources."""
+
+    sources: SourceNames = ()
+
+
 class AskCall(Asked):
     """A question to be answered; what is not given is as the settings have it."""
 
     model_config = with_examples({"question": QUESTION, "evidence": 3})
 
+    sources: SourceNames = ()
     method: Annotated[
         str | None,
         nothing_or(type="string", enum=method_names(), example="shrag"),

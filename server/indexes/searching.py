@@ -1,4 +1,4 @@
-"""A search of the version that answers, with what that version is."""
+"""A search of the version that answers, or of sources, with what that version is."""
 
 from fastapi import Request
 
@@ -8,20 +8,20 @@ from retriever.index import SearchIndex
 from retriever.request import SearchRequest
 from retriever.search import search
 from server.services import Services
+from server.sources.asked_of import AskedOf
 from server.transport.leaving import while_connected
 
 
 async def searched(
-    request: Request, services: Services, name: str | None, asked: SearchRequest
+    request: Request, services: Services, of: AskedOf, asked: SearchRequest
 ) -> tuple[SearchResult, Manifest]:
-    """Search an index, without a name the only one; the search ends when the reader leaves.
+    """Search an index, or sources; the search ends when the reader leaves.
 
     Raises:
-        IndexerError, RetrieverError: an index that cannot be opened, a request that cannot be used.
+        RetrieverError: a request that cannot be used, sources none of which answers.
     """
-    index = await services.indexes.get(await services.indexes.chosen(name))
 
     async def of_version(version: SearchIndex) -> tuple[SearchResult, Manifest]:
         return await search(version, asked, services.settings.retriever), version.manifest
 
-    return await while_connected(request, services, index.ask(of_version))
+    return await while_connected(request, services, of.opened.ask(of_version))

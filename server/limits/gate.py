@@ -21,6 +21,7 @@ Work: TypeAlias = Literal["read", "search", "ask", "admin"]
 
 ASKS_OF_A_MODEL = 8  # at once: a server of models takes several together
 SEARCHES_OF_A_CLUSTER = 4  # for each core
+QUESTIONS_TO_SOURCES = 4  # for each core
 BURST = 8  # times as many wait where the queue empties in between
 READS_BY_SEARCH = 2  # places of other reading for each of searching
 TAKEN_WITHIN_S = 10.0  # the end of a stream, by its reader
@@ -38,12 +39,14 @@ class Gate:
 
         What waits for a model or a cluster leaves this machine's cores to others.
         """
-        cores = max(1, len(os.sched_getaffinity(0)) // settings.workers)
+        cores = _cores(settings)
         searches = settings.searches_at_once or cores * (SEARCHES_OF_A_CLUSTER if has_cluster else 1)
+        waiting_elsewhere = sources_at_once(settings)
         at_once = {
-            "search": searches,
+            "search": searches + waiting_elsewhere,
             "read": searches * READS_BY_SEARCH,
-            "ask": settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else searches),
+            "ask": (settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else searches))
+            + waiting_elsewhere,
         }
         self.places = {
             work: Places(places, places * settings.waiting, in_a_burst=places * settings.waiting * BURST)
@@ -129,6 +132,18 @@ class Gate:
             f"more calls ({work}) than {rate.per_minute:g} a minute; come again in {taken.wait_s:.0f} s",
             retry_after_s=taken.wait_s,
         )
+
+
+def _cores(settings: ServerSettings) -> int:
+    return max(1, len(os.sched_getaffinity(0)) // settings.workers)
+
+
+def sources_at_once(settings: ServerSettings) -> int:
+    """Return how many questions may wait for sources, beside those to indexes; 0 where none is offered.
+
+    A source that hangs takes no place from those.
+    """
+    return (settings.sources_at_once or _cores(settings) * QUESTIONS_TO_SOURCES) if settings.sources else 0
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from mcp.server.stdio import stdio_server
 from generator.request import Settings
 from server.mcp.protocol import Context, make_server
 from server.mcp.tool import Desk
-from server.services import open_sources
+from server.services import open_backends
 from server.settings import ServerSettings
 
 
@@ -25,10 +25,10 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
     Raises:
         IndexerError: as opening the index.
     """
-    async with open_sources(settings, server) as sources:
-        desk = Desk(sources, index=index)
+    async with open_backends(settings, server) as backends:
+        desk = Desk(backends, index=index)
         if index is not None:
-            await sources.indexes.get(index)
+            await backends.indexes.get(index)
 
         @asynccontextmanager
         async def lifespan(_: Server[Any]) -> AsyncIterator[Desk]:

@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 
 from server.addresses import paper_address, public_address
 from server.limits.gate import Work
-from server.services import Services, Sources
+from server.services import Backends, Services
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -28,7 +28,7 @@ class Desk:
     Over stdio nobody but the person who has started the process asks: there is no connection, and no gate.
     """
 
-    services: Sources
+    services: Backends
     connection: HTTPConnection | None = None
     index: str | None = None
 

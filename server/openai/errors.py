@@ -19,6 +19,7 @@ STATUS = {422: 400}  # where OpenAI has another
 CODES = {
     "bad-request": "invalid_value",
     "unknown-index": "model_not_found",
+    "unknown-source": "model_not_found",
     "key-needed": "invalid_api_key",
     "too-busy": "rate_limit_exceeded",
     "too-often": "rate_limit_exceeded",

@@ -46,6 +46,8 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     retriever_errors.BadFilter: (422, "bad-filter"),
     retriever_errors.UnknownPassage: (404, "unknown-passage"),
     retriever_errors.UnknownPaper: (404, "unknown-paper"),
+    retriever_errors.UnknownSource: (404, "unknown-source"),
+    retriever_errors.InvalidSource: (503, "invalid-source"),
     retriever_errors.SourceFailed: (502, "source-failed"),
     indexer_errors.UnknownIndex: (404, "unknown-index"),
     indexer_errors.InvalidCall: (422, "invalid-call"),
@@ -71,6 +73,7 @@ WITHOUT_PLACES: dict[type[Exception], str] = {
     indexer_errors.EngineRefused: "the search engine refuses what it is asked; the server's log says why",
     retriever_errors.SourceFailed: "what papers are looked for in does not answer; the server's log says why",
     indexer_errors.IndexerError: "{index} cannot be used; the server's log says why",
+    retriever_errors.InvalidSource: "a source is not declared rightly; the server's log says how",
     generator_errors.ModelFailed: "the language model failed; the server's log says how",
 }
 # Of the framework's own refusals.
@@ -90,7 +93,7 @@ TITLES = {
     429: "Too busy",
     431: "Too large",
     503: "Not available",
-    502: "Model",
+    502: "Not answered",
 }
 
 UNEXPECTED = "unexpected"

@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from generator.request import Settings
 from indexer.logs import log_to_standard_error, verbosity
 from indexer.settings import IndexerSettings
+from retriever.sources.configuration import read_declared
 from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
 from server.access.protection import require_protection
@@ -24,7 +25,7 @@ from server.monitoring.audit import AuditLog
 from server.processes.shared_files import keys_needed_mark, shared_folder
 from server.processes.stopping import SIGNALS
 from server.processes.workers import Workers, stop_with_parent
-from server.settings import ServerSettings
+from server.settings import ServerSettings, listed
 from server.transport.wire import BoundedProtocol
 
 KEEP_ALIVE_S = 15
@@ -47,10 +48,12 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     `listening` is told the address as soon as connections are taken there. A stop by a signal exits with 0, a
     worker that cannot start with 1. Raises:
         NotProtected: everybody could ask, and nobody has said that they may.
+        UnknownSource, InvalidSource: a source is offered that is not declared, or declared wrongly.
         OSError: the address cannot be listened at, or the audit log not be written.
     """
     home = IndexerSettings().home
     require_protection(server, home)
+    read_declared(listed(server.sources))
     with AuditLog(server.audit_file):  # told now rather than by each worker
         pass
     if not verbosity():

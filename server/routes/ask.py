@@ -11,7 +11,6 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from generator.answer_events import AnswerEvent, stream_answer
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
-from retriever.index import OpenIndex
 from server.api.requests import AskCall
 from server.api.shapes import Shaped
 from server.api.shapes.answers import AnswerResult
@@ -19,6 +18,7 @@ from server.api.shapes.events import EVENTS, stream_responses
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
 from server.services import Services, Shared
+from server.sources.asked_of import AskedOf, asked_of
 from server.transport.leaving import while_connected
 from server.transport.negotiation import StreamRoute
 from server.transport.streams import numbered_events, until
@@ -38,15 +38,13 @@ ANSWER = Annotated[dict[str, Any], Shaped(AnswerResult)]
 class Prepared:
     """A call that can be answered, as far as can be told before it is."""
 
-    name: str
-    index: OpenIndex
+    of: AskedOf
     request: AskRequest
 
 
 async def _prepared(call: AskCall, services: Services) -> Prepared:
     request = call.request(services.settings)
-    name = await services.indexes.chosen(call.index)
-    return Prepared(name, await services.indexes.get(name), request)
+    return Prepared(await asked_of(services, call.index, call.sources), request)
 
 
 async def _by_address(call: Annotated[AskCall, Query()], services: Shared) -> Prepared:
@@ -90,25 +88,25 @@ async def ask_by_body(request: Request, call: BodyCall, services: Shared, _: Ask
 
 
 def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent]:
-    arriving = stream_answer(call.index, call.request, services.settings, model=services.model)
-    told = _told(call.name, arriving, services.settings)
+    arriving = stream_answer(call.of.opened, call.request, services.settings, model=services.model)
+    told = _told(call.of, arriving, services.settings)
     return numbered_events(until(services.stopping, told, services.server.ask_s))
 
 
 async def _told(
-    name: str, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
+    of: AskedOf, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
 ) -> AsyncGenerator[AnswerEvent, None]:
-    """Name the index in the whole answer, and the model's server nowhere."""
+    """Name the index or the sources in the whole answer, and the model's server nowhere."""
     async with aclosing(arriving):
         async for event in arriving:
-            named = {"index": name} if event.kind == "done" else {}
+            named = of.as_record() if event.kind == "done" else {}
             yield replace(event, data=without_address({**named, **event.data}, settings))
 
 
 async def _answer(request: Request, call: Prepared, services: Services) -> dict[str, Any]:
-    answering = answer_question(call.index, call.request, services.settings, model=services.model)
+    answering = answer_question(call.of.opened, call.request, services.settings, model=services.model)
     asked = await while_connected(request, services, answering)
-    return {"index": call.name, **without_address(asked.as_record(), services.settings)}
+    return {**call.of.as_record(), **without_address(asked.as_record(), services.settings)}
 
 
 router = APIRouter()

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from retriever.explaining import explain
 from retriever.explanation_text import explanation_lines
-from server.api.requests import QUESTION, SearchCall, with_examples
+from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Explanation
 from server.limits.gate import Search
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 EXPLAINED = Annotated[dict[str, Any], Shaped(Explanation)]
 
 
-class ExplainedSearch(SearchCall):
+class ExplainedSearch(IndexSearch):
     """A search, and the passage of it that is asked about."""
 
     model_config = with_examples({"question": QUESTION, "passage_id": "SAMPLE-BAT-011"})

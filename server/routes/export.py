@@ -16,13 +16,14 @@ from retriever.search import search
 from server.api.requests import QUESTION, SearchCall, described, with_examples
 from server.limits.gate import Search
 from server.services import Services, Shared
+from server.sources.asked_of import asked_of
 from server.transport.attachments import saved_as
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 
 MOST_PAPERS = 1_000
-MISSING = "X-Missing-Papers"  # how many of the ids the index does not hold
+MISSING = "X-Missing-Papers"  # how many of the ids the index, or the sources, do not hold
 FILES: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {export_named(name).media_type: {"schema": {"type": "string"}} for name in export_names()}
@@ -70,18 +71,25 @@ async def _export(request: Request, call: ExportCall, services: Services) -> Res
     if bool(call.ids) == bool(call.question.strip()):
         raise InvalidCall("give ids of papers or a question, one of the two")
     export, settings = export_named(call.format), services.settings.retriever
-    name = await services.indexes.chosen(call.index)
-    index = await services.indexes.get(name)
+    of = await asked_of(services, call.index, call.sources)
 
     async def of_version(version: SearchIndex) -> list[dict[str, Any]]:
         if call.ids:
             return await records_of_papers(version, call.ids)
         return await records_of_hits(version, (await search(version, call.request(settings), settings)).hits)
 
-    records = await while_connected(request, services, index.ask(of_version))
+    if call.ids and of.sources:
+        reading = services.sources.records(of.sources, call.ids)
+    else:
+        reading = of.opened.ask(of_version)
+    records = await while_connected(request, services, reading)
     missing = len(set(call.ids)) - len(records) if call.ids else 0
     if call.ids and not records:
-        raise UnknownPaper(f"the index {name} has none of these papers")
+        where = f"the index {of.index} has" if of.index else "the sources have"
+        raise UnknownPaper(f"{where} none of these papers")
     written = await asyncio.to_thread(lambda: b"".join(export.encoded(records)))
-    headers = {**saved_as(f"{name}{export.extension}"), **({MISSING: str(missing)} if missing else {})}
+    headers = {
+        **saved_as(f"{of.index or '-'.join(of.sources)}{export.extension}"),
+        **({MISSING: str(missing)} if missing else {}),
+    }
     return Response(written, media_type=export.media_type, headers=headers)

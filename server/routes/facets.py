@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from retriever.facets import facets
-from server.api.requests import QUESTION, SearchCall, with_examples
+from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Facets
 from server.limits.gate import Search
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 COUNTED = Annotated[dict[str, Any], Shaped(Facets)]
 
 
-class CountedSearch(SearchCall):
+class CountedSearch(IndexSearch):
     """A search whose papers are counted; without a question all papers of the index are."""
 
     model_config = with_examples({"question": QUESTION}, {})

@@ -18,6 +18,8 @@ from server.indexes.searching import searched
 from server.limits.gate import Search
 from server.routes.page import PageRoute, page_in, script
 from server.services import Shared
+from server.sources.asked_of import AskedOf, asked_of
+from server.sources.offered_sources import AS_INDEX
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -40,9 +42,13 @@ class PlainCall(BaseModel):
 
     def call(self) -> SearchCall:
         """Return the call of the API that asks the same."""
+        sources = (
+            tuple(self.index.removeprefix(AS_INDEX).split(",")) if self.index.startswith(AS_INDEX) else ()
+        )
         return SearchCall(
             question=self.q,
-            index=self.index or None,
+            index=self.index if self.index and not sources else None,
+            sources=sources,
             method=self.method or "shrag",
             k=self.k,
             year=self.year or None,
@@ -68,11 +74,10 @@ async def plain(
     """Search, and list the results."""
     reader = Reader.of(request)
     call = asked.call()
-    result, manifest = await searched(
-        request, services, call.index, call.request(services.settings.retriever)
-    )
+    of = await asked_of(services, call.index, call.sources)
+    result, __ = await searched(request, services, of, call.request(services.settings.retriever))
     words = page_files().words[reader.language]
-    hits = [_hit({**hit.paper, **hit.as_record()}, manifest.name, words) for hit in result.hits]
+    hits = [_hit({**hit.paper, **hit.as_record()}, of, words) for hit in result.hits]
     body = html(
         element("h1", None, words["results"]),
         element("p", {"class": "quiet"}, words["plain_about"]),
@@ -81,19 +86,20 @@ async def plain(
     places = {
         "title": f"{asked.q[:80]} – SHRAG",
         "question": asked.q,
-        "index_name": manifest.name,
+        "index_name": asked.index or of.index or "",
         "head": script(),
     }
     return page_in(reader, "paper.html", places | {"body": body})
 
 
-def _hit(hit: dict[str, Any], index: str, words: Words) -> Markup:
+def _hit(hit: dict[str, Any], of: AskedOf, words: Words) -> Markup:
     lang = lang_of(hit["title"], hit["lang"])
-    address = paper_address(hit["doc_id"], index, hit["passage_id"])
+    address = paper_address(hit["doc_id"], of.index, hit["passage_id"]) if of.index else hit.get("url")
+    title = {"href": address, "lang": lang} if address else {"lang": lang}
     return element(
         "li",
         None,
-        element("a", {"href": address, "lang": lang}, hit["title"] or hit["doc_id"]),
+        element("a" if address else "span", title, hit["title"] or hit["doc_id"]),
         element("p", {"class": "meta"}, byline(hit, words)),
         element("p", {"lang": lang}, hit["snippet"]),
         element("span", {"class": "Z3988", "title": coins(hit)}),

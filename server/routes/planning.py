@@ -11,6 +11,7 @@ from server.api.shapes import Shaped
 from server.api.shapes.searches import ChosenKeywords, PlannedSearch
 from server.limits.gate import Search
 from server.services import Services, Shared
+from server.sources.asked_of import asked_of
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -35,8 +36,7 @@ async def queries(
 
 async def _planned(request: Request, call: SearchCall, services: Services, upto: Stage) -> dict[str, Any]:
     settings = services.settings.retriever
-    name = await services.indexes.chosen(call.index)
-    index = await services.indexes.get(name)
-    planning = plan_search(index, call.request(settings), settings, upto=upto)
+    of = await asked_of(services, call.index, call.sources)
+    planning = plan_search(of.opened, call.request(settings), settings, upto=upto)
     planned = await while_connected(request, services, planning)
-    return {"index": name, "question": call.question, **planned.as_record()}
+    return {**of.as_record(), "question": call.question, **planned.as_record()}

@@ -10,13 +10,14 @@ from retriever.errors import BadFilter
 from retriever.rerun import compare
 from retriever.search_record import SearchRecord, search_record
 from retriever.search_record_files import as_json, as_report
-from server.api.requests import MOST_HITS, QUESTION, SearchCall
+from server.api.requests import MOST_HITS, QUESTION, IndexSearch
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Rerun
 from server.indexes.searching import searched
 from server.limits.gate import Search
 from server.routes.search import found
 from server.services import Shared
+from server.sources.asked_of import asked_of
 from server.transport.attachments import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -49,14 +50,14 @@ FORMS = {"json": (as_json, "application/json", "json"), "markdown": (as_report, 
 @router.post("/record", response_class=Response, responses={200: {"content": CONTENT}})
 async def record(
     request: Request,
-    call: SearchCall,
+    call: IndexSearch,
     services: Shared,
     _: Search,
     form: Annotated[Form, Query(description="of the file", examples=["markdown"])] = "json",
 ) -> Response:
     """Search, and return the record of the search as a file: JSON, which runs again, or Markdown."""
     asked = call.request(services.settings.retriever)
-    result, manifest = await searched(request, services, call.index, asked)
+    result, manifest = await searched(request, services, await asked_of(services, call.index), asked)
     write, media_type, extension = FORMS[form]
     text = await asyncio.to_thread(write, search_record(manifest, asked, result))
     named = saved_as(f"search-record.{extension}")
@@ -72,7 +73,8 @@ async def rerun(
     asked = then.request
     if asked.k > MOST_HITS:  # more than any other call may ask for
         raise BadFilter(f"{asked.k:,} hits are asked for; ask for 1 to {MOST_HITS:,}")
-    result, manifest = await searched(request, services, then.index_name, asked)
+    index = await asked_of(services, then.index_name)
+    result, manifest = await searched(request, services, index, asked)
     now = search_record(manifest, asked, result)
-    result_now = await found(request, services, asked, result, manifest)
+    result_now = await found(request, services, index, asked, result, manifest)
     return {"comparison": compare(then, now).as_record(), "record": now.record, "result": result_now}

@@ -15,6 +15,7 @@ from server.api.shapes.searches import SearchResult
 from server.indexes.searching import searched
 from server.limits.gate import Search
 from server.services import Services, Shared
+from server.sources.asked_of import AskedOf, asked_of
 from server.transport.leaving import while_connected
 
 FOUND = Annotated[dict[str, Any], Shaped(SearchResult)]
@@ -38,18 +39,24 @@ async def search_by_body(request: Request, call: SearchCall, services: Shared, _
 
 async def _search(request: Request, call: SearchCall, services: Services) -> dict[str, Any]:
     asked = call.request(services.settings.retriever)
-    result, manifest = await searched(request, services, call.index, asked)
-    return await found(request, services, asked, result, manifest)
+    of = await asked_of(services, call.index, call.sources)
+    result, manifest = await searched(request, services, of, asked)
+    return await found(request, services, of, asked, result, manifest)
 
 
 async def found(
-    request: Request, services: Services, asked: SearchRequest, result: Found, manifest: Manifest
+    request: Request,
+    services: Services,
+    of: AskedOf,
+    asked: SearchRequest,
+    result: Found,
+    manifest: Manifest,
 ) -> dict[str, Any]:
-    """Return what a search found as it is sent; where that is nothing, with why."""
-    record = {"index": manifest.name, "fingerprint": manifest.fingerprint, **result.as_record()}
-    if result.hits:
+    """Return what a search found as it is sent; where an index gave nothing, with why."""
+    record = {**of.as_record(), "fingerprint": manifest.fingerprint, **result.as_record()}
+    if result.hits or of.sources:
         hits = zip(record["hits"], result.hits, strict=True)
         return record | {"hits": [shown | {"coins": coins({**hit.paper, **shown})} for shown, hit in hits]}
-    index = await services.indexes.get(manifest.name)
-    why = await while_connected(request, services, nothing_found(index, asked, services.settings.retriever))
+    finding = nothing_found(of.opened, asked, services.settings.retriever)
+    why = await while_connected(request, services, finding)
     return record | {"nothing_found": why.as_record()}

@@ -81,6 +81,7 @@ async def _described(services: Services, caller: Caller) -> dict[str, Any]:
         "key": caller.key_id or None,
         "label": caller.label or None,
         "scopes": list(caller.scopes),
-        "indexes": list(caller.indexes) or None,
+        "indexes": list(caller.indexes) if caller.is_limited else None,
+        "sources": list(caller.sources) if caller.is_limited else None,
         "expires": caller.expires and caller.expires.isoformat(timespec="seconds"),
     }

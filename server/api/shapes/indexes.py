@@ -1,4 +1,4 @@
-"""Indexes, and what they can be asked."""
+"""Indexes and sources, and what they can be asked."""
 
 from typing import Annotated, Literal
 
@@ -38,6 +38,28 @@ class Indexes(TypedDict):
     """The indexes that there are."""
 
     indexes: list[Index | UnreadableIndex]
+
+
+class Source(TypedDict):
+    """A source of papers that may be asked instead of an index."""
+
+    name: str
+    kind: Annotated[str, Field(description="index, elasticsearch, openalex …")]
+    private: Annotated[bool, Field(description="questions stay within the institution")]
+
+
+class UnopenedSource(TypedDict):
+    """A source that cannot be opened."""
+
+    name: str
+    kind: str
+    error: str
+
+
+class Sources(TypedDict):
+    """The sources that are offered."""
+
+    sources: list[Source | UnopenedSource]
 
 
 class Examples(TypedDict):

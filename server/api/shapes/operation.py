@@ -29,6 +29,7 @@ class Session(TypedDict):
     label: str | None
     scopes: list[str]
     indexes: Annotated[list[str] | None, Field(description="that the key opens; null: all")]
+    sources: Annotated[list[str] | None, Field(description="that the key opens; null: all that are offered")]
     expires: str | None
 
 

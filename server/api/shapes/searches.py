@@ -53,6 +53,13 @@ class SentQuery(PlannedQuery):
     added: int
 
 
+class FoundIn(TypedDict):
+    """A source that has a paper, and the paper's id there."""
+
+    source: str
+    id: str
+
+
 class Hit(TypedDict):
     """A paper found, by its best passage."""
 
@@ -67,6 +74,10 @@ class Hit(TypedDict):
     doi: NotRequired[str]
     authors: NotRequired[Annotated[list[str], Field(description="20 at most")]]
     author_count: NotRequired[Annotated[int, Field(description="where there are more")]]
+    found_in: NotRequired[Annotated[list[FoundIn], Field(description="of a search of sources")]]
+    url: NotRequired[
+        Annotated[str, Field(description="of a paper of a source: its address on the web, http(s)")]
+    ]
     lang: Annotated[Language, Field(description="of the passage")]
     snippet: str
     snippet_marks: list[Mark]
@@ -137,7 +148,8 @@ class AppliedSearch(TypedDict):
 class Found(TypedDict):
     """A question and what was found for it."""
 
-    index: str
+    index: Annotated[str | None, Field(description="null where sources were asked")]
+    sources: NotRequired[Annotated[list[str], Field(description="that were asked instead of an index")]]
     question: str
     method: str
     version: Annotated[int | None, Field(description="of the index")]
@@ -199,7 +211,8 @@ class SearchResult(Found):
 class ChosenKeywords(TypedDict):
     """The keywords of a question, to be edited."""
 
-    index: str
+    index: Annotated[str | None, Field(description="null where sources were asked")]
+    sources: NotRequired[Annotated[list[str], Field(description="that were asked instead of an index")]]
     question: str
     keywords: list[Keyword]
     constraints: Constraints

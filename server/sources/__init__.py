@@ -1,0 +1,1 @@
+"""The sources that the server offers beside its indexes."""

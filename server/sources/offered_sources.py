@@ -1,0 +1,142 @@
+"""The sources that callers may ask: those that the settings offer, and a caller's key opens."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from generator.request import Settings
+from indexer.logs import get_logger
+from retriever.errors import SourceFailed, UnknownSource
+from retriever.index import SearchIndex
+from retriever.sources.configuration import DeclaredSource
+from retriever.sources.gathered import SharedModels, index_of_sources
+from retriever.sources.merging import LimitedSource, ask_sources
+from server.access.callers import current_visit, may_use
+from server.limits.places import Places
+from server.monitoring import metrics
+from server.sources.kept_source import KeptSource
+
+log = get_logger("server")
+
+SHOWN_CHARACTERS = 100  # of a name that there is not
+AS_INDEX = "source:"  # before names of sources where else the name of an index stands
+
+T = TypeVar("T")
+
+
+class OfferedSources:
+    """Sources by name, and indexes of what they find; one event loop's own.
+
+    To a caller whose key does not open it, a source is not there.
+    """
+
+    def __init__(self, declared: Sequence[DeclaredSource], settings: Settings, *, at_once: int) -> None:
+        """Connect to nothing yet; of `at_once` questions each waits for others' machines."""
+        self._kept = {each.name: KeptSource(each, settings.indexer) for each in declared}
+        self._models = SharedModels(settings.indexer, settings.retriever.synonyms)
+        self._places = Places(max(1, at_once), 0)
+
+    @asynccontextmanager
+    async def keeping(self) -> AsyncIterator["OfferedSources"]:
+        """Close at the end what was opened."""
+        try:
+            yield self
+        finally:
+            closing = (source.close() for source in self._kept.values())
+            for outcome in await asyncio.gather(*closing, return_exceptions=True):
+                if isinstance(outcome, Exception):
+                    log.warning("source not closed", reason=repr(outcome))
+            await asyncio.to_thread(self._models.close)
+
+    def names(self) -> list[str]:
+        """Name the sources that are there for the caller."""
+        return list(filter(may_use, self._kept))
+
+    def require(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of sources, each once, and note what is asked.
+
+        Raises:
+            UnknownSource: one of them is not there for the caller.
+        """
+        known = self.names()
+        for name in names:
+            if name not in known:
+                there = f"there are {', '.join(known)}" if known else "no source is offered here"
+                raise UnknownSource(f"no source {name[:SHOWN_CHARACTERS]!r}", remedy=there)
+        if visit := current_visit():
+            visit.index = f"{AS_INDEX}{','.join(sorted({*names}))}"
+        return tuple(dict.fromkeys(names))
+
+    def index(self, names: Sequence[str]) -> "SourcesIndex":
+        """Return what questions to sources are asked of; raises as `require`."""
+        return SourcesIndex(self, self.require(names))
+
+    async def described(self, name: str) -> dict[str, Any]:
+        """Say what a source is, without where: one that cannot be opened is there with its error."""
+        kept = self._kept[name]
+        listed = {"name": name, "kind": kept.declared.kind}
+        try:
+            return listed | {"private": (await kept.opened()).features.private}
+        except SourceFailed as error:
+            return listed | {"error": str(error)}
+
+    def kinds(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the kind of each source by its name."""
+        return {name: self._kept[name].declared.kind for name in names}
+
+    async def records(self, names: Sequence[str], ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the records of papers by the ids that a search of these sources gave, unknown ones left out.
+
+        Raises:
+            UnknownSource, SourceFailed: a source that is not there; none of them answers.
+        """
+        names = self.require(names)
+        wanted: dict[str, dict[str, str]] = defaultdict(dict)  # by source: its own ids, and those given
+        for given in dict.fromkeys(ids):
+            source, _, own = given.partition(":") if len(names) > 1 else (names[0], "", given)
+            wanted[source][own] = given
+        async with self.asked([name for name in names if wanted[name]]) as sources:
+            if not sources:
+                return []
+            answers = (
+                await ask_sources(sources, lambda source: source.papers(list(wanted[source.name])))
+            ).answers
+        found = {
+            wanted[name][own]: {"doc_id": wanted[name][own], **paper.paper.record()}
+            for name, papers in answers.items()
+            for own, paper in papers.items()
+            if own in wanted[name]
+        }
+        return [found[given] for given in dict.fromkeys(ids) if given in found]
+
+    @asynccontextmanager
+    async def asked(self, names: Sequence[str]) -> AsyncIterator[list[LimitedSource]]:
+        """Hold a place, and the sources for one question; one that cannot be opened is none that answers.
+
+        Raises:
+            TooBusy: as many questions are asked of sources as may be at once.
+        """
+        visit = current_visit()
+        async with self._places.taken(visit.caller.counted_as if visit else ""):
+            yield list(await asyncio.gather(*(self._kept[name].limited() for name in names)))
+
+    async def ask(self, names: Sequence[str], question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        """Ask an index of what these sources find."""
+        async with self.asked(names) as sources, index_of_sources(sources, self._models) as index:
+            answer = await question(index)
+        metrics.observe(answer)
+        return answer
+
+
+class SourcesIndex:
+    """Sources as what questions are asked of: each has an index of its own, of what they find for it."""
+
+    def __init__(self, offered: OfferedSources, names: tuple[str, ...]) -> None:
+        """Name the sources, in the order in which their records are preferred."""
+        self._offered, self.names = offered, names
+
+    async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        """Ask the sources; raises TooBusy where as many questions are under way as may be."""
+        return await self._offered.ask(self.names, question)

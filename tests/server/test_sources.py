@@ -1,0 +1,304 @@
+"""Sources through the server: offered, asked, failing, limited by keys; nothing tells where they are."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from starlette.testclient import TestClient
+
+from server.app import create_app
+from server.settings import ServerSettings
+from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
+from tests.http_server import Handler
+from tests.http_server import serving as serving_http
+from tests.server.conftest import UNLIMITED
+from tests.server.running import wait_for
+from tests.server.sse import events_of
+
+FOREIGN = {
+    "_id": "B17",
+    "_score": 3.0,
+    "_source": {
+        "titel": "Aerogel barriers against thermal runaway from cell to cell",
+        "inhalt": "Aerogel between cells of a pack slowed the spread of thermal runaway by 40 minutes.",
+        "jahr": 2021,
+        "adresse": "javascript:alert(1)",
+        "doi": "10.1234/aero.17",
+    },
+}
+SECRET = "sehr-geheim-0815"
+
+
+class Theirs(Handler):
+    """Somebody else's Elasticsearch with one book, which answers whatever is searched."""
+
+    def post(self) -> None:
+        length = int(self.headers["Content-Length"])
+        searches = self.rfile.read(length).count(b"\n") // 2
+        answer = {"hits": {"total": {"value": 1}, "hits": [FOREIGN]}}
+        self.answer(200, {"responses": [answer] * searches})
+
+
+class Hanging(Handler):
+    """One that takes the call, and does not answer."""
+
+    def post(self) -> None:
+        time.sleep(5)
+
+
+class Garbage(Handler):
+    """One that answers something else."""
+
+    def post(self) -> None:
+        self.answer(200, {"responses": "inhalt at 10.0.0.7"})
+
+
+class Redirecting(Handler):
+    """One that sends callers elsewhere."""
+
+    def post(self) -> None:
+        self.send_response(302)
+        self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+class Endless(Handler):
+    """One whose answer is larger than is read."""
+
+    def post(self) -> None:
+        self.answer(200, {"responses": ["x" * 5_000_000]})
+
+
+def declare(patch, name, **keys):
+    for key, value in keys.items():
+        patch.setenv(f"SHRAG_SOURCES__{name.upper()}__{key.upper()}", str(value))
+
+
+def declare_theirs(patch, name, url, **keys):
+    fields = {"title": "titel", "abstract": "inhalt", "year": "jahr", "url": "adresse", "doi": "doi"}
+    mapped = {f"fields__{field}": value for field, value in fields.items()}
+    declare(patch, name, kind="elasticsearch", url=url, index="books", api_key=SECRET, **mapped | keys)
+
+
+@contextmanager
+def offering(home, names, **server):
+    """Run the application, which offers these sources, in this process."""
+    app = create_app(settings_of(home), ServerSettings(sources=names, **{**UNLIMITED, **server}))
+    with TestClient(app, base_url="http://localhost") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    with serving_http(Theirs) as url:
+        yield url
+
+
+@pytest.fixture
+def client(sample_home, theirs, monkeypatch):
+    """Offer the sample as a source, and somebody else's server."""
+    declare(monkeypatch, "ours", kind="index", index=NAME)
+    declare_theirs(monkeypatch, "theirs", theirs)
+    declare(monkeypatch, "hidden", kind="index", index=NAME)
+    with offering(sample_home, "ours,theirs") as client:
+        yield client
+
+
+def found(client, *sources, **call):
+    answer = client.post("/api/v1/search", json={"question": ENGLISH, "sources": sources, "k": 5} | call)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def refused(client, status, code, path="search", **call):
+    answer = client.post(f"/api/v1/{path}", json={"question": ENGLISH} | call)
+    assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    return answer.json()["detail"]
+
+
+def test_sources_are_listed_without_where_they_are(client, theirs):
+    listed = client.get("/api/v1/sources")
+    assert listed.json()["sources"] == [
+        {"name": "ours", "kind": "index", "private": True},
+        {"name": "theirs", "kind": "elasticsearch", "private": True},
+    ]
+
+
+def test_none_is_offered_unless_the_settings_say_so(sample_home, monkeypatch):
+    declare(monkeypatch, "ours", kind="index", index=NAME)
+    with offering(sample_home, "") as client:
+        assert client.get("/api/v1/sources").json() == {"sources": []}
+        assert "no source 'ours'" in refused(client, 404, "unknown-source", sources=["ours"])
+
+
+def test_a_search_of_sources_names_them_and_where_each_paper_is(client):
+    result = found(client, "ours", "theirs")
+    assert (result["index"], result["sources"]) == (None, ["ours", "theirs"])
+    by_id = {hit["doc_id"]: hit for hit in result["hits"]}
+    assert by_id["theirs:B17"]["found_in"] == [{"source": "theirs", "id": "B17"}]
+    assert by_id["theirs:B17"]["url"] == "https://doi.org/10.1234/aero.17"  # its own is no web address
+    assert "ours:SAMPLE-BAT-011" in by_id
+
+
+def test_a_call_is_asked_of_an_index_or_of_sources(client):
+    assert "not of both" in refused(client, 422, "invalid-call", sources=["ours"], index=NAME)
+
+
+@pytest.mark.parametrize("name", ["hidden", "", "../ours", "library.toml", "/etc/passwd", "x" * 5_000])
+def test_what_is_not_offered_is_not_there(client, name):
+    said = refused(client, 404, "unknown-source", sources=["ours", name])
+    assert said.endswith("there are ours, theirs")
+    assert len(said) < 300
+
+
+def test_keywords_and_queries_are_those_of_the_search(client):
+    result = found(client, "ours")
+    call = {"question": ENGLISH, "sources": ["ours"]}
+    planned = client.post("/api/v1/queries", json=call).json()
+    assert (planned["index"], planned["sources"]) == (None, ["ours"])
+    assert planned["keywords"] == result["keywords"]
+    assert client.post("/api/v1/keywords", json=call).json()["keywords"] == result["keywords"]
+
+
+def test_papers_of_sources_are_exported_by_question_and_by_id(client):
+    sources = ["ours", "theirs"]
+    asked = client.get("/api/v1/export", params={"question": ENGLISH, "sources": sources, "format": "jsonl"})
+    titles = [json.loads(line)["title"] for line in asked.text.splitlines()]
+    assert FOREIGN["_source"]["titel"] in titles
+    ids = ["theirs:B17", "ours:SAMPLE-BAT-011", "ours:none", "B17"]
+    marked = client.post("/api/v1/export", json={"ids": ids, "sources": sources, "format": "jsonl"})
+    records = [json.loads(line) for line in marked.text.splitlines()]
+    assert [record["doc_id"] for record in records] == ids[:2]
+    assert marked.headers["X-Missing-Papers"] == "2"
+    assert marked.headers["Content-Disposition"].count("ours-theirs.jsonl")
+    one = client.post(
+        "/api/v1/export", json={"ids": ["SAMPLE-BAT-011"], "sources": ["ours"], "format": "ris"}
+    )
+    assert one.text.startswith("TY  - ")
+
+
+@pytest.mark.parametrize("path", ["explain", "facets", "record"])
+def test_what_sources_cannot_give_takes_none(client, path):
+    assert "no such part" in refused(client, 422, "bad-request", path, sources=["ours"], passage_id="x")
+
+
+def test_an_answer_over_sources_arrives_with_its_evidence(client):
+    call = {"question": ENGLISH, "sources": ["ours", "theirs"]}
+    with client.stream("POST", "/api/v1/ask", json=call, headers={"Accept": "text/event-stream"}) as answer:
+        events = list(events_of(answer.iter_lines()))
+    assert events[-1].name == "done"
+    [evidence] = [event.data for event in events if event.name == "evidence"]
+    done = events[-1].data
+    assert done["sources"] == ["ours", "theirs"]
+    assert done["answer"]["sentences"]
+    texts = {hit["passage_id"]: hit["text"] for hit in evidence["hits"]}
+    cited = {cited for sentence in done["answer"]["sentences"] for cited in sentence["citations"]}
+    assert cited <= texts.keys()
+    whole = client.post("/api/v1/ask", json=call).json()
+    assert whole["answer"] == done["answer"]
+
+
+@pytest.mark.parametrize("server", [Hanging, Garbage, Redirecting, Endless])
+def test_a_source_that_fails_is_a_note_and_tells_nothing_of_itself(sample_home, monkeypatch, server):
+    with serving_http(server) as url:
+        declare(monkeypatch, "ours", kind="index", index=NAME)
+        declare_theirs(monkeypatch, "broken", url, timeout_s=0.5, answer_bytes=1_000_000)
+        with offering(sample_home, "ours,broken") as client:
+            result = found(client, "ours", "broken")
+            assert [note for note in result["notes"] if "'broken'" in note]
+            assert result["hits"][0]["doc_id"].startswith("ours:")
+            alone = refused(client, 502, "source-failed", sources=["broken"])
+            call = {"question": ENGLISH, "sources": ["broken"]}
+            headers = {"Accept": "text/event-stream"}
+            with client.stream("POST", "/api/v1/ask", json=call, headers=headers) as answer:
+                *_, last = events_of(answer.iter_lines())
+            assert (last.name, last.data["code"]) == ("error", "source-failed")
+    told = f"{result['notes']} {alone} {last.data}"
+    for hidden in (url, url.rpartition(":")[2], "inhalt", "10.0.0.7", "books", SECRET, "elsewhere"):
+        assert hidden not in told
+
+
+def test_a_source_that_cannot_be_opened_is_tried_again(sample_home, monkeypatch, tmp_path):
+    declare(monkeypatch, "ours", kind="index", index=NAME)
+    declare(monkeypatch, "late", kind="index", index=NAME, home=tmp_path / "later")
+    with offering(sample_home, "ours,late") as client:
+        [_, late] = client.get("/api/v1/sources").json()["sources"]
+        assert late == {
+            "name": "late",
+            "kind": "index",
+            "error": "source 'late' cannot be opened; the server's log says why",
+        }
+        result = found(client, "ours", "late")
+        assert [note for note in result["notes"] if "'late' cannot be opened" in note]
+        assert result["hits"][0]["doc_id"].startswith("ours:")
+        (tmp_path / "later").symlink_to(sample_home)
+        assert found(client, "late")["hits"]
+
+
+def test_a_source_that_hangs_leaves_places_for_others(sample_home, monkeypatch):
+    with serving_http(Hanging) as url:
+        declare_theirs(monkeypatch, "broken", url, timeout_s=3)
+        with (
+            offering(sample_home, "broken", searches_at_once=1, sources_at_once=2, waiting=0) as client,
+            ThreadPoolExecutor(4) as threads,
+        ):
+            call = {"question": ENGLISH, "sources": ["broken"]}
+            asked = [threads.submit(client.post, "/api/v1/search", json=call) for _ in range(3)]
+            wait_for(lambda: sum(each.done() for each in asked), lambda done: done == 1)
+            itself = client.post("/api/v1/search", json={"question": ENGLISH})
+            assert itself.status_code == 200
+            codes = sorted(each.result().json()["code"] for each in asked)
+    assert codes == ["source-failed", "source-failed", "too-busy"]
+
+
+def test_a_key_that_is_limited_opens_the_sources_that_it_names(sample_home, theirs, monkeypatch, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / NAME).symlink_to(sample_home / NAME)
+    declare(monkeypatch, "ours", kind="index", index=NAME)
+    declare_theirs(monkeypatch, "theirs", theirs)
+    made = {
+        options: shrag("keys", "create", *options, home=home).stdout.strip()
+        for options in [(), ("--index", NAME), ("--source", "theirs"), ("--index", NAME, "--source", "ours")]
+    }
+    opened = {
+        (): (["ours", "theirs"], True),
+        ("--index", NAME): ([], True),
+        ("--source", "theirs"): (["theirs"], False),
+        ("--index", NAME, "--source", "ours"): (["ours"], True),
+    }
+    with offering(home, "ours,theirs") as client:
+        for options, (sources, index) in opened.items():
+            client.headers["Authorization"] = f"Bearer {made[options]}"
+            listed = client.get("/api/v1/sources").json()["sources"]
+            assert [each["name"] for each in listed] == sources
+            for name in ("ours", "theirs"):
+                answer = client.post("/api/v1/search", json={"question": ENGLISH, "sources": [name]})
+                assert answer.status_code == (200 if name in sources else 404)
+            answer = client.post("/api/v1/search", json={"question": ENGLISH, "index": NAME})
+            assert answer.status_code == (200 if index else 404)
+    listed = json.loads(shrag("keys", "list", "--json", home=home).stdout)["keys"]
+    assert [(key["indexes"], key["sources"]) for key in listed][2:] == [([], ["theirs"]), ([NAME], ["ours"])]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(("--source", "../x"), "cannot name a source"), (("--scope", "admin", "--source", "x"), "opens all")],
+)
+def test_a_key_names_sources_as_they_are_named(tmp_path, options, said):
+    done = shrag("keys", "create", *options, home=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [({}, "no source 'library'"), ({"sources__library__kind": "oracle"}, "there is no kind 'oracle'")],
+)
+def test_a_server_that_offers_what_is_not_declared_does_not_start(tmp_path, kind, said):
+    done = shrag("serve", "--port", "0", home=tmp_path, server__sources="library", **kind)
+    assert done.returncode == 2
+    assert said in done.stderr
