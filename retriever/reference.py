@@ -18,6 +18,7 @@ SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
 NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 DOI = re.compile(r"10\.\d{4,9}/\S{1,500}")
 LONGEST_ADDRESS = 2_000  # of a link
+IN_ADDRESSES = "%:/?#@!$&'+,;="  # that are not percent-encoded
 STARTS_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 
 
@@ -76,12 +77,16 @@ def reference_of(record: Mapping[str, Any]) -> Reference:
 
 
 def web_address(record: Mapping[str, Any]) -> str:
-    """Return a paper's address on the web, else its DOI's; "" where neither is one of http or https."""
+    """Return a paper's address on the web, else its DOI's; "" where neither is one of http or https.
+
+    It holds no sign that ends a link in HTML or Markdown.
+    """
     url, doi = _line(record, "url"), DOI_PREFIX.sub("", _line(record, "doi"))
     with suppress(ValueError):  # brackets that are no address
         parts = urlsplit(url)
-        if parts.scheme in {"http", "https"} and parts.hostname and len(url) <= LONGEST_ADDRESS:
-            return url
+        host = parts.hostname and parts.netloc.isascii() and "@" not in parts.netloc
+        if parts.scheme in {"http", "https"} and host and len(url) <= LONGEST_ADDRESS:
+            return quote(url, safe=IN_ADDRESSES)
     return f"https://doi.org/{quote(doi)}" if DOI.fullmatch(doi) else ""
 
 

@@ -1,5 +1,6 @@
 """Where readers find things: addresses of papers, as this server is reached from outside."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -27,6 +28,13 @@ def paper_address(doc_id: str, index: str, passage_id: str = "") -> str:
     """
     place = f"#{quote(passage_id)}" if passage_id else ""
     return f"/papers/{quote(doc_id, safe='')}?index={quote(index, safe='')}{place}"
+
+
+def hit_address(hit: Mapping[str, Any], index: str | None, public: str = "") -> str:
+    """Return where a reader finds a hit: on this server, of a source (no index) on the web, or "" nowhere."""
+    if index is None:
+        return str(hit.get("url") or "")
+    return f"{public}{paper_address(hit['doc_id'], index, hit['passage_id'])}"
 
 
 def known_by(record: dict[str, Any]) -> str:

@@ -79,8 +79,8 @@ def harmless(text: str) -> str:
 class CitedText:
     """Writes the text of one answer; each method returns what it adds to it."""
 
-    def __init__(self, question: str, address: Callable[[str, str], str]) -> None:
-        """Write in the language of the question; `address` is of a paper's passage (doc_id, passage_id)."""
+    def __init__(self, question: str, address: Callable[[Mapping[str, Any]], str]) -> None:
+        """Write in the language of the question; `address` is of a hit, "" where it has none."""
         self._question = question
         self._language = "ko" if language_of(question) == "ko" else "en"
         self._words = WORDS[self._language]
@@ -155,7 +155,7 @@ class CitedText:
         paragraphs += [f"{self._words['note']}: {harmless(note)}" for note in notes]
         if self.references:
             listed = [
-                f"- [{each.number}] {each.described} {each.url}".replace("  ", " ")
+                f"- [{each.number}] {each.described} {each.url}".replace("  ", " ").rstrip()
                 for each in self.references.values()
             ]
             paragraphs.append("\n".join([f"**{self._words['references']}**", "", *listed]))
@@ -174,8 +174,8 @@ class CitedText:
 
     def _reference(self, passage_id: str) -> Reference:
         if passage_id not in self.references:
-            hit = self._papers.get(passage_id, {})
-            doc_id = str(hit.get("doc_id", passage_id))
+            hit = self._papers.get(passage_id, {"doc_id": passage_id, "passage_id": passage_id})
+            doc_id = str(hit["doc_id"])
             title = str(hit.get("title", ""))
             record = {"year": hit.get("year"), **(hit.get("paper") or {}), "title": title}
             self.references[passage_id] = Reference(
@@ -184,7 +184,7 @@ class CitedText:
                 doc_id=doc_id,
                 title=title,
                 described=harmless(known_by(record)),
-                url=self._address(doc_id, passage_id),
+                url=self._address(hit),
             )
         return self.references[passage_id]
 

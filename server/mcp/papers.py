@@ -4,6 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from server.sources.asked_of import AskedOf
+from server.sources.offered_sources import AS_INDEX
+
 # Of a paper's record, what goes with it as metadata; the rest is text, or of use to nobody here.
 KEPT = (
     *("authors", "author_count", "year", "journal"),
@@ -21,9 +24,12 @@ class FoundPaper(BaseModel):
     metadata: Annotated[dict[str, Any], Field(description="authors, year, journal, lang, doi … if known")]
 
 
-def paper_id(index: str, doc_id: str) -> str:
-    """Name a paper among those of all indexes."""
-    return f"{index}:{doc_id}"
+def paper_id(of: AskedOf, doc_id: str) -> str:
+    """Name a paper among those of all indexes and sources: `INDEX:ID`, `source:NAME:ID`."""
+    if of.index is not None:
+        return f"{of.index}:{doc_id}"
+    # Of several sources the id begins with the name of its own.
+    return f"{AS_INDEX}{doc_id if len(of.sources) > 1 else f'{of.sources[0]}:{doc_id}'}"
 
 
 def metadata_of(record: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A tool: what it is called with, what it gives, and what does its work."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -8,9 +8,10 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 from starlette.requests import HTTPConnection
 
-from server.addresses import paper_address, public_address
+from server.addresses import public_address
 from server.limits.gate import Work
 from server.services import Backends, Services
+from server.sources.asked_of import AskedOf, asked_of
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -36,10 +37,14 @@ class Desk:
         """Return the name of the index that is meant; raises as `OpenIndexes.chosen`."""
         return await self.services.indexes.chosen(name or self.index)
 
-    def address(self, index: str, doc_id: str, passage_id: str = "") -> str:
-        """Return where a reader finds a paper."""
-        public = public_address(self.services.server, self.connection)
-        return f"{public}{paper_address(doc_id, index, passage_id)}"
+    async def asked_of(self, index: str | None, sources: Sequence[str]) -> AskedOf:
+        """Open what is meant; raises as `server.sources.asked_of.asked_of`."""
+        return await asked_of(self.services, index or (None if sources else self.index), sources)
+
+    @property
+    def public(self) -> str:
+        """Where readers reach the server."""
+        return public_address(self.services.server, self.connection)
 
     @asynccontextmanager
     async def admitted(self, work: Work) -> AsyncIterator[None]:

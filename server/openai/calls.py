@@ -1,19 +1,23 @@
-"""What a chat program sends, and what of it is asked of an index.
+"""What a chat program sends, and what of it is asked.
 
 | field | what happens |
 |---|---|
 | model, messages, stream, stream_options.include_usage | used |
+| metadata.way, metadata.hops | used: how the answer comes about, as `ask` takes them |
 | n above 1, logprobs, audio, a tool that must be called, JSON as the form | refused, as none would come |
-| temperature, max_tokens, stop, seed, tools, user, metadata and the rest | accepted, without effect |
+| temperature, max_tokens, stop, seed, tools, user, other metadata and the rest | accepted, without effect |
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from generator.housekeeping import Housekeeping, find_housekeeping
 from generator.request import Turn
+from generator.settings import HopsMode
+from generator.ways import way_names
 from server.openai.errors import CallRefused
 
 SPOKEN = frozenset({"user", "assistant"})
@@ -22,6 +26,7 @@ MOST_TURNS = 100  # before the question; what is older has no part in it
 # What fields may hold that would change an answer. Any JSON is compared with these, so they are no sets.
 ONE = [None, 1]
 AS_TEXT = [None, [], ["text"]]
+HOPS = get_args(HopsMode)
 NO_TOOL = [None, "auto", "none"]
 
 
@@ -50,7 +55,7 @@ class ChatCall(BaseModel):
         },
     )
 
-    model: str = Field(description="the index, as /v1/models names it")
+    model: str = Field(description="the index or the source, as /v1/models names it")
     messages: list[Message] = Field(min_length=1)
     stream: bool | None = None
     stream_options: StreamOptions | None = None
@@ -68,6 +73,8 @@ class Asked:
     question: str
     turns: tuple[Turn, ...] = ()
     housekeeping: Housekeeping | None = None
+    way: str | None = None
+    hops: HopsMode | None = None
 
 
 def asked_by(call: ChatCall) -> Asked:
@@ -91,7 +98,17 @@ def asked_by(call: ChatCall) -> Asked:
             "no message is of the role 'user'; the last of them is the question", param="messages"
         )
     turns = [turn for turn in messages[:last] if turn.role in SPOKEN and turn.text.strip()]
-    return Asked(messages[last].text, tuple(turns[-MOST_TURNS:]))
+    way, hops = (_chosen(call, name, among) for name, among in (("way", way_names()), ("hops", HOPS)))
+    return Asked(messages[last].text, tuple(turns[-MOST_TURNS:]), way=way, hops=hops)
+
+
+def _chosen(call: ChatCall, name: str, among: Sequence[str]) -> Any:
+    """Return what the metadata of a call say of a name, None where that is nothing."""
+    metadata = (call.model_extra or {}).get("metadata")
+    chosen = metadata.get(name) if isinstance(metadata, dict) else None
+    if chosen is not None and chosen not in among:
+        raise CallRefused(f"there are {', '.join(among)}", param=f"metadata.{name}")
+    return chosen
 
 
 def _text_of(message: Message, place: int) -> str:

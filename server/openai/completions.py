@@ -179,6 +179,7 @@ def annotations(end: End) -> list[dict[str, Any]]:
             },
         }
         for citation in end.citations
+        if citation.reference.url
     ]
 
 

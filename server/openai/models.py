@@ -1,6 +1,7 @@
-"""Models: the indexes that there are."""
+"""Models: the indexes that there are, and the sources that are offered."""
 
 import asyncio
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from unicodedata import normalize
@@ -8,47 +9,61 @@ from unicodedata import normalize
 from indexer.errors import IndexerError
 from server.openai.errors import CallRefused
 from server.services import Services
+from server.sources.offered_sources import AS_INDEX
 
 SHOWN_NAMES = 10
 
 
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An index, or sources in its place, by the name that a program calls it."""
+
+    id: str
+    index: str | None = None
+    sources: tuple[str, ...] = ()
+
+
 async def models(services: Services) -> list[dict[str, Any]]:
-    """List the indexes in OpenAI's form, `created` when the version that answers was published."""
-    return await asyncio.gather(*(_described(services, name) for name in await services.indexes.names()))
+    """List the models in OpenAI's form; an index was `created` when its version was published."""
+    indexes = [Model(name, name) for name in await services.indexes.names()]
+    sources = [Model(f"{AS_INDEX}{name}", sources=(name,)) for name in services.sources.names()]
+    return await asyncio.gather(*(_described(services, each) for each in (*indexes, *sources)))
 
 
 async def model(services: Services, name: str) -> dict[str, Any]:
-    """Describe one index.
-
-    Raises:
-        CallRefused: there is none of that name.
-    """
+    """Describe one model; raises as `require_model`."""
     return await _described(services, await require_model(services, name))
 
 
-async def require_model(services: Services, name: str) -> str:
-    """Return the name of an index that there is.
+async def require_model(services: Services, name: str) -> Model:
+    """Return the index of a name, else the sources: `source:NAME`, several between commas, or NAME alone.
 
     Raises:
         CallRefused: there is none of that name.
     """
     name = normalize("NFC", name)
-    if not await services.indexes.knows(name):
-        names = await services.indexes.names()
-        listed = ", ".join(names[:SHOWN_NAMES]) or "there are none yet"
-        raise CallRefused(
-            f"there is no model {name[:100]!r}: the models are the indexes ({listed})",
-            param="model",
-            code="model_not_found",
-            status=404,
-        )
-    return name
+    if await services.indexes.knows(name):
+        return Model(name, name)
+    sources, offered = name.removeprefix(AS_INDEX).split(","), services.sources.names()
+    if set(sources) <= {*offered}:
+        return Model(name, sources=tuple(sources))
+    names = [*await services.indexes.names(), *(f"{AS_INDEX}{each}" for each in offered)]
+    listed = ", ".join(names[:SHOWN_NAMES]) or "there are none yet"
+    raise CallRefused(
+        f"there is no model {name[:100]!r}: the models are the indexes{' and sources' if offered else ''} "
+        f"({listed})",
+        param="model",
+        code="model_not_found",
+        status=404,
+    )
 
 
-async def _described(services: Services, name: str) -> dict[str, Any]:
-    try:
-        published = (await services.indexes.manifest(name)).published
-        created = int(datetime.fromisoformat(published).timestamp())
-    except (IndexerError, OSError, ValueError):
-        created = 0  # its questions will tell what is wrong
-    return {"id": name, "object": "model", "created": created, "owned_by": "shrag"}
+async def _described(services: Services, model: Model) -> dict[str, Any]:
+    created = 0
+    if model.index:
+        try:
+            published = (await services.indexes.manifest(model.index)).published
+            created = int(datetime.fromisoformat(published).timestamp())
+        except (IndexerError, OSError, ValueError):
+            pass  # its questions will tell what is wrong
+    return {"id": model.id, "object": "model", "created": created, "owned_by": "shrag"}

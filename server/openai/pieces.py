@@ -6,7 +6,6 @@ A streamed completion sends the pieces one by one, a plain one joins them: they 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeAlias
 
 from starlette.requests import Request
@@ -16,12 +15,14 @@ from generator.housekeeping import Housekeeping, answer_housekeeping
 from generator.llm import LanguageModel
 from generator.steps import StepEvent
 from retriever.search import check_question
-from server.addresses import paper_address, public_address
+from server.addresses import hit_address, public_address
 from server.api.requests import AskCall
 from server.cited_text import Citation, CitedText
 from server.model_address import without_address
 from server.openai.calls import Asked
+from server.openai.models import Model
 from server.services import Services
+from server.sources.asked_of import asked_of
 from server.transport.streams import until
 
 
@@ -43,7 +44,7 @@ Piece: TypeAlias = Admitted | str | End
 
 
 async def pieces_of(
-    request: Request, services: Services, index: str, asked: Asked
+    request: Request, services: Services, model: Model, asked: Asked
 ) -> AsyncGenerator[Piece, None]:
     """Yield the pieces of an answer; closing it ends the work, the model's too.
 
@@ -55,7 +56,7 @@ async def pieces_of(
         if asked.housekeeping:
             arriving = until(services.stopping, _of_housekeeping(asked.housekeeping, services.model))
         else:
-            arriving = _of_question(request, services, index, asked)
+            arriving = _of_question(request, services, model, asked)
         async with aclosing(arriving):
             async for piece in arriving:
                 yield piece
@@ -68,17 +69,21 @@ async def _of_housekeeping(asked: Housekeeping, model: LanguageModel | None) -> 
 
 
 async def _of_question(
-    request: Request, services: Services, index: str, asked: Asked
+    request: Request, services: Services, model: Model, asked: Asked
 ) -> AsyncGenerator[Piece, None]:
-    opened = await services.indexes.get(index)
+    of = await asked_of(services, model.index, model.sources)
     check_question(asked.question)
-    ask = AskCall(question=asked.question, index=index).request(services.settings)
+    ask = AskCall(question=asked.question, way=asked.way, hops=asked.hops).request(services.settings)
     public = public_address(services.server, request)
-    text = CitedText(asked.question, partial(_address, public, index))
+    text = CitedText(asked.question, lambda hit: hit_address(hit, of.index, public))
     used = _Tokens()
     yield Admitted()
     arriving = stream_answer(
-        opened, replace(ask, turns=asked.turns), services.settings, model=services.model, listener=used.listen
+        of.opened,
+        replace(ask, turns=asked.turns),
+        services.settings,
+        model=services.model,
+        listener=used.listen,
     )
     async with aclosing(until(services.stopping, arriving)) as events:
         async for event in events:
@@ -86,10 +91,6 @@ async def _of_question(
             if added := text.take(replace(event, data=data)):
                 yield added
     yield End(tuple(text.citations), used.prompt, used.completion)
-
-
-def _address(public: str, index: str, doc_id: str, passage_id: str) -> str:
-    return f"{public}{paper_address(doc_id, index, passage_id)}"
 
 
 class _Tokens:

@@ -1,4 +1,4 @@
-"""Models and chat completions in OpenAI's form: an index is a model."""
+"""Models and chat completions in OpenAI's form: an index is a model, and so is a source."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {EVENT_STREAM: {"sch
 
 @router.get("/models")
 async def list_models(services: Shared, _: Read) -> dict[str, Any]:
-    """List the models: the indexes."""
+    """List the models: the indexes and the sources that are offered."""
     return {"object": "list", "data": await models(services)}
 
 
@@ -38,14 +38,15 @@ async def show_model(name: str, services: Shared, _: Read) -> dict[str, Any]:
 
 @router.post("/chat/completions", response_model=None, responses=STREAM)
 async def chat_completions(request: Request, call: ChatCall, services: Shared) -> Response | dict[str, Any]:
-    """Answer the last question of a conversation from an index, whole or as it arrives.
+    """Answer the last question of a conversation from an index or a source, whole or as it arrives.
 
     Every sentence has citations `[1]`, the references stand at the end, and each mark is an annotation
     `url_citation`.
     """
     asked = asked_by(call)
-    completion = Completion(await require_model(services, call.model))
-    pieces = pieces_of(request, services, completion.model, asked)
+    of = await require_model(services, call.model)
+    completion = Completion(of.id)
+    pieces = pieces_of(request, services, of, asked)
     if not call.stream:
         return await while_connected(request, services, completion.whole(pieces))
     return CompletionStream(completion, pieces, with_usage=call.with_usage)

@@ -17,7 +17,7 @@ HITS = [
 
 def begun(question="Does it help?"):
     """Return what writes an answer from two papers."""
-    text = CitedText(question, lambda doc_id, passage_id: f"/{doc_id}#{passage_id}")
+    text = CitedText(question, lambda hit: f"/{hit['doc_id']}#{hit['passage_id']}")
     text.evidence(HITS)
     return text
 

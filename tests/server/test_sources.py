@@ -16,6 +16,7 @@ from tests.http_server import serving as serving_http
 from tests.server.conftest import UNLIMITED
 from tests.server.running import wait_for
 from tests.server.sse import events_of
+from tests.server.test_description import assert_as_described
 
 FOREIGN = {
     "_id": "B17",
@@ -302,3 +303,82 @@ def test_a_server_that_offers_what_is_not_declared_does_not_start(tmp_path, kind
     done = shrag("serve", "--port", "0", home=tmp_path, server__sources="library", **kind)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def chat(client, model, **given):
+    messages = [{"role": "user", "content": ENGLISH}]
+    return client.post("/v1/chat/completions", json={"model": model, "messages": messages} | given)
+
+
+def test_a_source_is_a_model_whose_citations_lead_to_the_web(client):
+    listed = [model["id"] for model in client.get("/v1/models").json()["data"]]
+    assert listed == [NAME, "source:ours", "source:theirs"]
+    for model in ("source:theirs", "theirs"):
+        made = chat(client, model).json()
+        message = made["choices"][0]["message"]
+        assert made["model"] == model
+        assert "https://doi.org/10.1234/aero.17" in message["content"]
+        assert {each["url_citation"]["url"] for each in message["annotations"]} == {
+            "https://doi.org/10.1234/aero.17"
+        }
+    without = chat(client, "source:ours").json()["choices"][0]["message"]
+    assert "/papers/" not in without["content"]
+    refusal = chat(client, "source:hidden")
+    assert (refusal.status_code, refusal.json()["error"]["code"]) == (404, "model_not_found")
+    assert "source:ours" in refusal.json()["error"]["message"]
+
+
+def test_a_chat_chooses_way_and_hops_by_metadata(client):
+    plain, by_way = (
+        chat(client, NAME, metadata=metadata).json()["choices"][0]["message"]["content"]
+        for metadata in ({"session": "7"}, {"way": "paper-qa-1", "hops": "never"})
+    )
+    assert plain != by_way
+    for metadata, param in (({"way": "x"}, "metadata.way"), ({"hops": ["auto"]}, "metadata.hops")):
+        refusal = chat(client, NAME, metadata=metadata)
+        assert (refusal.status_code, refusal.json()["error"]["param"]) == (400, param)
+
+
+def called(client, tool, arguments):
+    """Call a tool over HTTP."""
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    }
+    headers = {"Accept": "application/json, text/event-stream"}
+    result = client.post("/mcp", json=message, headers=headers).json()["result"]
+    return result if result.get("isError") else result["structuredContent"]
+
+
+@pytest.mark.parametrize("sources", [["theirs"], ["ours", "theirs"]])
+def test_tools_search_fetch_and_answer_over_sources(client, sources):
+    found = called(client, "search", {"query": ENGLISH, "sources": sources})["results"]
+    [theirs] = [paper for paper in found if paper["id"] == "source:theirs:B17"]
+    assert theirs["url"] == "https://doi.org/10.1234/aero.17"
+    fetched = called(client, "fetch", {"id": theirs["id"]})
+    assert (fetched["id"], fetched["text"]) == (theirs["id"], FOREIGN["_source"]["inhalt"])
+    answer = called(client, "ask", {"question": ENGLISH, "sources": sources})
+    assert {each["id"].split(":")[1] for each in answer["references"]} <= {*sources}
+    for tool, arguments in [
+        ("search", {"query": ENGLISH, "sources": ["hidden"]}),
+        ("fetch", {"id": "source:ours:none"}),
+        ("fetch", {"id": "source:hidden:SAMPLE-BAT-011"}),
+    ]:
+        assert called(client, tool, arguments)["isError"]
+
+
+def test_answers_of_sources_are_as_described(client):
+    description = client.get("/openapi.json").json()
+    call = {"question": ENGLISH, "sources": ["ours", "theirs"]}
+    for path, shape in [("search", "SearchResult"), ("queries", "PlannedSearch"), ("ask", "AnswerResult")]:
+        answer = client.post(f"/api/v1/{path}", json=call).json()
+        assert_as_described(description, {"$ref": f"#/components/schemas/{shape}"}, answer)
+
+
+def test_results_without_scripts_link_to_the_web_alone(client):
+    page = client.get("/plain", params={"q": ENGLISH, "index": "source:theirs"}).text
+    assert 'href="https://doi.org/10.1234/aero.17"' in page
+    assert "javascript:" not in page
+    assert "/papers/" not in page

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from generator.pipeline import answer_question
 from retriever.search import MOST_CHARACTERS
+from server.addresses import hit_address
 from server.api.requests import AskCall
 from server.cited_text import CitedText
 from server.mcp.papers import paper_id
@@ -18,6 +19,10 @@ class AskArguments(Arguments):
 
     question: Annotated[str, Field(max_length=MOST_CHARACTERS, description="one question, Korean or English")]
     index: Annotated[str | None, Field(description="its name; an error lists those there are")] = None
+    sources: Annotated[
+        list[str] | None,
+        Field(description="names of sources, asked instead of an index; an error lists them"),
+    ] = None
     k: Annotated[int | None, Field(ge=1, le=20, description="papers that the answer rests on; else 5")] = None
     year: Annotated[str | None, Field(description="of publication: 2019, 2019..2024, ..2024 or 2019..")] = (
         None
@@ -61,21 +66,19 @@ class CheckedAnswer(BaseModel):
 
 async def _run(arguments: AskArguments, desk: Desk) -> Given:
     services = desk.services
-    name = await desk.index_named(arguments.index)
+    of = await desk.asked_of(arguments.index, arguments.sources or ())
     call = AskCall(
         question=arguments.question,
-        index=name,
         evidence=arguments.k,
         year=arguments.year or None,
         lang=arguments.lang or None,
         journal=arguments.journal or None,
     )
-    index = await services.indexes.get(name)
     request = call.request(services.settings)
-    asked = await answer_question(index, request, services.settings, model=services.model)
+    asked = await answer_question(of.opened, request, services.settings, model=services.model)
     answer = asked.answer.as_record()
     notes = without_address(list(asked.result.notes), services.settings)
-    text = CitedText(arguments.question, lambda doc_id, passage_id: desk.address(name, doc_id, passage_id))
+    text = CitedText(arguments.question, lambda hit: hit_address(hit, of.index, desk.public))
     text.evidence(hit.as_record() | {"paper": hit.paper} for hit in asked.evidence)
     written = "".join(text.sentence(record) for record in answer["sentences"]) + text.end(answer, notes)
     values = CheckedAnswer(
@@ -97,7 +100,7 @@ async def _run(arguments: AskArguments, desk: Desk) -> Given:
         references=[
             CitedPassage(
                 number=each.number,
-                id=paper_id(name, each.doc_id),
+                id=paper_id(of, each.doc_id),
                 passage_id=each.passage_id,
                 title=each.title,
                 url=each.url,

@@ -4,11 +4,15 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from indexer.untrusted import one_line
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex
 from retriever.paper_page import PaperPage, paper_page, passage
-from server.mcp.papers import metadata_of, paper_id
+from retriever.reference import web_address
+from server.addresses import paper_address
+from server.mcp.papers import metadata_of
 from server.mcp.tool import Arguments, Desk, Given, Tool
+from server.sources.offered_sources import AS_INDEX
 
 MOST_CHARACTERS, MOST_PASSAGES = 100_000, 200  # of a text; a model reads no more
 
@@ -30,6 +34,8 @@ class FetchedPaper(BaseModel):
 
 
 async def _run(arguments: FetchArguments, desk: Desk) -> Given:
+    if source := _source_of(arguments.id, desk):
+        return await _of_source(arguments.id, *source, desk)
     name, doc_id = await _meant(arguments.id, desk)
     page = await _page(await desk.services.indexes.get(name), doc_id)
     texts = [passage.text for passage in page.passages]
@@ -37,10 +43,10 @@ async def _run(arguments: FetchArguments, desk: Desk) -> Given:
     whole = len(page.passages) == page.passage_count and len(text) <= MOST_CHARACTERS
     return Given(
         FetchedPaper(
-            id=paper_id(name, page.doc_id),
+            id=f"{name}:{page.doc_id}",
             title=str(page.record.get("title") or page.doc_id),
             text=text if whole else f"{text[:MOST_CHARACTERS]} …",
-            url=desk.address(name, page.doc_id),
+            url=f"{desk.public}{paper_address(page.doc_id, name)}",
             metadata=metadata_of(page.record) | ({} if whole else {"text_is_cut": True}),
         )
     )
@@ -58,6 +64,30 @@ async def _page(index: OpenIndex, given: str) -> PaperPage:
         if found is None or found.paper.doc_id == given:
             raise
     return await paper_page(index, found.paper.doc_id, passages=MOST_PASSAGES, related=1, similar=1)
+
+
+def _source_of(given: str, desk: Desk) -> tuple[str, str] | None:
+    """Return a source and an id in it; None where an index is meant."""
+    name, _, own = given.removeprefix(AS_INDEX).partition(":")
+    return (name, own) if given.startswith(AS_INDEX) and name in desk.services.sources.names() else None
+
+
+async def _of_source(given: str, name: str, own: str, desk: Desk) -> Given:
+    records = await desk.services.sources.records([name], [own])
+    if not records:
+        raise UnknownPaper(f"source {name!r} has no paper {one_line(own)!r}")
+    [record] = records
+    text = "\n\n".join(str(record[part]) for part in ("abstract", "abstract2", "body") if record.get(part))
+    whole = len(text) <= MOST_CHARACTERS
+    return Given(
+        FetchedPaper(
+            id=given,
+            title=str(record.get("title") or own),
+            text=text if whole else f"{text[:MOST_CHARACTERS]} …",
+            url=web_address(record),
+            metadata=metadata_of(record) | ({} if whole else {"text_is_cut": True}),
+        )
+    )
 
 
 async def _meant(given: str, desk: Desk) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from retriever.hits import listed_authors
 from retriever.search import MOST_CHARACTERS, search
+from server.addresses import hit_address
 from server.api.requests import SearchCall
 from server.mcp.papers import FoundPaper, metadata_of, paper_id
 from server.mcp.tool import Arguments, Desk, Given, Tool
@@ -20,6 +21,10 @@ class SearchArguments(Arguments):
         str, Field(max_length=MOST_CHARACTERS, description="a question or keywords, Korean or English")
     ]
     index: Annotated[str | None, Field(description="its name; an error lists those there are")] = None
+    sources: Annotated[
+        list[str] | None,
+        Field(description="names of sources, asked instead of an index; an error lists them"),
+    ] = None
     k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="papers to find")] = 10
     year: Annotated[str | None, Field(description="of publication: 2019, 2019..2024, ..2024 or 2019..")] = (
         None
@@ -37,22 +42,20 @@ class SearchResults(BaseModel):
 
 async def _run(arguments: SearchArguments, desk: Desk) -> Given:
     settings = desk.services.settings.retriever
-    name = await desk.index_named(arguments.index)
+    of = await desk.asked_of(arguments.index, arguments.sources or ())
     call = SearchCall(
         question=arguments.query,
-        index=name,
         k=arguments.k,
         year=arguments.year or None,
         lang=arguments.lang or None,
         journal=arguments.journal or None,
     )
-    index = await desk.services.indexes.get(name)
-    found = await search(index, call.request(settings), settings)
+    found = await search(of.opened, call.request(settings), settings)
     results = [
         FoundPaper(
-            id=paper_id(name, hit.doc_id),
+            id=paper_id(of, hit.doc_id),
             title=hit.passage.title,
-            url=desk.address(name, hit.doc_id, hit.passage_id),
+            url=hit_address(hit.as_record(), of.index, desk.public),
             text=hit.snippet,
             metadata=metadata_of(hit.paper | listed_authors(hit.paper)),
         )
