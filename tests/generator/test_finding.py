@@ -6,7 +6,7 @@ import json
 import httpx
 import pytest
 
-from generator.agents import ADDITIONS, AGENTS
+from generator.agents import AGENTS
 from generator.agents.judgement import ComplexJudgement, complex_score
 from generator.budgets import Budget
 from generator.finding.finding import PURE, find_in_sources, open_index_as_source
@@ -45,10 +45,6 @@ def ids(found):
     return [ranked.paper_id for ranked in found.papers]
 
 
-def kinds_of_ways(found):
-    return {by.kind for known in found.state.papers.values() for by in known.found_by}
-
-
 def names_of_steps(found):
     return {step.name for step in found.step.walk()}
 
@@ -76,35 +72,6 @@ def test_two_runs_give_the_same(sample_home):
     first, second = (find(sample_home, FindRequest(ENGLISH, rounds=2, seed=3)) for _ in range(2))
     assert first.state.queries == second.state.queries
     assert ids(first) == ids(second)
-
-
-@pytest.mark.parametrize("agent", [*AGENTS, "cited-by"])
-def test_what_is_switched_off_does_nothing(sample_home, agent):
-    """Each has a mark of its own in what comes out, which is gone without it, and only then."""
-    marks = {
-        "understanding": lambda found: len([q for q in found.state.queries if q.kind == "expanded"]) > 0,
-        "query-writing": lambda found: "query-writing" in names_of_steps(found),
-        "judgement": lambda found: any(
-            known.judgement.by == "tiny-writer" for known in found.state.papers.values() if known.judgement
-        ),
-        "refchain": lambda found: "refchain" in names_of_steps(found),
-        "evolver": lambda found: any(query.paper for query in found.state.queries),
-        "reranking": lambda found: found.papers[0].why.startswith("It was"),
-        "cited-by": lambda found: "citing" in kinds_of_ways(found),
-    }
-    question = "cobalt of spent batteries: a review"
-    whole = find(sample_home, FindRequest(question), model=FindingModel())
-    without = find(sample_home, FindRequest(question, without=frozenset([agent])), model=FindingModel())
-    assert {name for name, mark in marks.items() if mark(whole)} == set(marks)
-    gone = {name for name, mark in marks.items() if not mark(without)}
-    assert gone == ({agent, "cited-by"} if agent == "refchain" else {agent})
-
-
-def test_the_pure_mode_leaves_out_what_the_project_adds(sample_home):
-    found = find(sample_home, FindRequest(ENGLISH, without=PURE))
-    assert "citing" not in kinds_of_ways(found)
-    assert not any("links" in known.judgement.by for known in found.state.papers.values() if known.judgement)
-    assert frozenset(ADDITIONS) == PURE
 
 
 def test_a_model_judges_each_text_once_and_no_query_is_sent_twice(sample_home):
