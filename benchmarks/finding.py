@@ -255,6 +255,7 @@ def slow_answers(delay: float, answer: Answer = lambda name, _: ANSWERS[name]) -
 
     class Answering(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else the body waits for the client to acknowledge the head
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -275,8 +276,11 @@ def slow_answers(delay: float, answer: Answer = lambda name, _: ANSWERS[name]) -
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
-        server.daemon_threads = True
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 128  # beyond the usual 5 a connection waits a second
+        daemon_threads = True
+
+    with Server(("127.0.0.1", 0), Answering) as server:
         serving = threading.Thread(target=server.serve_forever, daemon=True)
         serving.start()
         counts.url = f"http://127.0.0.1:{server.server_address[1]}/v1"

@@ -31,6 +31,13 @@ KOREAN_SHARE = 0.2
 
 
 def _identifier(value: str) -> str:
+    if (
+        value.isascii()
+        and value.isprintable()
+        and " " not in value
+        and 0 < len(value) <= IDENTIFIER_CHARACTERS
+    ):
+        return value  # a paper may have thousands, of its references
     value = unicodedata.normalize("NFC", value)
     if not 1 <= len(value) <= IDENTIFIER_CHARACTERS:
         raise ValueError(f"an id has 1 to {IDENTIFIER_CHARACTERS} characters, this one {len(value)}")

@@ -8,6 +8,7 @@ them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from generator.agents.asking import all_of
 from generator.agents.retrieval import found_again, merge_known, satisfies, time_filters
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper
@@ -46,8 +47,8 @@ async def follow(
         new: dict[str, KnownPaper] = {}
         again: dict[str, KnownPaper] = {}
         requests = found = left_out = 0
-        for kind in kinds:
-            linked = await _linked(state, frontier, kind, resources)
+        of_kinds = await all_of(_linked(state, frontier, kind, resources) for kind in kinds)
+        for kind, linked in zip(kinds, of_kinds, strict=True):
             following.notes += [note for note in linked.notes if note not in following.notes]
             requests += linked.requests
             for (paper_id, _), others in zip(frontier, linked.merged.found, strict=False):

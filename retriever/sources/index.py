@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pydantic import Field
 
@@ -110,12 +111,12 @@ class IndexSource(Source):
 
     async def _read(self, index: SearchIndex, ids: Iterable[str]) -> dict[str, Paper]:
         records = await records_of_papers(index, ids)
-        return {
-            str(record["doc_id"]): Paper.model_validate(
-                {name: value for name, value in record.items() if name != "doc_id"} | {"source": self._name}
-            )
-            for record in records
-        }
+        return await index.threads.run(
+            lambda: {str(record.pop("doc_id")): self._paper(record) for record in records}
+        )
+
+    def _paper(self, record: dict[str, Any]) -> Paper:
+        return Paper.model_validate(record | {"source": self._name})
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
