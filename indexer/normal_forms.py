@@ -4,6 +4,9 @@ import re
 import unicodedata
 
 NOT_A_LETTER = re.compile(r"[\W_]+")
+ASCII = bytes(range(128))
+ASCII_NO_LETTERS = bytes(code for code in ASCII if not chr(code).isalnum())
+ASCII_LOWERCASE = bytes(range(256)).lower()
 SHORTEST_TITLE = 8  # letters; "Editorial" and its like stand over many papers
 DOI = re.compile(r"10\.\d{4,9}(?:\.\d{1,9}){0,3}/\S{1,500}")
 DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
@@ -11,8 +14,9 @@ DOI_PREFIX = re.compile(r"^(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|doi:\s*)"
 
 def normal_title(title: str) -> str:
     """Return the title's letters and digits alone, in one case."""
-    composed = title if title.isascii() else unicodedata.normalize("NFKC", title)
-    return NOT_A_LETTER.sub("", composed.casefold())
+    if title.isascii():  # the same, several times faster
+        return title.encode().translate(ASCII_LOWERCASE, ASCII_NO_LETTERS).decode()
+    return NOT_A_LETTER.sub("", unicodedata.normalize("NFKC", title).casefold())
 
 
 def normal_doi(doi: str) -> str:

@@ -79,9 +79,9 @@ class Gathered:
                 self.dois.append(hash(doi))
                 self.doi_owners.append(owner)
         ids, listed = reference_ids(record), entries(record)
-        for place, reference in enumerate(ids, len(self.reference_ids)):
-            if DOI_MARK in reference:
-                self._add_cited_doi(place, reference)
+        first = len(self.reference_ids)
+        for place in [place for place, reference in enumerate(ids) if DOI_MARK in reference]:
+            self._add_cited_doi(first + place, ids[place])
         self.reference_ids.extend(map(hash, ids))
         for place, entry in enumerate(listed, len(self.reference_ids)):
             if entry.doi:

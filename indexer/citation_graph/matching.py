@@ -41,7 +41,7 @@ class Matched:
         outcomes = {name: int(np.count_nonzero(self.cited == code)) for name, code in OUTCOMES.items()}
         return {
             "references": len(self.cited),
-            "citing": len(np.unique(self.citing)),
+            "citing": int(np.count_nonzero(np.bincount(self.citing))),
             "matched": int(np.count_nonzero(self.cited >= 0)),
             **outcomes,
         }
@@ -82,14 +82,16 @@ def _match_by_title(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> No
     begin, end = np.searchsorted(titles, wanted), np.searchsorted(titles, wanted, side="right")
     candidates = np.flatnonzero((cited[places] == UNMATCHED) & (end > begin))
     columns = np.stack((candidates, places[candidates], begin[candidates], end[candidates]), axis=1)
+    papers = owners.tolist()
     for number, place, first, last in columns.tolist():
         if last - first > MOST_ALIKE:
             cited[place] = AMBIGUOUS
             continue
         year, authors = gathered.cited_years[number], gathered.cited_authors[number]
-        alike = owners[first:last].tolist()
         fitting = [
-            owner for owner in alike if _fits(year, authors, gathered.years[owner], gathered.authors[owner])
+            owner
+            for owner in papers[first:last]
+            if _fits(year, authors, gathered.years[owner], gathered.authors[owner])
         ]
         if fitting:
             cited[place] = fitting[0] if len(fitting) == 1 else AMBIGUOUS

@@ -6,12 +6,14 @@ names or a code of `graph.py`; `cited_by` the numbers of the papers that refer t
 of little-endian 32-bit integers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from indexer.citation_graph.gathering import Gathered
+from indexer.citation_graph.graph import NUMBER_BYTES
 from indexer.citation_graph.matching import PAPER_BITS, Matched, Numbers, match_references
 from indexer.sqlite_files import writing_sqlite
 
@@ -34,8 +36,10 @@ def write_citations(path: Path, gathered: Gathered) -> dict[str, int]:
 
 def _rows(gathered: Gathered, matched: Matched) -> Iterator[tuple[int, str, bytes, bytes]]:
     is_edge = matched.cited >= 0
-    papers = np.union1d(matched.citing, matched.cited[is_edge])
-    names = [gathered.doc_ids.encoded(int(paper)) for paper in papers]
+    linked = np.zeros(len(gathered.hashes), bool)
+    linked[matched.citing] = linked[matched.cited[is_edge]] = True
+    papers = np.flatnonzero(linked)
+    names = list(map(gathered.doc_ids.encoded, papers.tolist()))
     order = sorted(range(len(names)), key=names.__getitem__)
     numbers: Numbers = np.zeros(len(gathered.hashes), np.int64)
     numbers[papers[order]] = np.arange(len(order))
@@ -47,14 +51,15 @@ def _rows(gathered: Gathered, matched: Matched) -> Iterator[tuple[int, str, byte
     edges_from, edges_to = citing[is_edge], numbers[matched.cited[is_edge]]
     cited_by = np.sort(edges_to << PAPER_BITS | edges_from) & ((1 << PAPER_BITS) - 1)
     cited_ends = _ends(edges_to, len(order))
-    links, cited_by = links.astype("<i4"), cited_by.astype("<i4")
-    for number, place in enumerate(order):
-        yield (
-            number,
-            names[place].decode(),
-            links[link_ends[number] : link_ends[number + 1]].tobytes(),
-            cited_by[cited_ends[number] : cited_ends[number + 1]].tobytes(),
-        )
+    ids = (names[place].decode() for place in order)
+    return zip(range(len(order)), ids, _packed(links, link_ends), _packed(cited_by, cited_ends), strict=True)
+
+
+def _packed(numbers: Numbers, ends: Sequence[int]) -> Iterator[bytes]:
+    """Yield the numbers of each owner."""
+    whole = numbers.astype("<i4").tobytes()
+    for begin, end in pairwise(ends):
+        yield whole[NUMBER_BYTES * begin : NUMBER_BYTES * end]
 
 
 def _ends(owners: Numbers, count: int) -> list[int]:
