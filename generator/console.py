@@ -15,7 +15,7 @@ from generator.streaming import readable
 from generator.trace import Trace
 from indexer.columns import wrapped_table
 from indexer.progress import SHOWN_EVERY, error_console
-from indexer.terminal import STEERING, echo, echo_lines, styled
+from indexer.terminal import STEERING, echo, echo_lines, shortened, styled
 
 MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?", "excluded": "⊘"}
 STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow", "excluded": "yellow"}
@@ -54,14 +54,14 @@ def show_answer(asked: AskResult) -> None:
         for hit in asked.evidence:
             passage = hit.passage
             found = f"[{hit.rank}]", f"{hit.score:.4f}", hit.passage_id, str(passage.year or ""), passage.lang
-            rows.append((*found, passage.title or "(no title)"))
+            rows.append((*found, shortened(passage.title) or "(no title)"))
         echo()
         echo(styled("evidence", bold=True))
         for lines in wrapped_table(rows):
             echo_lines(lines)
     answer = asked.answer
     echo()
-    echo(styled(quoted(answer.title), bold=True))
+    echo(styled(shortened(quoted(answer.title)), bold=True))
     headings = HEADINGS["ko" if answer.language == "ko" else "en"]
     for section in SECTIONS:
         sentences = [sentence for sentence in answer.sentences if sentence.section == section]
@@ -77,7 +77,9 @@ def show_answer(asked: AskResult) -> None:
             check = styled(MARKS[sentence.check], fg=STYLES[sentence.check])
             echo(cited(sentence.text, papers), " ", check)
             if sentence.reasons:
-                signs = "; ".join(f"{reason.sign}: {quoted(reason.words)}" for reason in sentence.reasons)
+                signs = "; ".join(
+                    f"{reason.sign}: {shortened(quoted(reason.words))}" for reason in sentence.reasons
+                )
                 echo(styled(f"{INDENT}{signs}", dim=True))
     echo()
     score = asked.result.evidence_score
@@ -103,7 +105,7 @@ def show_saved(trace: Trace) -> None:
         echo_lines(step_lines(step))
     echo()
     for hit in record["evidence"]:
-        echo(f"[{hit['rank']}] {hit['score']:.4f} {hit['passage_id']} {hit['title']}")
+        echo(f"[{hit['rank']}] {hit['score']:.4f} {hit['passage_id']} {shortened(hit['title'])}")
     echo()
     echo(quoted(answer["title"]))
     for sentence in answer["sentences"]:

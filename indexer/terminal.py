@@ -18,6 +18,9 @@ STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066
 STEERING_IN_JSON = re.compile(STEERING.pattern.replace(r"\x00-\x1f", ""))  # those JSON escapes itself
 
 
+LONGEST_SHOWN = 300  # characters of a title, a journal, a name: a record may hold any number
+
+
 class Styled(str):
     """Text that `styled` has made visible and coloured."""
 
@@ -32,6 +35,11 @@ def visible(text: str) -> str:
 def _shown(found: re.Match[str]) -> str:
     character = found[0]
     return " " if character.isspace() else ascii(character)[1:-1]
+
+
+def shortened(text: str, most: int = LONGEST_SHOWN) -> str:
+    """Return at most so many characters of a text, with … where it goes on; `--json` has all of it."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def styled(text: str, **style: Any) -> Styled:

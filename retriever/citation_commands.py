@@ -9,7 +9,7 @@ import click
 from indexer.options import chosen_index, json_option, name_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo, echo_json, styled, visible
+from indexer.terminal import echo, echo_json, shortened, styled, visible
 from indexer.untrusted import one_line
 from retriever.errors import UnknownPaper
 from retriever.index import SearchIndex, open_index
@@ -71,7 +71,7 @@ def _show(paper: NamedPaper, linked: PaperLinks) -> None:
     for cited in linked.cites:
         echo(f"    {_line(cited)}")
     for label in linked.unknown:
-        echo(f"    {visible(label)} (not in the index)")
+        echo(f"    {visible(shortened(label))} (not in the index)")
     echo(f"  cited by {counted(counts.cited_by, 'paper')}")
     for citing in linked.cited_by:
         echo(f"    {_line(citing)}")
@@ -79,4 +79,4 @@ def _show(paper: NamedPaper, linked: PaperLinks) -> None:
 
 def _line(paper: NamedPaper) -> str:
     year = f" ({paper.year})" if paper.year else ""
-    return visible(f"{paper.doc_id}  {paper.title}{year}")
+    return visible(f"{paper.doc_id}  {shortened(paper.title)}{year}")

@@ -12,7 +12,7 @@ from indexer.options import chosen_index, json_option, name_option
 from indexer.output_files import check_output, output_file, write_standard_output
 from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
-from indexer.terminal import echo, echo_json, echo_lines, styled, visible
+from indexer.terminal import echo, echo_json, echo_lines, shortened, styled, visible
 from retriever.exports import export_named, export_names
 from retriever.hits import SearchResult
 from retriever.methods import method_names
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # loaded where an index is opened
     from retriever.index import SearchIndex
 
 LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one of each
+LONGEST_QUERY = 1_000  # characters that are shown
 Command = TypeVar("Command", bound=Callable[..., Any])
 Result = TypeVar("Result")
 
@@ -366,7 +367,7 @@ def _show_hits(result: SearchResult) -> None:
     indent = display_width(first) - len(header[-1])
     echo(first)
     for hit, begin in zip(result.hits, begun, strict=True):
-        title, *more = wrap(visible(hit.passage.title), line_width() - indent) or ["(no title)"]
+        title, *more = wrap(visible(shortened(hit.passage.title)), line_width() - indent) or ["(no title)"]
         echo(begin + " " * (indent - display_width(begin)), styled(title, bold=True))
         for line in more:
             echo(" " * indent, styled(line, bold=True))
@@ -377,13 +378,14 @@ def _show_hits(result: SearchResult) -> None:
 def show_trace(result: SearchResult) -> None:
     """Print the keywords, the queries and what they found."""
     if result.keywords:
-        shown = ", ".join(f"{keyword.text} ({keyword.weight:.2f})" for keyword in result.keywords)
+        shown = ", ".join(f"{shortened(keyword.text)} ({keyword.weight:.2f})" for keyword in result.keywords)
         echo(styled("keywords", bold=True), f"  {shown}")
     rows = [("query", "hits")]
     for query in result.queries:
         words, titles, _ = query.query.partition(" OR title:")
-        shortened = titles and query.name in {QUESTION, BRIDGES}
-        rows.append((f"{words} (and in titles)" if shortened else query.query, str(query.hits)))
+        in_titles = titles and query.name in {QUESTION, BRIDGES}
+        shown = shortened(words if in_titles else query.query, LONGEST_QUERY)
+        rows.append((f"{shown} (and in titles)" if in_titles else shown, str(query.hits)))
     for lines in wrapped_table(rows) if result.queries else ():
         echo_lines(f" {line}" for line in lines)
     for note in result.notes:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from indexer.columns import line_width, table, wrap, wrapped_table
 from indexer.requests import plain
-from indexer.terminal import visible
+from indexer.terminal import shortened, visible
 from retriever.accounts import Account
 
 ORIGINS: Mapping[str, str] = {
@@ -21,7 +21,7 @@ INDENT = "  "
 
 def explanation_lines(account: Account) -> Iterator[str]:
     """Yield the lines: concepts, what else had a part, the first query's BM25, the parts of the score."""
-    yield f"{account.passage_id} [{account.method}]  {account.title}"
+    yield f"{account.passage_id} [{account.method}]  {shortened(account.title)}"
     if account.concepts:
         yield from _concepts(account)
         yield from _counterparts(account)

@@ -12,7 +12,7 @@ from indexer.errors import RemediableError
 from indexer.options import json_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo, echo_json, echo_lines
+from indexer.terminal import echo, echo_json, echo_lines, shortened
 from retriever.queries import Filters, Or, Term
 from retriever.sources import SourceAnswer, SourceFeatures
 from retriever.sources.configuration import SourceTable, declared, find_source, read_tables
@@ -88,7 +88,7 @@ def check(name: str | None, as_json: bool) -> None:
         echo(NONE, err=True)
     for each in () if as_json else checked:
         said = each.problem or f"{counted(each.found, 'paper')} in {each.milliseconds:,.0f} ms"
-        echo(f"{each.name}: {said}" + (f", the first {each.title!r}" if each.title else ""))
+        echo(f"{each.name}: {said}" + (f", the first {shortened(each.title)!r}" if each.title else ""))
         echo_lines(f"  note: {note}" for note in each.notes)
     if any(each.problem for each in checked):
         raise SystemExit(1)

@@ -1,12 +1,14 @@
 """Found papers for a person at a terminal."""
 
+from generator.agents.reranking import LONGEST_WHY
 from generator.finding.result import FoundPapers
 from generator.finding.state import FoundBy
 from indexer.requests import counted
-from indexer.terminal import echo, echo_lines, styled
+from indexer.terminal import echo, echo_lines, shortened, styled
 
 INDENT = "    "
 VERBS = {"query": "found by", "reference": "reference of", "citing": "refers to"}
+LONGEST_NAME = 100
 MOST_WAYS = 3  # that led to a paper and are shown
 
 
@@ -15,9 +17,10 @@ def show_papers(found: FoundPapers) -> None:
     for rank, ranked in enumerate(found.papers, 1):
         paper = ranked.known.paper
         title = paper.title or paper.title2 or "(no title)"
-        echo(f"{rank:>3} {ranked.score:.2f} ", styled(title, bold=True))
-        facts = [ranked.paper_id, str(paper.year or ""), paper.journal, ", ".join(paper.authors[:3])]
-        lines = ["; ".join(filter(None, facts)), ranked.why]
+        echo(f"{rank:>3} {ranked.score:.2f} ", styled(shortened(title), bold=True))
+        authors = ", ".join(shortened(author, LONGEST_NAME) for author in paper.authors[:3])
+        facts = [ranked.paper_id, str(paper.year or ""), shortened(paper.journal), authors]
+        lines = ["; ".join(filter(None, facts)), shortened(ranked.why, LONGEST_WHY)]
         lines += map(_way, ranked.known.found_by[:MOST_WAYS])
         more = len(ranked.known.found_by) - MOST_WAYS
         lines += [f"and {counted(more, 'more way')}"] if more > 0 else []
@@ -34,4 +37,4 @@ def show_papers(found: FoundPapers) -> None:
 
 
 def _way(by: FoundBy) -> str:
-    return f"{VERBS[by.kind]} {by.of} ({by.rank})"
+    return f"{VERBS[by.kind]} {shortened(by.of)} ({by.rank})"
