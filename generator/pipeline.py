@@ -20,7 +20,7 @@ from generator.request import AskRequest, Resources, Settings
 from generator.settings import HopsMode
 from generator.steps import Listener, Step
 from generator.trace import TRACE_VERSION, Trace
-from generator.ways import find_way
+from generator.ways import check_options, find_way
 from indexer.errors import InvalidCall
 from indexer.logs import request_id
 from indexer.settings import IndexerSettings
@@ -71,7 +71,7 @@ async def answer_question(
     `listener` gets an event when a step begins or ends, and whenever the model has written more.
 
     Raises:
-        RetrieverError: a question, method or filter that cannot be used.
+        RetrieverError: a question, method or filter that cannot be used, or an option that the way has not.
         UnknownWay: no way of that name.
     """
     return await index.ask(lambda version: _answer(version, request, settings, model, listener))
@@ -106,6 +106,7 @@ async def _answer(
     listener: Listener | None,
 ) -> AskResult:
     way = find_way(request.way)
+    check_options(request)
     started = datetime.now(UTC)
     step = Step("ask", request.as_record(), listener)
     async with AsyncExitStack() as opened:

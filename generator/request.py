@@ -16,6 +16,8 @@ from retriever.settings import RetrieverSettings
 if TYPE_CHECKING:  # an answer without a model does not wait for it
     import httpx
 
+WAY = METHOD = "shrag"  # where nothing names another
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -30,8 +32,8 @@ class AskRequest:
     """A question, the way to its answer, the search's method, and how many papers the answer rests on."""
 
     question: str
-    way: str = "shrag"
-    method: str = "shrag"
+    way: str = WAY
+    method: str = METHOD
     evidence: int = EVIDENCE
     filters: Filters = field(default_factory=Filters)
     constraints: Constraints | None = None  # instead of those of the question
@@ -91,21 +93,32 @@ class Settings:
         hops: HopsMode | None = None,
         turns: tuple[Turn, ...] = (),
     ) -> AskRequest:
-        """Make a request; what is not given is as the settings have it."""
+        """Make a request; what is not given is as the settings have it, as far as its way takes it.
+
+        Raises:
+            UnknownWay: there is no such way.
+            BadFilter: what is given and the way does not take.
+        """
+        from generator.ways import check_options, takes
+
         generator = self.generator
-        return AskRequest(
+        way, hops = way or generator.ask_way, hops or generator.ask_hops
+        by_settings = generator.ask_method if hops != "never" or takes(way, "method") else METHOD
+        request = AskRequest(
             question,
-            way=way or generator.ask_way,
-            method=method or generator.ask_method,
+            way=way,
+            method=method or by_settings,
             evidence=generator.evidence if evidence is None else evidence,
             filters=filters or Filters(),
             constraints=constraints,
             keywords=keywords,
             skip=skip,
             topic=topic,
-            hops=hops or generator.ask_hops,
+            hops=hops,
             turns=turns,
         )
+        check_options(request)
+        return request
 
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:
         """Make the language model with its cache, to be opened by `async with`.

@@ -16,7 +16,7 @@ from generator.hops.chains import Finding, answered, follow
 from generator.hops.evidence import joined, papers_of
 from generator.hops.plans import Plan, plan_steps
 from generator.model_answer import WHOLE_ANSWER
-from generator.request import AskRequest, Resources, WayResult
+from generator.request import WAY, AskRequest, Resources, WayResult
 from generator.search_step import search_step
 from generator.steps import Step
 from generator.ways import Way
@@ -27,6 +27,7 @@ from retriever.methods import method_named
 from retriever.search import SearchRequest, check_question, open_search, present, run_stages
 
 ROUNDS = 2
+ANOTHER_WAY = "answered in several steps, and not by way {!r}, which answers a question of one step"
 # Of all steps of a question: six of a chain take nineteen calls where none is tried again.
 BUDGET = Budget(calls=24, tokens=120_000, seconds=180, papers=60)
 
@@ -49,6 +50,8 @@ async def answer_in_hops(
             search = await _two_rounds(hops, request, resources, step.tell)
         elif plan.questions:
             search, found = await _steps(hops, plan, request, resources, account, step.tell)
+        if request.way != WAY and (plan is None or plan.questions):
+            hops.notes.append(ANOTHER_WAY.format(request.way))
         hops.output = {
             "steps": None if plan is None else list(plan.questions),
             "answers": answered(found),
@@ -70,6 +73,9 @@ async def _passes_the_gate(request: AskRequest, resources: Resources, step: Step
         form = await index.threads.run(question_form, request.question, index.analyzer)
         one_search = request.topic is not None or method_named(request.method).analyse is not None
         passes = not one_search and (request.hops == "always" or form.has_several_steps)
+        if one_search and request.hops == "always":
+            what = "an expression" if request.topic is None else "about one paper"
+            gate.notes.append(f"not answered in several steps: the question is {what}")
         gate.output = {"several steps": passes, "likelihood": round(form.likelihood, 4), **form.values()}
     return passes
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from generator.request import AskRequest, Resources
 from generator.steps import Step
 from retriever.constraints import Constraints
-from retriever.errors import BadFilter
 from retriever.request import SearchRequest
 from retriever.search import check_question
 from retriever.topics import Topic, find_topic
+
+OF_PASSAGES = frozenset({"topic"})  # of the options of a request, what ways over passages use
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,10 @@ async def open_question(parent: Step, request: AskRequest, resources: Resources)
 
     Raises:
         BadQuestion: a question that cannot be searched for.
-        BadFilter: keywords or queries to leave out, which these ways have not; a title of several papers.
+        BadFilter: a title of several papers.
         UnknownPaper: the index holds no paper of that id or title.
     """
     check_question(request.question)
-    for given, what in ((request.keywords, "keywords"), (request.skip, "queries to leave out")):
-        if given:
-            raise BadFilter(f"way {request.way!r} takes no {what}; leave them out")
     if request.topic is None:
         return PassageQuestion(request, resources, None)
     with parent.step("topic", topic=request.topic) as step:

@@ -28,7 +28,11 @@ def the_question(asked: PassageQuestion) -> QueryText:
 async def retrieve(
     parent: Step, asked: PassageQuestion, queries: Sequence[QueryText], k: int
 ) -> list[SearchResult]:
-    """Retrieve k passages for each text, all at once; the paper that the question is about comes first."""
+    """Retrieve k passages for each text, all at once; the paper that the question is about comes first.
+
+    They are as many as the answer is to rest on, where these are more.
+    """
+    k = max(k, asked.request.evidence)
     index, settings, topic = asked.resources.index, asked.resources.settings.retriever, asked.topic
     texts = {query.name: query.text for query in queries}
     with parent.step("retrieve", queries=texts, k=k, topic=topic and topic.doc_id) as step:
@@ -51,8 +55,9 @@ async def retrieve(
     return found
 
 
-def fuse(parent: Step, results: Sequence[SearchResult], k: int) -> SearchResult:
-    """Keep the k best passages of several retrievals by reciprocal rank fusion."""
+def fuse(parent: Step, asked: PassageQuestion, results: Sequence[SearchResult], k: int) -> SearchResult:
+    """Keep the k best passages of several retrievals by reciprocal rank fusion; more as `retrieve`."""
+    k = max(k, asked.request.evidence)
     with parent.step("fuse", rankings=len(results), k=k) as step:
         result = fused(results, k)
         step.output = hit_records(result)

@@ -4,19 +4,32 @@ A module `my_way.py` is the way `my-way`; one whose name begins with an undersco
 
     async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult
 
-which opens its steps from `step`, so that all it does stands in the trace.
+which opens its steps from `step`, so that all it does stands in the trace. It may hold `TAKES`, the names of
+those `OPTIONS` that it uses; a request with another one is refused. Without `TAKES` all are taken.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import fields
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import TypeAlias, cast
 
 from generator.errors import UnknownWay
 from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
+from retriever.errors import BadFilter
 
 Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]
+
+# What a request may say that not every way uses, by its name in `AskRequest`, in words.
+OPTIONS: Mapping[str, str] = {
+    "method": "method",
+    "keywords": "keywords",
+    "skip": "queries to leave out",
+    "topic": "topic",
+}
+DEFAULTS = {field.name: field.default for field in fields(AskRequest)}
 
 
 def way_names() -> list[str]:
@@ -27,6 +40,30 @@ def way_names() -> list[str]:
 
 def find_way(name: str) -> Way:
     """Return the way of that name; UnknownWay where there is none."""
+    return cast("Way", _module(name).answer)
+
+
+def takes(way: str, option: str) -> bool:
+    """Tell whether a way uses one of the `OPTIONS`; UnknownWay where there is no such way."""
+    return option in getattr(_module(way), "TAKES", OPTIONS)
+
+
+def check_options(request: AskRequest) -> None:
+    """Refuse what the request says and its way does not use.
+
+    Where the question may be answered in several steps, these are searched for by its method.
+
+    Raises:
+        BadFilter: there is such an option; UnknownWay.
+    """
+    for option, what in OPTIONS.items():
+        given = getattr(request, option)
+        used = takes(request.way, option) or (option == "method" and request.hops != "never")
+        if given and given != DEFAULTS[option] and not used:
+            raise BadFilter(f"way {request.way!r} takes no {what}; leave it out, or take another way")
+
+
+def _module(name: str) -> ModuleType:
     if name not in way_names():
         raise UnknownWay(f"no way {name!r}; there are {', '.join(way_names())}")
-    return cast("Way", import_module(f"{__name__}.{name.replace('-', '_')}").answer)
+    return import_module(f"{__name__}.{name.replace('-', '_')}")

@@ -1,10 +1,12 @@
 """Way I of paper-QA: retrieve, answer (section 5)."""
 
 from generator.passages.answering import answer_briefly
-from generator.passages.asked import open_question
+from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.retrieving import retrieve, the_question
 from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
+
+TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:

@@ -1,13 +1,14 @@
 """Way II of paper-QA: retrieve more, re-rank, answer (section 5)."""
 
 from generator.passages.answering import answer_briefly
-from generator.passages.asked import open_question
+from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.reranking import rerank
 from generator.passages.retrieving import retrieve, the_question
 from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
 
 RETRIEVED = 15
+TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:

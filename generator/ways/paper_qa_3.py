@@ -1,7 +1,7 @@
 """Way III of paper-QA: two further queries, all rankings fused, re-ranked, answer (section 5)."""
 
 from generator.passages.answering import answer_briefly
-from generator.passages.asked import open_question
+from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, expand
 from generator.passages.reranking import rerank
 from generator.passages.retrieving import fuse, retrieve, the_question
@@ -9,6 +9,7 @@ from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
 
 RETRIEVED, FUSED = 10, 15  # for each query, of all
+TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
@@ -16,5 +17,5 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     asked = await open_question(step, request, resources)
     queries = await expand(step, asked, FURTHER_QUERIES)
     found = await retrieve(step, asked, [the_question(asked), *queries], k=RETRIEVED)
-    best = await rerank(step, asked, fuse(step, found, k=FUSED), k=request.evidence)
+    best = await rerank(step, asked, fuse(step, asked, found, k=FUSED), k=request.evidence)
     return await answer_briefly(step, asked, best)

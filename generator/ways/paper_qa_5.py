@@ -3,7 +3,7 @@
 import asyncio
 
 from generator.passages.answering import answer_briefly
-from generator.passages.asked import open_question
+from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, HYPOTHESES, expand
 from generator.passages.reranking import rerank
 from generator.passages.retrieving import fuse, retrieve, the_question
@@ -11,6 +11,7 @@ from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
 
 RETRIEVED, FUSED = 10, 15  # for each text, of all
+TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
@@ -20,5 +21,5 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
         expand(step, asked, FURTHER_QUERIES), expand(step, asked, HYPOTHESES)
     )
     found = await retrieve(step, asked, [the_question(asked), *queries, *hypotheses], k=RETRIEVED)
-    best = await rerank(step, asked, fuse(step, found, k=FUSED), k=request.evidence)
+    best = await rerank(step, asked, fuse(step, asked, found, k=FUSED), k=request.evidence)
     return await answer_briefly(step, asked, best)

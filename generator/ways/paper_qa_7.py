@@ -3,7 +3,7 @@
 import asyncio
 
 from generator.passages.answering import answer_briefly
-from generator.passages.asked import open_question
+from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, HYPOTHESES, expand
 from generator.passages.reranking import filter_relevant, rerank
 from generator.passages.retrieving import fuse, retrieve, the_question
@@ -12,6 +12,7 @@ from generator.steps import Step
 
 RETRIEVED, FUSED = 10, 15  # for each text, of all
 RELEVANT = 0.6  # is what has more
+TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
@@ -21,5 +22,5 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
         expand(step, asked, FURTHER_QUERIES), expand(step, asked, HYPOTHESES)
     )
     found = await retrieve(step, asked, [the_question(asked), *queries, *hypotheses], k=RETRIEVED)
-    best = await rerank(step, asked, fuse(step, found, k=FUSED), k=request.evidence)
+    best = await rerank(step, asked, fuse(step, asked, found, k=FUSED), k=request.evidence)
     return await answer_briefly(step, asked, filter_relevant(step, best, above=RELEVANT))

@@ -1,7 +1,7 @@
 """Way VIII of paper-QA: a temporary answer guides the re-ranking of what way III fuses (section 5)."""
 
 from generator.passages.answering import answer_briefly, draft_answer
-from generator.passages.asked import open_question
+from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, expand
 from generator.passages.reranking import filter_relevant, rerank
 from generator.passages.retrieving import fuse, retrieve, the_question
@@ -10,6 +10,7 @@ from generator.steps import Step
 
 RETRIEVED, FUSED = 10, 15  # for each query, of all
 RELEVANT = 0.6  # is what has more
+TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
@@ -17,7 +18,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     asked = await open_question(step, request, resources)
     queries = await expand(step, asked, FURTHER_QUERIES)
     found = await retrieve(step, asked, [the_question(asked), *queries], k=RETRIEVED)
-    fused = fuse(step, found, k=FUSED)
+    fused = fuse(step, asked, found, k=FUSED)
     draft = await draft_answer(step, asked, fused)
     best = await rerank(step, asked, fused, k=request.evidence, guide=draft)
     return await answer_briefly(step, asked, filter_relevant(step, best, above=RELEVANT))

@@ -13,20 +13,19 @@ from generator.model_step import model_step
 from generator.request import AskRequest, Resources, WayResult
 from generator.search_step import search_step
 from generator.steps import Step
-from retriever.errors import BadFilter
 from retriever.keywords import Keyword
 from retriever.methods import method_named
 from retriever.search import SearchRequest, open_search, run_stages
+
+TAKES = frozenset({"method", "keywords", "skip"})
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
     """Answer from the first hits of one search.
 
     Raises:
-        BadFilter: a topic, of which it has none; or as a search does.
+        RetrieverError: as a search.
     """
-    if request.topic is not None:
-        raise BadFilter(f"way {request.way!r} takes no topic; leave it out, or take a way over passages")
     asked = SearchRequest(
         request.question,
         method=request.method,

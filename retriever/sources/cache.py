@@ -144,7 +144,6 @@ class VectorCache:
                 with closing(sqlite3.connect(path, timeout=WAIT_S)) as connection:
                     connection.execute(SCHEMA)
                     work(connection)
-                    return
             except sqlite3.Error as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGE:
                     log.debug("vectors are not cached", file=str(path), error=str(error))
@@ -153,6 +152,8 @@ class VectorCache:
                 with suppress(OSError):
                     for file in (path, path.with_name(f"{path.name}-journal")):
                         file.unlink(missing_ok=True)
+            else:
+                return
 
 
 def _summed(vector: bytes) -> bytes:

@@ -4,7 +4,6 @@ Bounds that a layer below checks, in its own words, stand here as part of the de
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from generator.request import AskRequest, Settings
 from generator.settings import HopsMode
-from generator.ways import find_way, way_names
+from generator.ways import way_names
 from retriever.constraints import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
 from retriever.filters import make_filters
 from retriever.given_keywords import LONGEST_GIVEN, MOST_GIVEN
@@ -241,8 +240,10 @@ class AskCall(Asked):
             method=self.method,
             evidence=self.evidence,
             constraints=self.chosen_constraints(settings.retriever),
+            keywords=self.keywords,
+            skip=self.skip,
+            topic=self.topic,
             hops=self.hops,
         )
-        find_way(asked.way)
         method_named(asked.method)
-        return replace(asked, keywords=self.keywords, skip=self.skip, topic=self.topic)
+        return asked

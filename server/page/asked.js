@@ -70,11 +70,11 @@ export function body(asked) {
   return made;
 }
 
-/** The same for an answer, which takes as many papers as the settings say; ways over passages have no keywords. */
+/** The same for an answer, which takes as many papers as the settings say; ways over passages have neither keywords nor a method. */
 export function askBody(asked) {
   const { k, ...made } = body(asked);
   if (asked.hops) made.hops = asked.hops;
   if (!asked.way) return made;
-  const { keywords, skip, ...plain } = made;
+  const { keywords, skip, method, ...plain } = made;
   return { ...(asked.way === METHOD ? made : plain), way: asked.way };
 }

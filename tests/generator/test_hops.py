@@ -328,6 +328,14 @@ def test_a_question_about_a_topic_goes_its_way(sample):
     request = AskRequest(STEPS, way="paper-qa-1", topic="SAMPLE-BAT-001", hops="always")
     asked = asyncio.run(answer_question(sample, request, settings_of(UNUSED)))
     assert "hops" not in [step["name"] for step in asked.trace.record["steps"]]
+    assert any("not answered in several steps" in note for note in asked.result.notes)
+
+
+def test_a_way_that_gives_place_to_several_steps_is_told(sample):
+    for way, told in (("paper-qa-1", True), ("shrag", False)):
+        request = AskRequest(STEPS, way=way, hops="always")
+        asked = asyncio.run(answer_question(sample, request, settings_of(UNUSED)))
+        assert any("not by way" in note for note in asked.result.notes) is told
 
 
 def test_the_command_takes_hops(sample_home):

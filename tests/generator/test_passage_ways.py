@@ -7,13 +7,14 @@ from typing import Any
 import httpx
 import pytest
 
-from generator.pipeline import AskRequest, answer_question
-from generator.settings import CacheSettings
+from generator.pipeline import AskRequest, Settings, answer_question
+from generator.settings import CacheSettings, GeneratorSettings
 from generator.trace import differences
 from indexer.settings import IndexerSettings
 from retriever.constraints import Constraints
 from retriever.errors import BadFilter, BadQuestion, UnknownPaper
 from retriever.index import open_index
+from retriever.settings import RetrieverSettings
 from tests.generator.language_model import settings
 from tests.generator.model_by_stage import ByStage
 from tests.generator.sample_index import (
@@ -359,6 +360,24 @@ def test_an_empty_question_is_refused(full):
 
 def test_no_constraints_are_no_obstacle(full):
     assert ask(full, "cathode?", 3, constraints=Constraints()).evidence
+
+
+def test_a_method_is_refused_that_would_not_be_used(full):
+    with pytest.raises(BadFilter, match="way 'paper-qa-3' takes no method"):
+        ask(full, "cathode?", 3, method="dense")
+
+
+def test_a_method_of_the_settings_is_no_obstacle():
+    generator = GeneratorSettings(ask_method="paper")
+    given = Settings(IndexerSettings(home=UNUSED), RetrieverSettings(), generator)
+    assert given.request("cathode?", way="paper-qa-3").method == "shrag"
+    assert given.request("cathode?", way="shrag").method == "paper"
+    assert given.request("cathode?", way="paper-qa-3", hops="auto").method == "paper"
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_the_evidence_is_as_much_as_was_asked_for(sample, number):
+    assert len(ask(sample, ENGLISH, number, evidence=30).evidence) == 30
 
 
 # From the command line
