@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
-from server.api.shapes.events import EVENTS
+from server.api.shapes.events import EVENTS, FINDING_EVENTS
 from server.app import create_app
 from server.problems.details import CODES, PROBLEMS
 from server.settings import ServerSettings
@@ -81,6 +81,8 @@ def examples_of_calls(description, api):
     for method, path, call in operations(description):
         if path in {"/api/v1/session", "/api/v1/status", "/metrics"}:  # who has no key sees nothing of them
             continue
+        if "{search_id}" in path:  # an id is made when a search is kept: tested below
+            continue
         if method == "post":
             for body in body_examples(description, call):
                 yield path, call, api.post(path, json=body)
@@ -96,6 +98,8 @@ def examples_of_calls(description, api):
         }
         if path == "/api/v1/export":
             given["ids"] = example(parts["ids"])
+        if path == "/api/v1/find-papers":
+            given["question"] = example(parts["question"])
         yield path, call, api.get(address, params=given)
 
 
@@ -186,24 +190,54 @@ def test_other_searches_and_answers_are_as_described_too(description, api, call)
     assert_as_described(description, {"$ref": f"{COMPONENTS}AnswerResult"}, answered.json())
 
 
-def test_each_event_of_a_stream_is_as_described(description, api):
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/api/v1/ask", {"step", "keywords", "queries", "evidence", "sentence", "done"}),
+        ("/api/v1/find-papers", {"search", "step", "understanding", "queries", "papers", "spent", "done"}),
+    ],
+)
+def test_each_event_of_a_stream_is_as_described(description, api, path, named):
+    content = description["paths"][path]["post"]["responses"]["200"]["content"]
     described = {
         each["properties"]["event"]["const"]: each["properties"]["data"]["contentSchema"]
-        for each in description["paths"]["/api/v1/ask"]["post"]["responses"]["200"]["content"][STREAM][
-            "itemSchema"
-        ]["oneOf"]
+        for each in content[STREAM]["itemSchema"]["oneOf"]
     }
-    response = api.post("/api/v1/ask", json={"question": ENGLISH}, headers={"Accept": STREAM})
+    response = api.post(path, json={"question": ENGLISH}, headers={"Accept": STREAM})
     events = list(events_of(response.text.splitlines()))
-    assert {"step", "keywords", "queries", "evidence", "sentence", "done"} <= {each.name for each in events}
+    assert named <= {each.name for each in events}
     for event in events:
         assert_as_described(description, described[event.name], event.data)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"question": "cobalt of spent batteries: a review", "rounds": 2, "layers": 3, "threshold": 0.2},
+        {"question": ENGLISH, "max_papers": 3},
+        {"question": "🙂"},
+    ],
+)
+def test_kept_searches_are_as_described(description, api, call):
+    paths = description["paths"]
+
+    def assert_answered(path, response):
+        assert response.status_code == 200, response.text
+        (content,) = paths[path]["get"]["responses"]["200"]["content"].values()
+        assert_as_described(description, content["schema"], response.json())
+
+    found = api.post("/api/v1/find-papers", json=call)
+    assert_as_described(description, {"$ref": f"{COMPONENTS}FoundPapers"}, found.json())
+    address = f"/api/v1/find-papers/{found.json()['search']}"
+    assert_answered("/api/v1/find-papers/{search_id}", api.get(address))
+    assert_answered("/api/v1/find-papers/{search_id}/state", api.get(f"{address}/state"))
+    assert_answered("/api/v1/find-papers/kept", api.get("/api/v1/find-papers/kept"))
 
 
 def test_the_documentation_names_each_code_and_each_event():
     page = (ROOT / "docs" / "api.md").read_text("utf-8")
     codes = {code for _, code in PROBLEMS.values()} | set(CODES.values()) | {"unexpected"}
-    assert [name for name in (*sorted(codes), *EVENTS) if f"`{name}`" not in page] == []
+    assert [name for name in (*sorted(codes), *EVENTS, *FINDING_EVENTS) if f"`{name}`" not in page] == []
 
 
 def test_what_an_operator_and_a_session_see_is_as_described(description, sample_home, tmp_path):

@@ -1,0 +1,408 @@
+"""Finding papers through the server: as they come, cut off, kept, gone on with, and by whom."""
+
+import json
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from server.app import create_app
+from server.settings import ServerSettings
+from tests.generator.finding_model import FindingModel, serving_model, value_of
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of
+from tests.generator.sample_index import shrag as shrag_here
+from tests.generator.test_finding_ends_early import JUDGED, WaitsInTheMiddle
+from tests.indexer.corpora import ROOT, build
+from tests.server.running import serving, shrag, wait_for
+from tests.server.sse import events_of
+
+STREAM = {"Accept": "text/event-stream"}
+WAIT_S = 60  # a loaded machine's
+PLAIN = {"question": ENGLISH, "without": ["query-writing", "evolver"]}
+REVIEW = {"question": "cobalt of spent batteries: a review", "rounds": 2, "layers": 2}
+
+
+def find(url, headers=None, **call):
+    """Find papers, and return the answer."""
+    return httpx.post(f"{url}/api/v1/find-papers", json=call, headers=headers, timeout=WAIT_S)
+
+
+def streamed(url, **call):
+    """Find papers, and return the events."""
+    address = f"{url}/api/v1/find-papers"
+    with httpx.stream("POST", address, json=call, headers=STREAM, timeout=WAIT_S) as answer:
+        assert answer.status_code == 200, answer.read()
+        return list(events_of(answer.iter_lines()))
+
+
+def kept(url, search_id="kept", headers=None):
+    return httpx.get(f"{url}/api/v1/find-papers/{search_id}", headers=headers, timeout=WAIT_S)
+
+
+def ids(record):
+    return [paper["id"] for paper in record["papers"]]
+
+
+def untimed(record):
+    """Leave out what differs from search to search."""
+    spent = {name: value for name, value in record["spent"].items() if name != "seconds"}
+    return {**record, "milliseconds": 0, "spent": spent, "search": ""}
+
+
+@pytest.fixture
+def home(sample_home, tmp_path):
+    """Return a home of its own that holds the sample."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / NAME).symlink_to(sample_home / NAME)
+    return home
+
+
+@pytest.mark.parametrize("call", [{"question": KOREAN}, REVIEW, {"question": "🙂"}])
+def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unlimited, call):
+    events = streamed(unlimited.url, **call)
+    assert [event.number for event in events] == list(range(1, len(events) + 1))
+    names = [event.name for event in events]
+    assert names[0] == "search"
+    assert [name for name in names if name in {"done", "error"}] == [names[-1]] == ["done"]
+    done = events[-1].data
+    assert done["search"] == events[0].data["id"]
+    assert (done["index"], done["question"]) == (NAME, call["question"])
+    plain = find(unlimited.url, **call)
+    assert untimed(plain.json()) == untimed(done)
+    printed = shrag(unlimited.home, "find-papers", call["question"], "--json", *options_of(call))
+    assert ids(json.loads(printed.stdout)) == ids(done)
+    by_address = httpx.get(f"{unlimited.url}/api/v1/find-papers", params=call, timeout=WAIT_S)
+    assert untimed(by_address.json()) == untimed(done)
+
+
+def options_of(call):
+    return [part for name in ("rounds", "layers") if name in call for part in (f"--{name}", str(call[name]))]
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "code"),
+    [
+        ({}, 422, "bad-question"),
+        ({"question": " "}, 422, "bad-question"),
+        ({"question": "x", "index": "nope"}, 404, "unknown-index"),
+        ({"question": "x", "without": ["wizard"]}, 422, "bad-request"),
+        ({"question": "x", "papers": 501}, 422, "bad-request"),
+        ({"question": "x", "max_seconds": 0}, 422, "bad-request"),
+        ({"question": "x", "year": "soon"}, 422, "bad-filter"),
+        ({"question": "x" * 20_001}, 422, "bad-question"),
+        ({"resume": "0f" * 16}, 404, "unknown-search"),
+        ({"resume": "../../sample"}, 404, "unknown-search"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_before_a_stream_begins(unlimited, call, status, code):
+    for headers in ({}, STREAM):
+        refused = find(unlimited.url, headers, **call)
+        assert (refused.status_code, refused.json()["code"]) == (status, code)
+        assert refused.headers["content-type"] == "application/problem+json"
+
+
+def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(unlimited):
+    whole = find(unlimited.url, **REVIEW, papers=50).json()
+    small = find(unlimited.url, **REVIEW, papers=50, max_papers=5).json()
+    assert not small["complete"]
+    assert small["spent"]["papers"] == 5
+    again = find(unlimited.url, resume=small["search"]).json()
+    assert again["spent"]["papers"] == 5  # the budget is as it was
+    resumed = find(unlimited.url, resume=small["search"], max_papers=None).json()
+    assert resumed["search"] == small["search"]
+    assert resumed["complete"]
+    assert ids(resumed) == ids(whole)
+    assert kept(unlimited.url, small["search"]).json()["request"]["layers"] == REVIEW["layers"]
+    for other in ({"question": "another"}, {"index": "another"}):
+        assert find(unlimited.url, resume=small["search"], **other).json()["code"] == "invalid-call"
+
+
+def test_a_kept_search_is_shown_listed_saved_for_the_command_and_deleted(unlimited, tmp_path):
+    small = find(unlimited.url, **REVIEW, max_papers=5).json()
+    shown = kept(unlimited.url, small["search"]).json()
+    assert ids(shown) == ids(small)
+    assert shown["tree"] == small["tree"]
+    assert shown["notes"] == small["notes"]
+    assert not shown["running"]
+    assert shown["request"] == {**REVIEW, "max_papers": 5, "index": NAME}
+    newest = kept(unlimited.url).json()["searches"][0]
+    assert newest["id"] == small["search"]
+    assert (newest["known"], newest["relevant"]) == (small["known"], small["relevant"])
+    state = tmp_path / "state.json"
+    state.write_bytes(kept(unlimited.url, f"{small['search']}/state").content)
+    resumed = shrag_here("find-papers", "--resume", state, "--name", NAME, "--json", home=unlimited.home)
+    assert set(ids(small)) <= set(ids(json.loads(resumed.stdout)))
+    address = f"{unlimited.url}/api/v1/find-papers/{small['search']}"
+    assert httpx.delete(address, timeout=WAIT_S).status_code == 204
+    assert kept(unlimited.url, small["search"]).json()["code"] == "unknown-search"
+    assert httpx.delete(address, timeout=WAIT_S).status_code == 404
+    assert small["search"] not in str(kept(unlimited.url).json())
+
+
+@contextmanager
+def search_in_the_middle(url, model):
+    """Yield the id of a streamed search when what the model judged until it waits is kept."""
+    with httpx.stream(
+        "POST", f"{url}/api/v1/find-papers", json=PLAIN, headers=STREAM, timeout=WAIT_S
+    ) as answer:
+        arriving = events_of(answer.iter_lines())
+        search_id = next(arriving).data["id"]
+        wait_for(lambda: judged_of(url, search_id), lambda judged: len(judged) == JUDGED)
+        yield search_id, arriving
+
+
+def judged_of(url, search_id):
+    """Return the papers of a kept search that are judged."""
+    answer = kept(url, f"{search_id}/state")
+    papers = answer.raise_for_status().json()["papers"] if answer.is_success else {}
+    return {paper_id for paper_id, known in papers.items() if known["judgement"]}
+
+
+@pytest.fixture
+def with_model(home, tmp_path):
+    """Serve the sample by two processes, with a model that waits in the middle of judging."""
+    model = WaitsInTheMiddle()
+    with (
+        serving_model(model) as settings,
+        serving(home, tmp_path / "log", "--workers", "2", **settings) as server,
+    ):
+        yield server, model, settings
+        model.go_on.set()
+
+
+def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_a_time(with_model):
+    server, model, _ = with_model
+    with search_in_the_middle(server.url, model) as (search_id, _):
+        assert kept(server.url, search_id).json()["running"]
+        refused = find(server.url, resume=search_id)
+        assert (refused.status_code, refused.json()["code"]) == (409, "search-running")
+        address = f"{server.url}/api/v1/find-papers/{search_id}"
+        assert httpx.delete(address, timeout=WAIT_S).json()["code"] == "search-running"
+    wait_for(lambda: kept(server.url, search_id).json(), lambda shown: not shown["running"])
+    assert len(judged_of(server.url, search_id)) == JUDGED
+    asked = len(model.prompts)
+    model.go_on.set()
+    with ThreadPoolExecutor() as threads:
+        both = list(threads.map(lambda _: find(server.url, resume=search_id), range(2)))
+    resumed = next(answer for answer in both if answer.is_success)
+    assert {answer.status_code for answer in both} <= {200, 409}  # or one behind the other
+    assert resumed.json()["complete"]
+    titles = [value_of("title", prompt) for prompt in model.prompts[asked:] if "<title>" in prompt]
+    assert titles
+    assert len(set(titles)) == len(titles)
+
+
+def test_a_killed_server_has_kept_what_was_judged(home, tmp_path):
+    model = WaitsInTheMiddle()
+    with (
+        serving_model(model) as settings,
+        serving(home, tmp_path / "log", **settings) as server,
+        search_in_the_middle(server.url, model) as (search_id, arriving),
+    ):
+        os.kill(server.process.pid, signal.SIGKILL)
+        server.process.wait()
+        model.go_on.set()
+        with pytest.raises(httpx.TransportError):
+            list(arriving)
+    again = FindingModel()
+    with serving_model(again) as settings, serving(home, tmp_path / "log", **settings) as server:
+        judged = judged_of(server.url, search_id)
+        assert len(judged) == JUDGED
+        shown = kept(server.url, search_id).json()
+        assert not shown["running"]
+        assert not shown["complete"]
+        resumed = find(server.url, resume=search_id).json()
+        assert resumed["complete"]
+        before = {paper["title"] for paper in shown["papers"]}
+        assert not before & {value_of("title", prompt) for prompt in again.prompts}
+        assert again.calls["judgement"] == resumed["spent"]["papers"] - JUDGED
+
+
+def both_ways(threads, url):
+    """Find papers as a stream and as a whole; return what is to come of both."""
+    arriving = threads.submit(lambda: streamed(url, **PLAIN)[-1].data)
+    return [arriving, threads.submit(lambda: find(url, **PLAIN).json())]
+
+
+def test_what_was_found_is_given_when_the_time_is_over(home, tmp_path):
+    model = WaitsInTheMiddle()
+    with (
+        serving_model(model) as settings,
+        serving(home, tmp_path / "log", **settings, server__ask_s=8) as server,
+        ThreadPoolExecutor() as threads,
+    ):
+        for found in both_ways(threads, server.url):
+            done = found.result()
+            assert not done["complete"]
+            assert any("time" in note for note in done["notes"])
+            assert kept(server.url, done["search"]).json()["notes"] == done["notes"]
+        model.go_on.set()
+
+
+def test_what_was_found_is_given_when_the_server_stops(home, tmp_path):
+    model = WaitsInTheMiddle()
+    with (
+        serving_model(model) as settings,
+        serving(home, tmp_path / "log", **settings) as server,
+        ThreadPoolExecutor() as threads,
+    ):
+        both = both_ways(threads, server.url)
+        searches = wait_for(lambda: kept(server.url).json()["searches"], lambda found: len(found) == 2)
+        judged = lambda: [judged_of(server.url, search["id"]) for search in searches]  # noqa: E731
+        wait_for(judged, lambda found: sum(map(len, found)) == JUDGED)
+        server.process.terminate()
+        done = [found.result() for found in both]
+        assert server.process.wait(WAIT_S) == 0
+        model.go_on.set()
+    for record in done:
+        assert not record["complete"]
+        assert any("stopped" in note for note in record["notes"])
+    assert any(record["papers"] for record in done)
+    assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def keyed(sample_home, tmp_path_factory):
+    """Serve two indexes to three keys: two of all, and one of the index `other`."""
+    home = tmp_path_factory.mktemp("keyed")
+    (home / NAME).symlink_to(sample_home / NAME)
+    build(home, ROOT / "sample" / "held-out" / "papers.jsonl", name="other")
+    made = [
+        shrag(home, "keys", "create", *options).stdout.strip() for options in ((), (), ("--index", "other"))
+    ]
+    with serving(home, home / "log", server__kept_searches=3) as server:
+        yield server, *({"X-API-Key": key} for key in made)
+
+
+def test_a_kept_search_is_there_for_the_key_that_made_it_alone(keyed):
+    server, mine, others, limited = keyed
+    made = find(server.url, mine, question=ENGLISH, index=NAME, max_papers=5).json()["search"]
+    for headers in (others, limited):
+        assert kept(server.url, made, headers).json()["code"] == "unknown-search"
+        assert kept(server.url, f"{made}/state", headers).json()["code"] == "unknown-search"
+        assert find(server.url, headers, resume=made).json()["code"] == "unknown-search"
+        address = f"{server.url}/api/v1/find-papers/{made}"
+        assert httpx.delete(address, headers=headers).json()["code"] == "unknown-search"
+        assert made not in kept(server.url, headers=headers).text
+    assert kept(server.url, made).status_code == 401
+    assert kept(server.url, made, mine).status_code == 200
+
+
+def test_a_key_of_one_index_finds_papers_in_no_other(keyed):
+    server, *_, limited = keyed
+    assert find(server.url, limited, question=ENGLISH, index=NAME).json()["code"] == "unknown-index"
+    assert find(server.url, limited, question=ENGLISH).json()["index"] == "other"
+
+
+def test_of_too_many_searches_those_not_used_for_longest_go_first(keyed):
+    server, _, others, _ = keyed
+    made = []
+    for _ in range(3):
+        made.append(find(server.url, others, question=ENGLISH, index=NAME, max_papers=1).json()["search"])
+        time.sleep(1.1)  # times of files are told apart
+    find(server.url, others, resume=made[0], max_papers=3)
+    made.append(find(server.url, others, question=ENGLISH, index=NAME, max_papers=1).json()["search"])
+    listed = [search["id"] for search in kept(server.url, headers=others).json()["searches"]]
+    assert listed == [made[3], made[0], made[2]]
+
+
+@contextmanager
+def application(home, **settings):
+    """Run the application in this process, called from this machine."""
+    app = create_app(settings_of(home), ServerSettings(**settings))
+    with TestClient(app, base_url="http://localhost", client=("127.0.0.1", 50_000)) as client:
+        yield client
+
+
+def test_damaged_and_foreign_files_are_one_clear_error_and_can_be_deleted(home):
+    address = "/api/v1/find-papers"
+    with application(home) as client:
+        made = client.post(address, json={"question": ENGLISH, "max_papers": 3}).json()["search"]
+        file = home / ".find-papers" / "local" / f"{made}.json"
+        whole = file.read_bytes()
+        head, state, _ = whole.split(b"\n")
+        other = file.with_name(f"{'ab' * 16}.json")
+        for name, content in [
+            (made, b""),
+            (made, whole[: len(whole) // 2]),
+            (made, head + b'\n{"question": 3}\n'),
+            (made, state + b"\n" + head),
+            (made, head.replace(b'"max_papers":3', b'"max_papers":"x"') + b"\n" + state),
+            (other.stem, whole),  # of another id
+        ]:
+            file.with_stem(name).write_bytes(content)
+            resumed = client.post(address, json={"resume": name})
+            for answer in (client.get(f"{address}/{name}"), resumed):
+                assert (answer.status_code, answer.json()["code"]) == (503, "search-unusable"), content[:80]
+                assert str(home) not in answer.text
+        assert other.stem not in client.get(f"{address}/kept").text
+        with file.open("r+b") as sparse:
+            sparse.truncate(10**9)
+        assert client.get(f"{address}/{made}").json()["code"] == "search-unusable"
+        file.unlink()
+        file.symlink_to("/nowhere")
+        assert client.get(f"{address}/{made}").status_code in {404, 503}
+        for name in (made, other.stem):
+            assert client.delete(f"{address}/{name}").status_code == 204
+        assert client.get(f"{address}/kept").json() == {"searches": []}
+
+
+def test_where_nothing_can_be_written_papers_are_found_all_the_same(home):
+    (home / ".find-papers").write_text("in the way")
+    with application(home) as client:
+        done = client.post("/api/v1/find-papers", json={"question": ENGLISH}).json()
+        assert done["papers"]
+        assert "search" not in done
+        assert any("not kept" in note for note in done["notes"])
+        assert client.get("/api/v1/find-papers/kept").json() == {"searches": []}
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"),
+    [
+        ({"kept_searches": 0}, 0),
+        ({"all_kept_searches": 2}, 2),
+        ({"kept_searches_days": 1}, 1),  # the others are made two days older
+        ({}, 3),
+    ],
+)
+def test_how_much_is_kept_has_bounds(home, settings, left):
+    folder = home / ".find-papers" / "local"
+    with application(home, **settings) as client:
+        for _ in range(3):
+            client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1})
+            if "kept_searches_days" in settings:
+                for file in folder.glob("*.json"):
+                    os.utime(file, (0, time.time() - 2 * 86_400))
+        if "kept_searches_days" in settings:
+            client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1})
+        assert len(client.get("/api/v1/find-papers/kept").json()["searches"]) == left
+        assert len(list(folder.glob("*.json"))) == len(list(folder.glob("*.lock"))) == left
+
+
+def test_what_was_asked_stands_in_no_log_and_no_metric(home, tmp_path):
+    secret = "quorvex blandim trosset"
+    audit = tmp_path / "audit.jsonl"
+    with serving(home, tmp_path / "log", server__audit_file=audit) as server:
+        made = find(server.url, question=f"{secret} thermal runaway").json()["search"]
+        kept(server.url, made)
+        find(server.url, resume=made, rounds=2)
+        metrics = httpx.get(f"{server.url}/metrics").text
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    assert [line["route"] for line in lines[:3]] == [
+        "/api/v1/find-papers",
+        "/api/v1/find-papers/{search_id}",
+        "/api/v1/find-papers",
+    ]
+    assert lines[0]["index"] == NAME
+    assert lines[0]["known"] > 0
+    assert 'shrag_paper_searches_total{complete="true",index="sample",judged_by="rules"} 2.0' in metrics
+    for text in (audit.read_text(), metrics, (tmp_path / "log").read_text()):
+        assert "quorvex" not in text
+        assert made not in text
