@@ -1,23 +1,18 @@
-"""A language model that judges and writes as the agents of finding papers ask, when the test lets it."""
+"""A language model that answers the agents of finding papers, a server of its own; it waits where a test says so."""
 
-import json
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 
 from tests.generator.finding_model import ANSWERS
-from tests.generator.language_model import Served, events, served, streams_out
-from tests.server.page.model import settings_of_model
-
-NAMED = re.compile(r'"name": "(' + "|".join(ANSWERS) + ')"')
+from tests.generator.language_model import events, streams_out
+from tests.http_server import Handler, serving
 
 
 @dataclass
 class Finder:
-    """Answers each agent; those named in `held` wait until `go_on` is called."""
+    """Where the model is; the agents in `held` wait until `go_on` is called."""
 
     base_url: str = ""
     held: frozenset[str] = frozenset()
@@ -26,7 +21,8 @@ class Finder:
     @property
     def settings(self) -> dict[str, object]:
         """Return the settings of a server that uses this model."""
-        return settings_of_model(self.base_url)
+        llm = {"base_url": self.base_url, "model": "tiny-finder", "allow_plain_http": "true", "retries": 0}
+        return {f"llm__{name}": value for name, value in llm.items()}
 
     def hold(self, *agents: str) -> None:
         """Let these agents wait from now on."""
@@ -43,17 +39,25 @@ class Finder:
 def finding() -> Iterator[Finder]:
     """Run the model until the end of the block."""
     finder = Finder()
-    model: Served
 
-    def behave(handler: BaseHTTPRequestHandler) -> None:
-        body = model.bodies[-1]
-        name = body["response_format"]["json_schema"]["name"]
-        if name in finder.held:
-            finder.released.wait(60)
-        streams_out(*events(ANSWERS[name](body["messages"][0]["content"])))(handler)
+    class Answers(Handler):
+        protocol_version = "HTTP/1.1"
 
-    with served(behave) as model:
-        finder.base_url = model.base_url
+        def post(self) -> None:
+            asked = self.asked()
+            name = asked.get("response_format", {}).get("json_schema", {}).get("name")
+            if name not in ANSWERS:
+                self.answer(404, {})
+                return
+            if name in finder.held:
+                finder.released.wait(60)
+            try:
+                streams_out(*events(ANSWERS[name](asked["messages"][0]["content"])))(self)
+            except OSError:  # the server has gone on without it
+                self.close_connection = True
+
+    with serving(Answers) as url:
+        finder.base_url = f"{url}/v1"
         try:
             yield finder
         finally:

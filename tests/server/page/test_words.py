@@ -14,7 +14,7 @@ PLACE = re.compile(r"\{(\w+)")
 
 def words_of(language: str) -> dict[str, str]:
     words: dict[str, str] = {}
-    for name in ("", "answer.", "operator."):
+    for name in ("", "answer.", "find.", "operator."):
         words |= json.loads((FOLDER / "words" / f"{name}{language}.json").read_text("utf-8"))
     return words
 
