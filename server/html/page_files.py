@@ -83,8 +83,11 @@ def page_files() -> PageFiles:
         },
         {name: content.decode() for name, content in contents.items() if name.endswith(".html")},
         {
-            language: json.loads(contents[f"words/{language}.json"])
-            | json.loads(contents[f"words/find.{language}.json"])
+            language: {
+                key: word
+                for part in ("", "find.", "pages.")
+                for key, word in json.loads(contents[f"words/{part}{language}.json"]).items()
+            }
             for language in LANGUAGES
         },
     )

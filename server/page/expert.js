@@ -1,8 +1,10 @@
 // The expert field: what can be typed, and errors under the offending word.
 
 import { byId, fill, h } from "./dom.js";
-import { t } from "./i18n.js";
+import { learn, t } from "./i18n.js";
 import { saidByServer } from "./said.js";
+
+await learn("expert");
 
 const SYNTAX = [
   ["a AND b", "both"], ["a OR b", "either"], ["a NOT b", "without"], ["a b", "side_by_side"], ["+a b", "must"],

@@ -1,7 +1,10 @@
 // Why a paper has its rank: the parts of its score as bars, its concepts, and all of it as lines.
 
-import { h, langOf } from "./dom.js";
-import { has, number, t } from "./i18n.js";
+import { bars } from "./bars.js";
+import { h } from "./dom.js";
+import { has, learn, number, t } from "./i18n.js";
+
+await learn("explanation");
 
 const part = (name) => (has(`part_${name}`) ? t(`part_${name}`) : name);
 
@@ -21,15 +24,6 @@ export function explanation(account) {
     without.length > 0 && h("p", { class: "quiet" }, t("concepts_without"), " ", without.map((each) => each.text).join(", ")),
     !parts.length && terms(account),
     lines && h("details", {}, h("summary", { class: "quiet" }, t("all_details")), h("pre", { class: "lines", lang: "en", tabindex: "0" }, lines)));
-}
-
-/** Show values as bars, [name, value] each; the longest is the greatest, or `most`. */
-export function bars(rows, digits = 4, most = Math.max(...rows.map(([, value]) => Math.abs(value)), 0.0001)) {
-  return h("div", { class: "parts" }, rows.map(([name, value]) => [
-    h("span", { lang: typeof name === "string" ? null : langOf(name.join("")) }, name),
-    h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: value < 0 ? "fill less" : "fill", "--share": (100 * Math.abs(value)) / most })),
-    h("span", { class: "number" }, number(value, digits)),
-  ]));
 }
 
 function terms(account) {

@@ -230,8 +230,9 @@ async function loadIndexes() {
 // What the reader does
 
 const dialog = (file, openIt) => () => import(file).then(openIt, () => sayProblem({ code: "offline" }));
-byId("search").addEventListener("submit", (event) => {
+byId("search").addEventListener("submit", async (event) => {
   event.preventDefault();
+  await listed;
   const next = fromForm();
   if (running) { byId("stop").focus(); return; }
   if (!next.question) { byId("question").focus(); return; }
@@ -247,12 +248,13 @@ window.addEventListener("offline", () => say(t("problem_offline")));
 window.addEventListener("popstate", open);
 
 await learn("find");
+asked = fromAddress(location.search);
+const listed = loadIndexes();
 openQuestionField(() => byId("search").requestSubmit());
 takeQuestionAlong(byId("search-link"));
 openPreferences();
 openViews();
 showCount();
-asked = fromAddress(location.search);
 openAccess();
-await loadIndexes();
+await listed;
 open();

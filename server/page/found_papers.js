@@ -1,7 +1,7 @@
 // The list of found papers: while a search runs in the order in which they were judged, at its end best first.
 
+import { bars } from "./bars.js";
 import { byId, disclosure, fill, h, langOf } from "./dom.js";
-import { bars } from "./explanation.js";
 import { showExport } from "./exports.js";
 import { foundBy, idInIndex, paperLink, standing } from "./found_paper.js";
 import { has, number, t } from "./i18n.js";

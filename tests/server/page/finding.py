@@ -1,4 +1,4 @@
-"""A language model that answers the agents of finding papers, a server of its own; it waits where a test says so."""
+"""A language model that answers the agents of finding papers, and waits where a test says so."""
 
 import threading
 from collections.abc import Iterator

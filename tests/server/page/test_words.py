@@ -14,8 +14,9 @@ PLACE = re.compile(r"\{(\w+)")
 
 def words_of(language: str) -> dict[str, str]:
     words: dict[str, str] = {}
-    for name in ("", "answer.", "find.", "operator."):
-        words |= json.loads((FOLDER / "words" / f"{name}{language}.json").read_text("utf-8"))
+    for path in sorted((FOLDER / "words").glob(f"*{language}.json")):
+        if path.name != "said.ko.json":
+            words |= json.loads(path.read_text("utf-8"))
     return words
 
 
