@@ -4,8 +4,9 @@ import { events } from "./api.js";
 import { askBody, toAddress } from "./asked.js";
 import { byId, disclosure, fill, h, langOf } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
-import { byline, paperAddress } from "./papers.js";
+import { byline } from "./papers.js";
 import { closePassage, openPassage } from "./passage.js";
+import { hitAddress, linked, placeOf } from "./places.js";
 import { showEvidenceBadges } from "./results.js";
 import { describe, say, sayProblem } from "./status.js";
 
@@ -74,7 +75,7 @@ function answerView(asked, useKeywords) {
     },
     evidence(data) {
       hits = data.hits ?? data.evidence ?? [];
-      index = data.index ?? index;
+      index = placeOf(data) ?? index;
       pairs = (data.concepts ?? []).flatMap((concept) => (concept.counterparts ?? []).map((other) => [concept.text, other.text]));
       if (data.evidence_score !== undefined && data.evidence_score !== null) view.likelihood = data.evidence_score;
       showEvidenceBadges(hits.map((hit) => hit.doc_id));
@@ -96,7 +97,7 @@ function answerView(asked, useKeywords) {
     },
     done(whole, before) {
       const answer = whole.answer;
-      if (whole.index) index = whole.index;
+      index = placeOf(whole) ?? index;
       if (!hits.length) view.evidence(whole);
       sections.setAttribute("aria-busy", "false");
       delete title.dataset.waiting;
@@ -176,7 +177,7 @@ function answerView(asked, useKeywords) {
     const label = String(place + 1);
     const open = h("button", { type: "button", class: "plain", "aria-expanded": "false", onclick: () => openPassage(hit, { number: label, index }, open) }, t("show_passage"));
     return h("li", { "data-evidence": hit.passage_id }, h("span", { class: "number" }, `[${label}]`),
-      h("div", {}, h("a", { href: paperAddress(hit.doc_id, index, hit.passage_id), lang: langOf(hit.title, hit.lang) }, hit.title || hit.doc_id),
+      h("div", {}, linked(hitAddress(hit, index), { lang: langOf(hit.title, hit.lang) }, hit.title || hit.doc_id),
         h("p", { class: "meta" }, byline(hit), " ", open),
         h("p", { class: "print-only", lang: langOf(hit.text ?? "", hit.lang) }, hit.text ?? "")));
   }

@@ -1,6 +1,7 @@
 // What is asked, as a value: from and to the address, and as the body of a call.
 
 import { query } from "./api.js";
+import { partOf } from "./places.js";
 
 export const METHOD = "shrag";
 export const NOTHING = Object.freeze({
@@ -61,7 +62,8 @@ export function toAddress(asked) {
 export function body(asked) {
   const { question, index, method, k, year, lang, journal, exclude, strict_time, constraints, keywords, skip } = asked;
   const made = { question, method, k };
-  for (const [name, value] of Object.entries({ index, year, lang, journal })) if (value) made[name] = value;
+  Object.assign(made, partOf(index));
+  for (const [name, value] of Object.entries({ year, lang, journal })) if (value) made[name] = value;
   if (exclude.length) made.exclude = exclude;
   if (strict_time) made.strict_time = true;
   if (!constraints) made.constraints = false;

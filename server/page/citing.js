@@ -4,6 +4,7 @@ import { query } from "./api.js";
 import { h, langOf } from "./dom.js";
 import { FORMATS } from "./formats.js";
 import { t } from "./i18n.js";
+import { partOf } from "./places.js";
 import { say } from "./status.js";
 
 /** Write a reference as plain text: authors (year). title. journal. address. */
@@ -25,7 +26,7 @@ export function citing(hit, index) {
     }
   }
   const links = Object.entries(FORMATS).map(([format, name]) =>
-    h("a", { href: `/api/v1/export?${query({ format, ids: hit.doc_id, index })}`, download: true }, name));
+    h("a", { href: `/api/v1/export?${query({ format, ids: hit.doc_id, ...partOf(index) })}`, download: true }, name));
   return h("div", { class: "inset" }, h("p", { lang: langOf(hit.title, hit.lang) }, text),
     h("p", { class: "row" }, h("button", { type: "button", onclick: copy }, t("copy")), links));
 }

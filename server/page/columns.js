@@ -22,8 +22,8 @@ export async function showFound(result, asked, { manifest, address, before, chan
   showResults(result, asked, before);
   nothing ? nothing.showNothing(result, asked, change) : fill(byId("nothing"));
   showExport(result);
-  remember(address, { question: asked.question, method: asked.method, index: result.index, hits: result.hits, version: result.version });
-  showFacets(asked, change, signal);
+  remember(address, { question: asked.question, method: asked.method, index: result.index ?? result.sources?.join(", "), hits: result.hits, version: result.version });
+  result.sources ? fill(byId("facets")) : showFacets(asked, change, signal);
 }
 
 /** Leave the columns empty. */

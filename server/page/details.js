@@ -7,7 +7,9 @@ import { moment, t } from "./i18n.js";
 export function showDetails(result, manifest) {
   const pairs = [
     [t("method"), t(`method_${result.method}`)],
-    [t("index"), t("index_said", { name: result.index ?? "", version: result.version ?? "" }) + (manifest?.papers ? ` · ${t("papers", { n: manifest.papers })}` : "")],
+    result.sources
+      ? [t("sources"), result.sources.join(", ")]
+      : [t("index"), t("index_said", { name: result.index ?? "", version: result.version ?? "" }) + (manifest?.papers ? ` · ${t("papers", { n: manifest.papers })}` : "")],
   ];
   const { incomplete = 0, duplicates = 0 } = result.filtered ?? {};
   if (duplicates) pairs.push([t("left_out"), t("duplicates", { n: duplicates })]);
@@ -22,6 +24,7 @@ export function showDetails(result, manifest) {
     h("h3", {}, t("details")),
     h("dl", { class: "pairs" }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     h("dl", { class: "pairs print-only" }, printed.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+    result.sources && h("p", { class: "quiet" }, t("sources_without")),
     notes.length > 0 && noted(notes));
 }
 

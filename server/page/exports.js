@@ -4,6 +4,7 @@ import { download } from "./api.js";
 import { byId, fill, h, save } from "./dom.js";
 import { ENDINGS, FORMATS } from "./formats.js";
 import { t } from "./i18n.js";
+import { partOf, placeOf, sourcesIn } from "./places.js";
 import { say, sayProblem } from "./status.js";
 
 let format = "ris";
@@ -16,10 +17,10 @@ export function formatChoice() {
   return select;
 }
 
-/** Save the references of papers of an index as a file. */
+/** Save the references of papers of an index, or of sources, as a file. */
 export async function exportPapers(ids, index) {
-  const blob = await download("/api/v1/export", { body: { ids, index, format } });
-  save(`shrag-${index}.${ENDINGS[format]}`, blob);
+  const blob = await download("/api/v1/export", { body: { ids, format, ...partOf(index) } });
+  save(`shrag-${(sourcesIn(index).join("-") || index)}.${ENDINGS[format]}`, blob);
   say(t("exported", { n: ids.length, format: FORMATS[format] }));
 }
 
@@ -27,5 +28,5 @@ export async function exportPapers(ids, index) {
 export function showExport(result) {
   const ids = result.hits.map((hit) => hit.doc_id);
   fill(byId("results-tools"), ids.length > 0 && h("div", { class: "results-tools" }, formatChoice(),
-    h("button", { type: "button", "data-key": "export", onclick: () => exportPapers(ids, result.index).catch(sayProblem) }, t("export_all", { n: ids.length }))));
+    h("button", { type: "button", "data-key": "export", onclick: () => exportPapers(ids, placeOf(result)).catch(sayProblem) }, t("export_all", { n: ids.length }))));
 }

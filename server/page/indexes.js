@@ -1,7 +1,9 @@
-// The indexes that a reader may choose from.
+// The indexes, and the sources beside them, that a reader may choose from.
 
 import { call } from "./api.js";
 import { byId, fill, h } from "./dom.js";
+import { t } from "./i18n.js";
+import { SOURCES, isSources, sourcesIn } from "./places.js";
 
 /** Fill the choice of an index, and return the indexes. */
 export async function listIndexes(chosen) {
@@ -11,4 +13,33 @@ export async function listIndexes(chosen) {
   select.disabled = indexes.length < 2;
   if (chosen) select.value = chosen;
   return indexes;
+}
+
+/** Fill the choice of an index or of sources, and return both. */
+export async function listPlaces(chosen) {
+  const [{ indexes }, { sources }] = await Promise.all([call("/api/v1/indexes"), call("/api/v1/sources")]);
+  const select = byId("index");
+  fill(select, options(indexes, sources));
+  select.disabled = select.length < 2;
+  if (chosen) choose(select, chosen);
+  return [indexes, sources];
+}
+
+/** Make the options of what there is to search in; sources stand behind the indexes, each told that takes questions elsewhere. */
+function options(indexes, sources) {
+  const ofIndexes = indexes.map(({ name }) => h("option", { value: name }, name));
+  if (!sources.length) return ofIndexes;
+  const leaving = (each) => (each.private === false ? ` (${t("leaves")})` : "");
+  const ofSources = sources.map((each) => h("option", { value: `${SOURCES}${each.name}` }, each.name + leaving(each)));
+  const together = { name: sources.map(({ name }) => name).join(","), private: sources.every((each) => each.private !== false) };
+  const all = sources.length > 1 && h("option", { value: `${SOURCES}${together.name}` }, t("all_sources") + leaving(together));
+  return [ofIndexes.length > 0 && h("optgroup", { label: t("indexes") }, ofIndexes), h("optgroup", { label: t("sources") }, ofSources, all)];
+}
+
+/** Choose an option, or one made for what an address names beside them. */
+export function choose(select, place) {
+  select.value = place;
+  if (select.value === place || !isSources(place)) return;
+  select.append(h("option", { value: place }, sourcesIn(place).join(", ")));
+  select.value = place;
 }

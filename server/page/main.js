@@ -6,8 +6,9 @@ import { Problem, call } from "./api.js";
 import { NOTHING, body, fromAddress, toAddress } from "./asked.js";
 import { byId, fill } from "./dom.js";
 import { t } from "./i18n.js";
-import { listIndexes } from "./indexes.js";
+import { choose, listPlaces } from "./indexes.js";
 import { showCount } from "./marks.js";
+import { isSources, sourcesIn } from "./places.js";
 import { openPreferences } from "./preferences.js";
 import { growQuestion, leaveQuestion, openQuestionField, takeQuestionAlong } from "./question_field.js";
 import { describe, say, sayProblem } from "./status.js";
@@ -27,13 +28,15 @@ let result = null;
 let searching = new AbortController();
 let answering = new AbortController();
 let indexes = [];
-const manifestOf = (name) => indexes.find((each) => each.name === name) ?? (indexes.length === 1 ? indexes[0] : undefined);
+let sources = []; // that are offered beside them
+const manifestOf = (name) => indexes.find((each) => each.name === name) ?? (indexes.length === 1 && !isSources(name ?? "") ? indexes[0] : undefined);
 
 // What the form says
 
 function fillForm() {
   byId("question").value = asked.question;
-  if (asked.index) byId("index").value = asked.index;
+  if (asked.index) choose(byId("index"), asked.index);
+  sayQuiet();
   for (const name of ["method", "k", "year", "lang", "journal", "way", "hops"]) byId(name).value = asked[name];
   byId("exclude").value = asked.exclude.join(", ");
   byId("strict").checked = asked.strict_time;
@@ -172,17 +175,28 @@ function start() {
   say("");
   result = null;
   const ask = (question) => run({ ...fromForm(), question });
-  load("./start.js").then(({ showStart }) => showStart(manifestOf(byId("index").value), ask), sayProblem);
+  load("./start.js").then(({ showStart }) => showStart(manifestOf(byId("index").value), ask, sourcesIn(byId("index").value)), sayProblem);
+  sayQuiet();
+}
+
+/** Say what there is not, and that questions to sources leave the house. */
+function sayQuiet() {
+  const place = byId("index").value;
+  const [chosen, asks] = [manifestOf(place), sourcesIn(place)];
+  const leaving = sources.filter((each) => asks.includes(each.name) && each.private === false).map(({ name }) => name);
+  byId("quiet").textContent = [
+    (chosen ?? indexes[0]) && !(chosen ?? indexes[0]).language_model && t("without_model"),
+    chosen && !chosen.vectors && t("without_vectors"),
+    leaving.length > 0 && t("leaves_about", { names: leaving.join(", ") }),
+  ].filter(Boolean).join(" ");
 }
 
 async function loadIndexes() {
   try {
-    indexes = await listIndexes(asked.index);
-    const chosen = manifestOf(byId("index").value);
-    const missing = [!chosen?.language_model && t("without_model"), chosen && !chosen.vectors && t("without_vectors")].filter(Boolean);
-    byId("quiet").textContent = missing.join(" ");
+    [indexes, sources] = await listPlaces(asked.index);
+    sayQuiet();
   } catch (error) {
-    indexes = [];
+    [indexes, sources] = [[], []];
     if (wantsKey(error)) askForKey(() => { loadIndexes().then(() => run(asked, { push: false })); });
     else if (!asked.question) sayProblem(error);
   }

@@ -5,7 +5,7 @@ import { fill, h, langOf } from "./dom.js";
 import { exportPapers, formatChoice } from "./exports.js";
 import { t } from "./i18n.js";
 import { clearMarks, mark, markedPapers } from "./marks.js";
-import { paperAddress } from "./papers.js";
+import { hitAddress, linked } from "./places.js";
 import { describe } from "./status.js";
 
 /** Show the marked papers, with their export. */
@@ -25,8 +25,8 @@ export function showMarked() {
         }
       };
       fill(place, papers.length === 0 ? h("p", { class: "quiet" }, t("marked_none")) : [
-        h("ul", {}, papers.map(({ index, id, title }) => h("li", {},
-          h("a", { href: paperAddress(id, index), lang: langOf(title) }, title || id), " ",
+        h("ul", {}, papers.map(({ index, id, title, url }) => h("li", {},
+          linked(hitAddress({ doc_id: id, url }, index), { lang: langOf(title) }, title || id), " ",
           h("button", { type: "button", class: "plain", "aria-label": t("unmark", { title }), onclick: () => { mark(index, id, title, false); document.querySelectorAll(`[data-mark="${CSS.escape(id)}"]`).forEach((box) => { box.checked = false; }); show(); } }, t("remove"))))),
         h("div", { class: "row" }, formatChoice(), h("button", { type: "button", class: "primary", onclick: exportAll }, t("export_marked", { n: papers.length })),
           h("button", { type: "button", onclick: () => { clearMarks(); show(); } }, t("unmark_all")))]);

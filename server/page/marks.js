@@ -28,8 +28,8 @@ const keyOf = (index, id) => `${index}\n${id}`;
 export const isMarked = (index, id) => papers.has(keyOf(index, id));
 export const markedPapers = () => [...papers.values()];
 
-export function mark(index, id, title, on) {
-  if (on) papers.set(keyOf(index, id), { index, id, title });
+export function mark(index, id, title, on, url) {
+  if (on) papers.set(keyOf(index, id), { index, id, title, url });
   else papers.delete(keyOf(index, id));
   keep();
 }
@@ -45,9 +45,9 @@ export function showCount() {
   if (place) place.textContent = number(papers.size);
 }
 
-/** Make the box that marks a paper. */
-export function markBox(index, id, title, label) {
-  const box = h("input", { type: "checkbox", "data-mark": id, onchange: () => mark(index, id, title, box.checked) });
+/** Make the box that marks a paper; one of a source has an address of its own, if any. */
+export function markBox(index, id, title, label, url) {
+  const box = h("input", { type: "checkbox", "data-mark": id, onchange: () => mark(index, id, title, box.checked, url) });
   box.checked = isMarked(index, id);
   return h("label", {}, box, label);
 }

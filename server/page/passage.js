@@ -3,7 +3,8 @@
 import { leavePassage } from "./answer_column.js";
 import { byId, fill, h, langOf, marked } from "./dom.js";
 import { t } from "./i18n.js";
-import { byline, paperAddress } from "./papers.js";
+import { byline } from "./papers.js";
+import { hitAddress, isSources } from "./places.js";
 import { supportingSpans } from "./support.js";
 
 let opener = null;
@@ -15,6 +16,7 @@ export function openPassage(hit, { number, sentence = "", pairs = [], index }, f
   from.setAttribute("aria-expanded", "true");
   const lang = langOf(hit.text || hit.title, hit.lang);
   const spans = sentence ? supportingSpans(sentence, hit.text ?? "", pairs) : [];
+  const address = hitAddress(hit, index);
   const title = h("h3", { class: "title", id: "beside-title", tabindex: "-1", lang: langOf(hit.title, hit.lang) }, `[${number}] ${hit.title}`);
   const panel = h("section", { class: "beside", "aria-labelledby": "beside-title", "data-passage-beside": hit.passage_id },
     h("header", {}, title, h("button", { type: "button", onclick: closePassage, "aria-keyshortcuts": "Escape" }, t("close"))),
@@ -22,7 +24,7 @@ export function openPassage(hit, { number, sentence = "", pairs = [], index }, f
     sentence && h("p", { class: "claim", lang: langOf(sentence) }, sentence),
     sentence && h("p", { class: "quiet" }, spans.length ? t("support_marked") : t("support_none")),
     h("p", { class: "passage", lang }, marked(hit.text ?? hit.snippet ?? "", spans)),
-    h("p", {}, h("a", { href: paperAddress(hit.doc_id, index, hit.passage_id) }, t("paper_page"))));
+    address && h("p", {}, h("a", { href: address }, t(isSources(index) ? "paper_on_web" : "paper_page"))));
   fill(byId("passage-beside"), panel);
   document.body.classList.add("showing-passage");
   byId("results").scrollTop = 0;

@@ -5,6 +5,7 @@ import { NOTHING, body } from "./asked.js";
 import { openDialog } from "./dialogs.js";
 import { h, save } from "./dom.js";
 import { t } from "./i18n.js";
+import { isSources } from "./places.js";
 import { describe } from "./status.js";
 
 const MOST_BYTES = 5_000_000;
@@ -37,7 +38,9 @@ export function showRecord(asked, run) {
     } });
     return [
       h("p", {}, t("record_about")),
-      asked.question ? h("div", { class: "row" }, saved("markdown", "md"), saved("json", "json")) : h("p", { class: "quiet" }, t("record_none")),
+      asked.question && !isSources(asked.index)
+        ? h("div", { class: "row" }, saved("markdown", "md"), saved("json", "json"))
+        : h("p", { class: "quiet" }, t(asked.question ? "record_not_of_sources" : "record_none")),
       h("div", { class: "row" }, h("label", {}, t("record_open"), " ", file)),
       problems,
     ];

@@ -5,7 +5,8 @@ import { body } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
 import { number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
-import { byline, coins, paperAddress } from "./papers.js";
+import { byline, coins } from "./papers.js";
+import { hitAddress, isSources, linked, placeOf } from "./places.js";
 import { describe } from "./status.js";
 
 let evidence = []; // ids of the papers that the answer rests on
@@ -33,7 +34,8 @@ function changes(now, before) {
 }
 
 function item(hit, result, asked, places) {
-  const index = result.index ?? asked.index;
+  const index = placeOf(result) ?? asked.index;
+  const ofIndex = !isSources(index);
   const lang = langOf(hit.title, hit.lang);
   const was = places?.get(hit.doc_id);
   const [why, reasons] = disclosure(`▸ ${t("why")}`, () => explain(hit, asked), { "aria-label": t("why_of", { title: hit.title }) });
@@ -41,12 +43,12 @@ function item(hit, result, asked, places) {
   return h("li", { "data-doc": hit.doc_id, "data-passage": hit.passage_id },
     h("span", { class: "rank number" }, number(hit.rank)),
     h("article", { class: "hit" },
-      h("h3", { class: "title", lang }, h("a", { href: paperAddress(hit.doc_id, index, hit.passage_id) }, marked(hit.title || hit.doc_id, hit.title_marks))),
+      h("h3", { class: "title", lang }, linked(hitAddress(hit, index), {}, marked(hit.title || hit.doc_id, hit.title_marks))),
       h("p", { class: "meta" }, byline(hit), " ", places && change(was, hit.rank)),
       h("p", { class: "snippet", lang }, marked(hit.snippet ?? "", hit.snippet_marks)),
       h("span", { class: "Z3988", title: coins(hit) }),
-      h("abbr", { class: "unapi-id", title: `${index}/${hit.doc_id}` }),
-      h("div", { class: "actions" }, why, cite, markBox(index, hit.doc_id, hit.title, t("mark")), h("span", { "data-evidence-of": hit.doc_id }), foundBy(hit)),
+      ofIndex && h("abbr", { class: "unapi-id", title: `${index}/${hit.doc_id}` }),
+      h("div", { class: "actions" }, ofIndex && why, cite, markBox(index, hit.doc_id, hit.title, t("mark"), hit.url), h("span", { "data-evidence-of": hit.doc_id }), foundBy(hit)),
       h("div", { class: "inset-place" }, reasons, reference)));
 }
 

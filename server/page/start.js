@@ -4,17 +4,21 @@ import { call, query } from "./api.js";
 import { byId, fill, h, langOf } from "./dom.js";
 import { language, number, t } from "./i18n.js";
 
-/** Show what an index holds, and its examples; `ask(question)` searches. */
-export async function showStart(manifest, ask) {
+/** Show what an index holds, and its examples, or which sources are asked; `ask(question)` searches. */
+export async function showStart(manifest, ask, sources = []) {
   const about = byId("start-about");
+  if (sources.length) {
+    about.textContent = t("start_sources", { names: sources.join(", ") });
+    return fill(byId("examples"));
+  }
   about.textContent = manifest ? t("start_about", { name: manifest.name, papers: number(manifest.papers), passages: number(manifest.passages) }) : t("start_no_index");
-  if (!manifest) return;
+  if (!manifest) return undefined;
   try {
     const { questions } = await call(`/api/v1/examples?${query({ index: manifest.name, lang: language })}`);
     if (questions.length) about.append(" ", t("start_examples"));
-    fill(byId("examples"), questions.map((text) =>
+    return fill(byId("examples"), questions.map((text) =>
       h("li", {}, h("button", { type: "button", lang: langOf(text), onclick: () => ask(text) }, text))));
   } catch {
-    fill(byId("examples"));
+    return fill(byId("examples"));
   }
 }

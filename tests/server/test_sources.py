@@ -4,6 +4,7 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -18,7 +19,7 @@ from tests.server.running import wait_for
 from tests.server.sse import events_of
 from tests.server.test_description import assert_as_described
 
-FOREIGN = {
+FOREIGN: dict[str, Any] = {
     "_id": "B17",
     "_score": 3.0,
     "_source": {

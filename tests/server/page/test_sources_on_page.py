@@ -1,0 +1,110 @@
+"""The page over sources: chosen beside the indexes, told which leave the house, linked to the web alone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.http_server import serving as serving_http
+from tests.server.page.browser import NO_LIMITS, Reader
+from tests.server.page.walking import address, answered, hits, in_both_languages, settled
+from tests.server.running import serving
+from tests.server.test_sources import Theirs
+
+FIELDS = {"title": "titel", "abstract": "inhalt", "year": "jahr", "url": "adresse", "doi": "doi"}
+SOURCES = {
+    "sources__ours__kind": "index",
+    "sources__ours__index": NAME,
+    "sources__library__kind": "elasticsearch",
+    "sources__library__index": "books",
+    "sources__library__private": "false",
+    **{f"sources__library__fields__{field}": value for field, value in FIELDS.items()},
+}
+ALL = "source:ours,library"
+
+
+@pytest.fixture(scope="module")
+def offering(sample_home, tmp_path_factory):
+    log = tmp_path_factory.mktemp("offering") / "log"
+    with (
+        serving_http(Theirs) as url,
+        serving(
+            sample_home,
+            log,
+            server__sources="ours,library",
+            sources__library__url=url,
+            **SOURCES,
+            **NO_LIMITS,
+        ) as server,
+    ):
+        yield server
+
+
+@pytest.fixture
+def reader(browser, offering):
+    reader = Reader(browser, offering.url)
+    yield reader
+    reader.close()
+
+
+@in_both_languages
+def test_sources_stand_beside_the_indexes_and_say_where_questions_go(reader, language):
+    page = reader.open(language=language)
+    choice = page.locator("#index")
+    expect(choice.locator("optgroup")).to_have_count(2)
+    leaving = {"ko": "외부", "en": "leave"}[language]
+    told = choice.locator("option").evaluate_all("all => all.map((each) => [each.value, each.text])")
+    assert [value for value, _ in told] == [NAME, "source:ours", "source:library", ALL]
+    assert [leaving in text for _, text in told] == [False, False, True, True]
+    choice.select_option("source:library")
+    expect(page.locator("#quiet")).to_contain_text("library")
+    expect(page.locator("#start-about")).to_contain_text("library")
+    expect(page.locator("#examples button")).to_have_count(0)
+    page.locator("#question").fill(ENGLISH)
+    page.locator("#question").press("Enter")
+    expect(hits(page)).to_have_count(1)
+    choice.select_option(NAME)
+    expect(hits(page)).to_have_count(10)
+    expect(page.locator("#quiet")).not_to_contain_text("library")
+
+
+def test_results_and_answer_show_where_papers_are_from_and_link_to_the_web_alone(reader, offering):
+    page = reader.open(address(ENGLISH, index=ALL, ask=1))
+    settled(page)
+    answered(page)
+    foreign = page.locator('[data-doc="library:B17"]')
+    expect(foreign.locator(".meta")).to_contain_text("library")
+    expect(foreign.locator("h3 a")).to_have_attribute("href", "https://doi.org/10.1234/aero.17")
+    own = page.locator('[data-doc="ours:SAMPLE-BAT-011"]')
+    expect(own.locator("h3")).not_to_be_empty()
+    assert page.locator('#main a[href^="/papers/"], #main a[href^="javascript"]').count() == 0
+    expect(page.locator("#facets")).to_be_empty()
+    expect(page.locator(".unapi-id")).to_have_count(0)
+    page.locator(".cite").first.click()
+    expect(page.locator("[data-passage-beside] .passage")).not_to_be_empty()
+    page.keyboard.press("Escape")
+    expect(page.locator(".cite").first).to_be_focused()
+    page.locator("#open-record").click()
+    expect(page.locator("dialog [data-format]")).to_have_count(0)
+
+
+def test_marked_papers_of_sources_and_of_an_index_are_exported(reader):
+    page = reader.open(address(ENGLISH, index=ALL))
+    settled(page)
+    page.locator('[data-mark="library:B17"]').check()
+    page.locator("#index").select_option(NAME)
+    expect(hits(page)).to_have_count(10)
+    page.locator("[data-mark]").first.check()
+    page.locator("#open-marked").click()
+    saved = []
+    page.on("download", lambda download: saved.append(download.suggested_filename))
+    page.locator("dialog .primary").click()
+    expect(page.locator("#status")).to_contain_text("RIS")
+    page.wait_for_function("true")
+    assert {name.rpartition(".")[0] for name in saved} <= {"shrag-ours-library", f"shrag-{NAME}"}
+    assert saved
+
+
+def test_an_address_that_names_what_is_not_offered_says_so(reader):
+    reader.expect_error("404")
+    page = reader.open(address(ENGLISH, index="source:elsewhere"))
+    expect(page.locator("#problem")).to_contain_text("source")
