@@ -33,7 +33,7 @@ async def asked_of(services: Backends, index: str | None, sources: Sequence[str]
     if sources and index:
         raise InvalidCall("a call is asked of an index or of sources, not of both; leave one of them out")
     if sources:
-        names = services.sources.require(sources)
-        return AskedOf(services.sources.index(names), None, names)
+        opened = services.sources.index(sources)
+        return AskedOf(opened, None, opened.names)
     name = await services.indexes.chosen(index)
     return AskedOf(await services.indexes.get(name), name)
