@@ -147,12 +147,14 @@ def trace() -> None:
 def show(file: Path) -> None:
     """Show what FILE, made with --trace, holds."""
     from generator.console import show_saved
+    from generator.finding.console import show_found
     from generator.trace import Trace
 
     try:
-        show_saved(Trace.load(file))
+        saved = Trace.load(file)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    (show_found if saved.is_of_finding else show_saved)(saved)
 
 
 @trace.command()

@@ -57,7 +57,7 @@ async def ask_agent(
         )
         counts = reply.prompt_tokens, reply.completion_tokens
         known = sum(count for count in counts if count is not None)
-        if reply.from_cache:
+        if reply.from_cache and not model.replays:  # a replay ends where the recorded search did
             allowance.settle(calls=-1, tokens=-reserved)
         elif None not in counts:
             allowance.settle(calls=reply.attempts - 1, tokens=known - reserved)

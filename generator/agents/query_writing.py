@@ -54,8 +54,9 @@ async def write_queries(
     kinds = sorted(set(resources.kinds.values()))
     with_model = resources.model is not None and request.does("query-writing")
 
-    async def written(query: SearchQuery) -> Mapping[str, Query]:
-        own: Query = words_query(await resources.relevance.words(query.text))
+    owns = [words_query(await resources.relevance.words(query.text)) for query in queries]
+
+    async def written(query: SearchQuery, own: Query) -> Mapping[str, Query]:
         if not with_model:
             return dict.fromkeys(kinds, own)
         try:
@@ -83,7 +84,7 @@ async def write_queries(
             chosen[kind] = made if made.clauses else own
         return chosen
 
-    return await all_of(map(written, queries))
+    return await all_of(map(written, queries, owns))
 
 
 def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:

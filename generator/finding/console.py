@@ -1,8 +1,14 @@
-"""Found papers for a person at a terminal."""
+"""Found papers, and traces of how they were found, for a person at a terminal."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
 
 from generator.agents.reranking import LONGEST_WHY
+from generator.console import step_lines
 from generator.finding.result import FoundPapers
 from generator.finding.state import FoundBy
+from generator.trace import Trace
 from indexer.requests import counted
 from indexer.terminal import echo, echo_lines, shortened, styled
 
@@ -10,6 +16,9 @@ INDENT = "    "
 VERBS = {"query": "found by", "reference": "reference of", "citing": "refers to"}
 LONGEST_NAME = 100
 MOST_WAYS = 3  # that led to a paper and are shown
+MOST_LINES = 2_000  # of the steps of a trace, and of its tree
+LONGEST_LINE = 1_000
+LINKS = {"references": "reference: ", "cited_by": "refers to it: "}
 
 
 def show_papers(found: FoundPapers) -> None:
@@ -38,3 +47,50 @@ def show_papers(found: FoundPapers) -> None:
 
 def _way(by: FoundBy) -> str:
     return f"{VERBS[by.kind]} {shortened(by.of)} ({by.rank})"
+
+
+def show_found(trace: Trace) -> None:
+    """Print a saved trace of a search for papers: steps with times, the tree, the papers in their order."""
+    record = trace.record
+    request = record["request"]
+    echo(request["question"])
+    echo()
+    numbers = ", ".join(f"{key} {request[key]:,}" for key in ("papers", "rounds", "layers", "seed"))
+    without = f", without {', '.join(request['without'])}" if request["without"] else ""
+    echo(shortened(f"{numbers}{without}, {record['milliseconds']:,.0f} ms"))
+    echo()
+    _echo_bounded(chain.from_iterable(map(step_lines, record["steps"])))
+    echo()
+    _echo_bounded(chain.from_iterable(map(_query_lines, record["tree"])))
+    echo()
+    for paper in record["papers"]:
+        echo(f"{paper['rank']:>3} {paper['score']:.2f} {paper['id']} {shortened(paper.get('title', ''))}")
+        echo(INDENT, shortened(paper["why"], LONGEST_WHY))
+    for note in record["notes"]:
+        echo(f"note: {note}")
+
+
+def _echo_bounded(lines: Iterable[str]) -> None:
+    left = iter(lines)
+    echo_lines(shortened(line, LONGEST_LINE) for line in islice(left, MOST_LINES))
+    if more := sum(1 for _ in left):
+        echo(f"… {more:,} more lines")
+
+
+def _query_lines(query: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+    """Describe a query of the tree, and below it what it found."""
+    yield f"{INDENT * depth}{shortened(query['query'])} ({query['kind']})"
+    for paper in query["papers"]:
+        yield from _paper_lines(paper, depth + 1, "")
+
+
+def _paper_lines(paper: Mapping[str, Any], depth: int, link: str) -> Iterator[str]:
+    """Describe a paper of the tree, what it is linked to, and the queries that were evolved from it."""
+    score = paper.get("score")
+    judged = "not judged" if score is None else f"{score:.2f}"
+    yield f"{INDENT * depth}{link}{judged} {paper['paper']} {shortened(paper.get('title', ''))}"
+    for key, further in LINKS.items():
+        for other in paper.get(key, ()):
+            yield from _paper_lines(other, depth + 1, further)
+    for query in paper.get("evolved", ()):
+        yield from _query_lines(query, depth + 1)

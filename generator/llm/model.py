@@ -102,6 +102,11 @@ class LanguageModel:
         """Whether its server has failed so often that it is not asked now."""
         return self._sender.circuit.is_open
 
+    @property
+    def replays(self) -> bool:
+        """Whether every answer is one that was recorded."""
+        return self._cache.mode == "replay"
+
     def check(self) -> None:
         """Raise CircuitOpen where the server is left alone now and no file could answer in its place."""
         if self._cache.mode == "off":

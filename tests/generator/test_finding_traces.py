@@ -1,0 +1,141 @@
+"""Traces of a search for papers: shown and compared; and a search that is replayed."""
+
+import json
+
+import pytest
+
+from generator.finding.console import MOST_LINES
+from generator.trace import Trace
+from tests.generator.finding_model import FindingModel, serving_model
+from tests.generator.sample_index import ENGLISH, NAME, shrag
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+REVIEW = "recovering cobalt of spent batteries: a review"
+NOWHERE = {"llm__base_url": "http://127.0.0.1:9/v1", "llm__model": "tiny-writer", "llm__stream": "false"}
+
+
+def searched(home, path, *arguments, question=REVIEW, **environment):
+    """Search with a trace; return what `--json` printed."""
+    asked = ("find-papers", question, "--name", NAME, "--trace", path, "--json", *arguments)
+    done = shrag(*asked, home=home, **environment)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def traces(sample_home, tmp_path_factory):
+    """Save the trace of a search twice, of another draw of evolved queries, and of an answer."""
+    folder = tmp_path_factory.mktemp("traces")
+    for name, seed in (("one", 0), ("again", 0), ("other", 4)):
+        searched(sample_home, folder / f"{name}.json", "--seed", seed)
+    shrag("ask", ENGLISH, "--name", NAME, "--trace", folder / "answer.json", home=sample_home)
+    return folder
+
+
+def test_a_trace_shows_steps_with_times_the_tree_and_the_papers(traces, tmp_path):
+    record = Trace.load(traces / "one.json").record
+    done = shrag("trace", "show", traces / "one.json", home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == REVIEW
+    for step in ("understanding", "retrieval", "judgement", "refchain", "evolver", "reranking"):
+        assert any(line.strip().startswith(f"{step}: ") and " ms" in line for line in lines)
+    query = lines.index(f"{REVIEW} (question)")
+    assert lines[query + 1].startswith("    ")
+    [evolved] = [
+        line for line in lines if line.strip() == "recovering cobalt cathodes eutectic recovery (application)"
+    ]
+    assert evolved.startswith(" " * 8)
+    for paper in record["papers"]:
+        assert any(f" {paper['id']} {paper['title']}" in line for line in lines)
+
+
+def test_traces_of_one_search_differ_in_times_only(traces, tmp_path):
+    done = shrag("trace", "compare", traces / "one.json", traces / "again.json", home=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "no difference but for times\n")
+
+
+def test_traces_of_two_draws_differ_by_the_queries(traces, tmp_path):
+    done = shrag("trace", "compare", traces / "one.json", traces / "other.json", home=tmp_path)
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[0] == "request.seed: 0 | 4"
+    assert any(line.startswith("queries.recovering cobalt ") for line in lines)
+    assert not any(line.startswith("papers.SAMPLE-BAT-006.score") for line in lines)
+
+
+def test_the_traces_of_an_answer_and_of_a_search_are_not_compared(traces, tmp_path):
+    done = shrag("trace", "compare", traces / "one.json", traces / "answer.json", home=tmp_path)
+    assert done.returncode == 2
+    assert "the trace of an answer" in done.stderr
+
+
+def changed(traces, tmp_path, **values):
+    """Write a trace of which parts are others."""
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(json.loads((traces / "one.json").read_text()) | values), encoding="utf-8")
+    return path
+
+
+def nested(depth):
+    """Make a tree of papers that refer to each other."""
+    paper = {"paper": "P0", "title": "last", "score": 1.0}
+    for number in range(1, depth):
+        paper = {"paper": f"P{number}", "title": "t", "score": 0.5, "references": [paper]}
+    return [{"query": "deep", "kind": "question", "papers": [paper]}]
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"tree": 3}, "tree: "),
+        ({"tree": [{"query": "q", "kind": "question", "papers": [{"paper": 5}]}]}, "tree.0.papers.0.paper: "),
+        ({"papers": [{"rank": 10**4000, "id": "P", "score": 1.0, "why": ""}]}, "papers.0.rank: "),
+        ({"finding": 2}, "of version 2"),
+        ({"tree": nested(300)}, "holds no JSON"),
+    ],
+)
+def test_a_trace_of_which_a_part_is_odd_is_named_with_that_part(traces, tmp_path, values, complaint):
+    for path in [changed(traces, tmp_path, **values)]:
+        done = shrag("trace", "show", path, home=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert complaint in done.stderr
+
+
+def test_what_is_shown_of_a_large_tree_is_bounded_and_steers_no_terminal(traces, tmp_path):
+    papers = [
+        {"paper": f"P{number}", "title": "\x1b[2J" + "t" * 5_000, "score": 0.5} for number in range(3_000)
+    ]
+    tree = [{"query": "wide\n\u202e", "kind": "question", "papers": papers}, *nested(80)]
+    done = shrag("trace", "show", changed(traces, tmp_path, tree=tree), home=tmp_path)
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert "\u202e" not in done.stdout
+    lines = done.stdout.splitlines()
+    assert len(lines) < 2 * MOST_LINES
+    assert max(map(len, lines)) < 2_000
+    assert "… 1,082 more lines" in lines
+
+
+def test_differences_without_end_are_bounded(traces, tmp_path):
+    tree = [{"query": f"q{number}", "kind": "question", "papers": []} for number in range(5_000)]
+    path = changed(traces, tmp_path, tree=tree)
+    done = shrag("trace", "compare", traces / "one.json", path, home=tmp_path)
+    assert done.returncode == 1
+    assert len(done.stdout.splitlines()) == 1_001
+
+
+@pytest.mark.parametrize("budget", [(), ("--max-calls", 20, "--without", "query-writing")])
+def test_a_recorded_search_is_replayed_without_the_model(sample_home, tmp_path, budget):
+    cache = {"cache__file": tmp_path / "calls.sqlite"}
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    model = FindingModel()
+    with serving_model(model) as settings:
+        first = searched(sample_home, one, *budget, **settings, **cache, cache__mode="record")
+    assert model.calls["judgement"] > 0
+    again = searched(sample_home, two, *budget, **NOWHERE, **cache, cache__mode="replay")
+    assert again["papers"] == first["papers"]
+    assert again["complete"] == first["complete"] == (not budget)
+    done = shrag("trace", "compare", one, two, home=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "no difference but for times\n")
