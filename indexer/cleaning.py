@@ -4,6 +4,7 @@ The rules are those of paper-qa's preprocessing (section 1.I). Only `body` is cl
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -15,6 +16,7 @@ URL = re.compile(r"(?:https?://|ftp://|www\.)[!#-;=?-~]*[A-Za-z0-9/=&_~#%+-]", r
 
 HEADING_CHARACTERS = 100
 HEADING_WORDS = 10
+SENTENCE_ENDS = (".", "?", "!", "다")  # of no heading, unless marks say that it is one
 NUMBER = r"(?:제?\s*\d{1,2}\s*[장절]\.?|\d{1,2}(?:\.\d{1,2})*[.)]?|[IVXivx]{1,5}[.)]?|[Ⅰ-Ⅻ][.)]?|[A-Z][.)])"
 HEADING = re.compile(
     rf"\s*(?P<marks>#{{1,6}}(?=\s))?\s*(?P<bold>\*\*|__)?\s*(?P<number>{NUMBER}\s+)?"
@@ -86,11 +88,11 @@ def split_sections(text: str) -> list[Section]:
     return [section for section in sections if section.heading or section.text]
 
 
-def reference_lines(text: str) -> list[str]:
-    """Return the lines of all reference lists of a text, without their headings."""
+def reference_lines(sections: Iterable[Section]) -> list[str]:
+    """Return the lines of all reference lists of a text, given as its sections, without their headings."""
     lines: list[str] = []
     last: Kind = "kept"
-    for section in split_sections(text):
+    for section in sections:
         before, last = last, _kind_after(last, section.heading)
         if last == "to the end":
             # What reads like a heading in a reference list is an entry.
@@ -107,7 +109,9 @@ def is_reference_heading(line: str) -> bool:
 
 def heading_kind(line: str) -> Kind | None:
     """Tell what kind of section a line is the heading of, None if it is no heading."""
-    if len(line) > HEADING_CHARACTERS:
+    if len(line) > HEADING_CHARACTERS or (
+        line.rstrip().endswith(SENTENCE_ENDS) and not line.lstrip().startswith("#")
+    ):
         return None
     found = HEADING.fullmatch(line)
     if not found:

@@ -21,8 +21,8 @@ def record_of_text(text: str) -> dict[str, Any]:
             record.setdefault("keywords", keywords_in(found["text"]))
         else:
             lines += [f"## {name}", found["text"]]
-    text = "\n".join(lines)
-    for section in split_sections(text):
+    sections = split_sections("\n".join(lines))
+    for section in sections:
         found = HEADING.fullmatch(section.heading)
         name = together(found["name"]) if found else ""
         if ABSTRACT.fullmatch("".join(name.split())) and "abstract" not in record:
@@ -32,5 +32,5 @@ def record_of_text(text: str) -> dict[str, Any]:
         else:
             body.append("\n".join(filter(None, (section.heading, section.text))))
     record["body"] = "\n\n".join(body)
-    record["reference_list"] = parse_references(entries_in(reference_lines(text)))
+    record["reference_list"] = parse_references(entries_in(reference_lines(sections)))
     return {key: value for key, value in record.items() if value}

@@ -5,6 +5,7 @@ Rules for the common styles of both languages; why no library does it is in docs
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from indexer.full_text.joining import HANGUL
@@ -58,13 +59,10 @@ NO_TITLE = 3  # letters
 
 
 def parse_references(entries: Iterable[str]) -> list[dict[str, Any]]:
-    """Parse the entries of a reference list; what holds no word is none. What is not told is left out."""
-    references = []
-    for entry in entries:
-        text = " ".join(entry.split())[:REFERENCE_CHARACTERS]
-        if sum(map(str.isalpha, text)) > NO_TITLE:
-            references.append(parse_reference(text))
-    return references[:MOST_REFERENCES]
+    """Parse the first entries of a reference list that hold words; what is not told is left out."""
+    texts = (" ".join(entry.split())[:REFERENCE_CHARACTERS] for entry in entries)
+    told = (text for text in texts if sum(map(str.isalpha, text)) > NO_TITLE)
+    return list(map(parse_reference, islice(told, MOST_REFERENCES)))
 
 
 def parse_reference(text: str) -> dict[str, Any]:
