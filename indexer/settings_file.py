@@ -26,6 +26,7 @@ CONFIG = "SHRAG_CONFIG"  # the variable that names the file; empty = none
 NAME = "shrag.toml"
 MOST_BYTES = 100_000
 DEEPEST = 20  # tables and lists in one another
+MOST_DOTS = 1_000  # of a line: the time that a key takes grows with the square of its parts
 WITHOUT = f"{CONFIG}= does without it"
 
 
@@ -119,6 +120,11 @@ def is_ones_own_group(gid: int) -> bool:
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     import tomllib
 
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_DOTS:
+            raise InvalidSettingsFile(
+                f"{path}, line {number}: nested too deeply, by {MOST_DOTS:,} dots or more"
+            )
     try:
         values = tomllib.loads(text)
     except ValueError as error:  # tells the line

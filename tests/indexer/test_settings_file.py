@@ -125,6 +125,7 @@ def test_a_file_that_is_named_has_to_exist(monkeypatch, tmp_path):
         ("keywords = " + "1" * 90_000, "is not TOML"),
         (b"keywords = 1\n# \xff", "line 2: it is not UTF-8"),
         ("#" * 100_001, "larger than 100,000 bytes"),
+        ("[llm]\n" + ".".join("a" * 20_000) + " = 1", "line 2: nested too deeply"),
     ],
 )
 def test_what_is_no_file_of_settings_is_refused_with_file_and_key(text, said):
