@@ -17,6 +17,7 @@ Part: TypeAlias = Literal["abstract", "abstract2", "body", "passage"]
 CHUNK_CHARACTERS = 500
 OVERLAP_CHARACTERS = 120
 WHOLE_ABSTRACT_CHARACTERS = 4_000
+CHUNK_TITLE_CHARACTERS = 1_000  # of the title, which each chunk repeats
 
 # A run of stops with the quotes, brackets and footnote marks that close the sentence, or a blank line.
 STOP = re.compile(
@@ -66,7 +67,7 @@ def passages_of(paper: Paper, unit: Unit) -> list[Passage]:
 
     A record that is a passage itself stays whole. A paper gives title and abstract under its own id, the
     other language's under ID@en or ID@ko, and ID#1, ID#2 … for what is left of a long abstract, then the
-    body, then what is left of a long other abstract.
+    body, then what is left of a long other abstract. These repeat the title, but no more than its beginning.
     """
     if unit == "passage":
         doc_id = paper.id.partition("#")[0] or paper.id
@@ -86,7 +87,8 @@ def passages_of(paper: Paper, unit: Unit) -> list[Passage]:
             Passage(f"{paper.id}@{other}", paper.id, paper.title2, first_other, other, "abstract2")
         )
     for number, (title, text, lang, part) in enumerate(numbered, 1):
-        passages.append(Passage(f"{paper.id}#{number}", paper.id, title, text, lang, part))
+        begun = title[: _sequence_start(title, CHUNK_TITLE_CHARACTERS)]
+        passages.append(Passage(f"{paper.id}#{number}", paper.id, begun, text, lang, part))
     return passages
 
 

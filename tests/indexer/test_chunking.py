@@ -216,3 +216,9 @@ def test_what_is_left_of_a_long_other_abstract_comes_after_the_body():
         ("P1#1", "body"),
         *((f"P1#{number}", "abstract2") for number in range(2, 10)),
     ]
+
+
+def test_a_chunk_repeats_the_beginning_of_a_long_title_and_the_first_passage_has_all_of_it():
+    first, *chunks = passages_of(Paper(id="P1", title="Rice " * 20_000, body="A sentence. " * 200), "paper")
+    assert len(first.title) == 100_000
+    assert {chunk.title for chunk in chunks} == {"Rice " * 200}
