@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from indexer.columns import table
+from indexer.cores import usable_cores
 from indexer.requests import plain
 from indexer.terminal import echo, echo_json, echo_lines
 
@@ -80,7 +81,7 @@ def machine() -> dict[str, str | int | float]:
     models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return {
         "processor": next(models, platform.processor()),
-        "cores": os.cpu_count() or 0,
+        "cores": usable_cores(),
         "load": round(os.getloadavg()[0], 2),
         "system": platform.platform(),
         "python": platform.python_version(),

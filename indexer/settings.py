@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic_settings import SettingsConfigDict
 
 from indexer.base_directories import base_directory, in_home
+from indexer.cores import usable_cores
 from indexer.plain_http import refuse_plain_http
 from indexer.regular_files import read_regular
 from indexer.settings_sources import MODEL_OR_FOLDER, LayeredSettings
@@ -353,5 +354,5 @@ class IndexerSettings(LayeredSettings):
     @model_validator(mode="after")
     def _say_how_many_workers(self) -> Self:
         if self.workers == 0:
-            object.__setattr__(self, "workers", os.cpu_count() or 1)
+            object.__setattr__(self, "workers", usable_cores())
         return self

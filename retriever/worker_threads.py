@@ -1,20 +1,20 @@
 """Threads of one resource's own, so that nobody's work waits for that of another."""
 
 import asyncio
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from indexer.cores import usable_cores
 from indexer.errors import IndexClosed
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 # Threads that compute or wait for a disk; more of them do not compute faster.
-MOST_THREADS = min(8, len(os.sched_getaffinity(0)) + 1)
+MOST_THREADS = min(8, usable_cores() + 1)
 
 
 class WorkerThreads:

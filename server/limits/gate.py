@@ -1,7 +1,6 @@
 """The gate that all work passes, whichever door it came by: who may, how much at once, how much in a time."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Annotated, Literal, TypeAlias
@@ -9,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from indexer.cores import usable_cores
 from indexer.logs import get_logger
 from server.access.callers import Visit, visit_of
 from server.errors import TooBusy, TooOften, TooSlow
@@ -135,7 +135,7 @@ class Gate:
 
 
 def _cores(settings: ServerSettings) -> int:
-    return max(1, len(os.sched_getaffinity(0)) // settings.workers)
+    return max(1, usable_cores() // settings.workers)
 
 
 def sources_at_once(settings: ServerSettings) -> int:
