@@ -20,7 +20,8 @@ from retriever.engines.facets import FacetCounts, FacetField
 from retriever.engines.tantivy import TantivyEngine
 from retriever.errors import SourceFailed
 from retriever.queries import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
-from retriever.sources.merging import LimitedSource, MergedPaper, ask_sources, search_sources
+from retriever.sources import Source, SourceAnswer
+from retriever.sources.merging import LimitedSource, MergedPaper, ask_sources, merge, search_sources
 from retriever.sources.passage_vectors import PassageVectors
 from retriever.sources.pool import passages_of_papers, write_pool
 from retriever.sources.words import WrittenWords
@@ -82,6 +83,7 @@ class SourcesEngine(Engine):
         self._pool = Pool()
         self._opened: list[TantivyEngine] = []  # a pool's engine may be in use until all are closed
         self._counted: dict[str, int] = {}
+        self._absent: set[str] = set()  # ids of papers that no source has
         self._gathering = asyncio.Lock()
         self._threads = WorkerThreads("sources", 1)
         self._notes: dict[str, None] = {}
@@ -229,9 +231,33 @@ class SourcesEngine(Engine):
     async def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
-        """Return stored passages of the pool."""
+        """Return stored passages of the pool; a paper that is not in it is asked for by its id.
+
+        Raises:
+            SourceFailed: a paper was asked for, and no source answers.
+        """
+        doc_ids = list(doc_ids)
+        async with self._gathering:
+            unknown = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in self._pool.papers]
+            if unknown := [doc_id for doc_id in unknown if doc_id not in self._absent]:
+                await self._fetch(unknown)
         pool = self._pool.engine
         return ({}, {}) if pool is None else await pool.records(passage_ids, doc_ids)
+
+    async def _fetch(self, doc_ids: Sequence[str]) -> None:
+        """Ask the sources for papers by id, and put those that there are into the pool."""
+        several = len(self._sources) > 1
+
+        async def of_source(source: Source) -> SourceAnswer:
+            own = f"{source.name}:" if several else ""
+            ids = [doc_id.removeprefix(own) for doc_id in doc_ids if doc_id.startswith(own)]
+            return SourceAnswer((tuple((await source.papers(ids)).values()),) if ids else ())
+
+        given = await ask_sources(self._sources, of_source)
+        self._notes |= dict.fromkeys(given.failures)
+        merged = merge(given.answers, self._pool.papers, several=several)
+        self._pool = await self._threads.run(self._with_passages, replace(self._pool, papers=merged.papers))
+        self._absent |= {doc_id for doc_id in doc_ids if doc_id not in merged.papers}
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Return how many passages of the pool each query matches."""

@@ -10,7 +10,7 @@ import pytest
 
 from generator.pipeline import answer_question
 from indexer.settings import EncoderSettings, IndexerSettings
-from retriever.errors import SourceFailed
+from retriever.errors import SourceFailed, UnknownPaper
 from retriever.index import open_index
 from retriever.queries import Filters, Range
 from retriever.search import SearchRequest, search
@@ -105,6 +105,33 @@ def test_filters_hold_whatever_a_source_sends(sample, sample_home):
     result = searched(sample_home, [IndexSource("ours", sample)], KOREAN, filters=filters)
     assert result.hits
     assert all((hit.passage.year or 0) >= 2023 and hit.passage.lang == "ko" for hit in result.hits)
+
+
+@pytest.mark.parametrize(
+    ("others", "topic"),
+    [
+        ([], "SAMPLE-BAT-011"),
+        (["theirs"], "ours:SAMPLE-BAT-011"),
+        ([], "Silica aerogel sheets slow the propagation of thermal runaway in NCM pouch modules"),
+    ],
+)
+def test_the_paper_that_a_question_is_about_is_fetched(sample, sample_home, others, topic):
+    given = settings_of(sample_home)
+    request = given.request("Who wrote about geese?", way="paper-qa-1", topic=topic)
+    sources = [IndexSource(name, sample) for name in ("ours", *others)]
+    found = asked(given.indexer, sources, lambda index: answer_question(index, request, given))
+    assert found.evidence[0].doc_id.endswith("SAMPLE-BAT-011")
+
+
+def test_a_topic_that_no_source_has_is_unknown_and_one_whose_sources_fail_is_not(sample, sample_home):
+    given = settings_of(sample_home)
+    request = given.request(ENGLISH, way="paper-qa-1", topic="nowhere")
+    for source, error in (
+        (IndexSource("ours", sample), UnknownPaper),
+        (failing("ours", httpx.Response(500)), SourceFailed),
+    ):
+        with pytest.raises(error):
+            asked(given.indexer, [source], lambda index: answer_question(index, request, given))
 
 
 def test_a_paper_of_two_sources_comes_once(sample, sample_home, tmp_path):
