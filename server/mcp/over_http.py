@@ -5,39 +5,16 @@ from contextlib import asynccontextmanager
 from typing import TypedDict
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import INVALID_REQUEST
+from mcp_types import JSONRPCError
 from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
+from server.mcp.malformed import message_refused
 from server.mcp.protocol import Context, make_server
 from server.mcp.tool import Desk
 from server.transport.leaving import while_connected
-
-NO_BATCH = {
-    "jsonrpc": "2.0",
-    "id": None,
-    "error": {"code": INVALID_REQUEST, "message": "a body holds one message, not an array of messages"},
-}
-
-
-ODD_ID = {
-    "jsonrpc": "2.0",
-    "id": None,
-    "error": {"code": INVALID_REQUEST, "message": "the id of a request is a text or a whole number"},
-}
-
-
-def _has_odd_id(body: bytes) -> bool:
-    """Tell whether a message has an id that is none: the package takes it for a notification."""
-    try:
-        message = from_json(body)
-    except ValueError:
-        return False  # told by the package
-    if not isinstance(message, dict) or "method" not in message or "id" not in message:
-        return False
-    return isinstance(message["id"], bool) or not isinstance(message["id"], str | int)
 
 
 class State(TypedDict):
@@ -67,11 +44,8 @@ class McpEndpoint:
         """Answer one request."""
         request = Request(scope, receive)
         body = await request.body()
-        if body.lstrip()[:1] == b"[":
-            await JSONResponse(NO_BATCH, 400)(scope, receive, send)
-            return
-        if _has_odd_id(body):
-            await JSONResponse(ODD_ID, 400)(scope, receive, send)
+        if refused := _refused(body):
+            await JSONResponse(refused.model_dump(mode="json", exclude_unset=True), 400)(scope, receive, send)
             return
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -81,3 +55,10 @@ class McpEndpoint:
         manager: StreamableHTTPSessionManager = request.state.mcp
         answering = manager.handle_request(scope, once_more, send)
         await while_connected(request, request.state.services, answering)
+
+
+def _refused(body: bytes) -> JSONRPCError | None:
+    try:
+        return message_refused(from_json(body))
+    except ValueError:  # the package says so
+        return None

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import chain
 from threading import Thread
@@ -11,8 +11,11 @@ from typing import Any, cast
 import anyio
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError
 
 from generator.request import Settings
+from server.mcp.malformed import line_refused
 from server.mcp.protocol import Context, make_server
 from server.mcp.tool import Desk
 from server.services import open_backends
@@ -40,7 +43,8 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
 
         protocol = make_server(desk_of, lifespan)
         with _until_client_gone():
-            async with stdio_server(stdin=cast("anyio.AsyncFile[str]", _lines())) as (read, write):
+            lines = cast("anyio.AsyncFile[str]", _messages(lambda error: write.send(SessionMessage(error))))
+            async with stdio_server(stdin=lines) as (read, write):
                 await protocol.run(read, write, protocol.create_initialization_options())
 
 
@@ -51,6 +55,17 @@ def _until_client_gone() -> Iterator[None]:
         yield
     except* BrokenPipeError:
         pass
+
+
+async def _messages(refuse: Callable[[JSONRPCError], Awaitable[None]]) -> AsyncIterator[str]:
+    """Yield the lines that hold a message, and answer the others, which the package passes over."""
+    async for line in _lines():
+        if not line.strip():
+            continue
+        if error := line_refused(line):
+            await refuse(error)
+        else:
+            yield line
 
 
 async def _lines() -> AsyncIterator[str]:

@@ -143,6 +143,37 @@ def test_nothing_but_messages_is_written_to_standard_output(sample_home):
     assert answers[3]["result"]["isError"]
 
 
+def test_a_line_that_holds_no_message_is_answered_over_stdio(sample_home):
+    lines = {
+        "no JSON": (-32700, None),
+        '{"jsonrpc": "2.0",': (-32700, None),
+        "[" * 10_000: (-32700, None),
+        "[]": (-32600, None),
+        "7": (-32600, None),
+        '{"jsonrpc": "1.0", "id": 7, "method": "ping"}': (-32600, 7),
+        '{"jsonrpc": "2.0", "id": null, "method": "ping"}': (-32600, None),
+    }
+    with subprocess.Popen(
+        [sys.executable, str(ROOT / "shrag.py"), "mcp", "--name", NAME],
+        env=environment_of(sample_home),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        for line, expected in lines.items():
+            process.stdin.write(f"\n{line}\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            assert (answer["error"]["code"], answer["id"]) == expected
+        process.stdin.write(f"{json.dumps(initialize('2025-06-18'))}\n")
+        process.stdin.flush()
+        assert "result" in json.loads(process.stdout.readline())
+        process.stdin.close()
+        assert process.wait(START_S) == 0
+
+
 @pytest.mark.parametrize("end", ["closed", "interrupted", "unread"])
 def test_it_ends_quietly_with_its_client_and_so_does_the_models_work(sample_home, end):
     slowly = streams_out(*events({"title": "x" * 3_000}), pause_s=0.05)
