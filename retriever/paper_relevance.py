@@ -7,7 +7,7 @@ words that question and paper share. Nothing of it needs an index that holds the
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -22,11 +22,10 @@ from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from indexer.untrusted import one_line
 from retriever.asked_words import AskedWord, asked_words
-from retriever.cross_encoder import CrossEncoder
 from retriever.logistic import likelihood, sigmoid
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
-from retriever.sources.passage_vectors import PassageVectors
+from retriever.sources.gathered import SharedModels
 from retriever.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:  # only cosines need it
@@ -63,15 +62,16 @@ class PaperScores:
 class PaperRelevance:
     """Analyzer, general glossary and models that papers are read with; opened and closed by `with`."""
 
-    def __init__(self, settings: IndexerSettings, glossary: Glossary | None = None) -> None:
-        """Name the models, which are opened when they are needed; a glossary stays the caller's."""
+    def __init__(
+        self, settings: IndexerSettings, glossary: Glossary | None = None, models: SharedModels | None = None
+    ) -> None:
+        """Name the models, which are opened when they are needed; those given, and a glossary, stay open."""
         self._settings = settings
         self._opened = ExitStack()
+        self._models = models or self._opened.enter_context(closing(SharedModels(settings)))
         self.analyzer = make_analyzer(ANALYZER, DECOMPOUND)
         self.glossary = glossary
         self.threads = WorkerThreads("finding")
-        self._cross_encoder = CrossEncoder(settings.reranker)
-        self._vectors: PassageVectors | None = None
         self._tokens: dict[str, Counter[str]] = {}
 
     def __enter__(self) -> "PaperRelevance":
@@ -80,14 +80,11 @@ class PaperRelevance:
             folder = Path(self._opened.enter_context(TemporaryDirectory(prefix="shrag-finding-")))
             self.glossary = Glossary.open(general_glossary(ANALYZER, DECOMPOUND, folder))
             self._opened.callback(self.glossary.close)
-        self._opened.callback(self._cross_encoder.close)
         return self
 
     def __exit__(self, *_: object) -> None:
         """Let go of threads, glossary and models."""
         self.threads.close()
-        if self._vectors:
-            self._vectors.questions.close()
         self._opened.close()
 
     async def words(self, text: str) -> tuple[AskedWord, ...]:
@@ -142,9 +139,10 @@ class PaperRelevance:
     async def _by_cross_encoder(
         self, question: str, papers: Sequence[Paper]
     ) -> tuple[str, tuple[float, ...]] | None:
-        if not self._cross_encoder.configured or not papers:
+        cross_encoder = self._models.questions.cross_encoder
+        if not cross_encoder.configured or not papers:
             return None
-        scored = await self._cross_encoder.scores(question, ["\n".join(_texts(paper)) for paper in papers])
+        scored = await cross_encoder.scores(question, ["\n".join(_texts(paper)) for paper in papers])
         if scored is None:
             return None
         model, scores = scored
@@ -156,20 +154,21 @@ class PaperRelevance:
     ) -> tuple[str, tuple[float, ...]] | None:
         if self._settings.encoder.provider == "none" or not papers:
             return None
-        if self._vectors is None:
-            self._vectors = await PassageVectors.open(self._settings.encoder)
-        if self._vectors is None:
+        encoder, why = await self._models.vectors()
+        if encoder is None:
+            if why:
+                raise IndexerError(why)
             return None
         import numpy as np
 
         from indexer.vectors.adding import row_of
 
-        asked = await self._vectors.questions.encode(question)
+        asked = await encoder.questions.encode(question)
         if asked is None:
             return None
         passages = [_passage(str(number), *_texts(paper)) for number, paper in enumerate(papers)]
         unrelated = [_passage(f"-{number}", "", text) for number, text in enumerate(UNRELATED)]
-        vectors, failure = await self.threads.run(self._vectors.of, [*passages, *unrelated])
+        vectors, failure = await self.threads.run(encoder.of, [*passages, *unrelated])
         if failure:
             raise IndexerError(failure)
         cosines = {

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from generator.finding.finding import OpenedSources, find_in_sources
 from generator.finding.request import FindRequest
-from generator.finding.result import query_record
+from generator.finding.result import query_record, shorten
 from generator.finding.state import FindingState, KnownPaper
 from generator.following import Progress, followed
 from generator.llm import LanguageModel
@@ -21,7 +21,6 @@ from generator.steps import Listener, StepEvent
 FindingEventKind: TypeAlias = Literal["step", "understanding", "queries", "papers", "spent", "done"]
 STEPS = frozenset({"understanding", "retrieval", "judgement", "refchain", "evolver", "reranking"})
 PAPERS_IN_AN_EVENT = 100
-LONGEST_TEXT = 500  # characters of a title, a reason, a query
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +145,3 @@ def _paper_record(paper_id: str, known: KnownPaper, threshold: float) -> dict[st
         "layer": known.layer,
         "found_by": {"kind": first.kind, "of": of, "rank": first.rank},
     }
-
-
-def shorten(text: str) -> str:
-    """Return a text of bounded length: of a long one the beginning and the end, where such texts differ."""
-    if len(text) <= LONGEST_TEXT:
-        return text
-    tail = LONGEST_TEXT // 4
-    return f"{text[: LONGEST_TEXT - tail - 1]}…{text[-tail:]}"

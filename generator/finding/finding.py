@@ -28,6 +28,7 @@ from retriever.sources.merging import LimitedSource
 
 if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex
+    from retriever.sources.gathered import SharedModels
 
 PURE = frozenset(ADDITIONS)  # what the pure mode leaves out
 INDEX_SECONDS = 60.0  # that an index of one's own is waited for
@@ -41,6 +42,7 @@ class OpenedSources:
     sources: Sequence[LimitedSource]
     kinds: Mapping[str, str]
     glossary: Glossary | None = None  # of an index, which knows more pairs than the general one
+    models: "SharedModels | None" = None  # that papers are read with; else each search opens its own
 
 
 @asynccontextmanager
@@ -95,7 +97,7 @@ async def find_in_sources(
     step = Step("find-papers", request.as_record(), listener)
     before = state or FindingState(request.question)
     async with AsyncExitStack() as stack:
-        relevance = stack.enter_context(PaperRelevance(settings.indexer, opened.glossary))
+        relevance = stack.enter_context(PaperRelevance(settings.indexer, opened.glossary, opened.models))
         if model is None and settings.generator.llm.configured:
             model = await stack.enter_async_context(settings.language_model())
         allowance = Allowance(request.budget, before.spent)

@@ -10,6 +10,8 @@ from generator.finding.state import FindingState, KnownPaper, SearchQuery
 from generator.steps import Step
 
 SHOWN_FOUND = 300  # papers that the tree names of a query or a paper
+LONGEST_TEXT = 500  # characters of a title, a reason, a query, where many are told
+LONGEST_ABSTRACT = 20_000
 KEYS = ("title", "title2", "authors", "year", "journal", "doi", "url", "lang", "cited_by_count", "abstract")
 
 
@@ -84,6 +86,7 @@ def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:
     """Return a paper of the result as JSON."""
     known, paper = ranked.known, ranked.known.paper
     told = {key: value for key in KEYS if (value := getattr(paper, key))}
+    told |= {"abstract": paper.abstract[:LONGEST_ABSTRACT]} if paper.abstract else {}
     judgement = known.judgement
     return {
         "id": ranked.paper_id,
@@ -136,12 +139,20 @@ def _node(paper_id: str, known: KnownPaper) -> dict[str, Any]:
     paper, judgement = known.paper, known.judgement
     return {
         "paper": paper_id,
-        "title": paper.title or paper.title2,
+        "title": shorten(paper.title or paper.title2),
         "score": judgement.score if judgement else None,
-        "reason": judgement.reason if judgement else "",
+        "reason": shorten(judgement.reason) if judgement else "",
         **({"year": paper.year} if paper.year else {}),
         "lang": paper.lang,
     }
+
+
+def shorten(text: str) -> str:
+    """Return a text of bounded length: of a long one the beginning and the end, where such texts differ."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    tail = LONGEST_TEXT // 4
+    return f"{text[: LONGEST_TEXT - tail - 1]}…{text[-tail:]}"
 
 
 def _without_circles(roots: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -29,6 +29,7 @@ from retriever.sources import (
 from retriever.sources.settings import SourceSettings
 
 BODY = "body"
+T = TypeVar("T")
 Follow = Callable[[SearchIndex, Sequence[str], int], Awaitable[dict[str, list[str]]]]
 
 
@@ -53,6 +54,9 @@ class IndexSource(Source):
         """Take an open index, which is closed with it."""
         self._name, self._index = name, index
 
+    async def _ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        return await self._index.ask(question)
+
     @property
     def name(self) -> str:
         """How settings, notes and records name it."""
@@ -66,7 +70,7 @@ class IndexSource(Source):
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read what they found in another."""
-        return await self._index.ask(lambda version: self._search(version, queries, filters))
+        return await self._ask(lambda version: self._search(version, queries, filters))
 
     async def _search(
         self, index: SearchIndex, queries: Sequence[tuple[Query, int]], filters: Filters
@@ -120,7 +124,7 @@ class IndexSource(Source):
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
-        return await self._index.ask(lambda version: self._papers(version, ids))
+        return await self._ask(lambda version: self._papers(version, ids))
 
     async def _papers(self, index: SearchIndex, ids: Sequence[str]) -> dict[str, SourcePaper]:
         if _holds_papers(index):
@@ -131,11 +135,11 @@ class IndexSource(Source):
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers of the index that papers refer to, in the order of their references."""
-        return await self._index.ask(lambda version: self._linked(version, references, ids, limit))
+        return await self._ask(lambda version: self._linked(version, references, ids, limit))
 
     async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers of the index that refer to papers."""
-        return await self._index.ask(lambda version: self._linked(version, cited_by, ids, limit))
+        return await self._ask(lambda version: self._linked(version, cited_by, ids, limit))
 
     async def _linked(
         self, index: SearchIndex, follow: Follow, ids: Sequence[str], limit: int
@@ -157,7 +161,7 @@ class IndexSource(Source):
 
         What is a token only within its sentence (줄이) counts as it is written.
         """
-        return await self._index.ask(lambda version: _frequencies(version, words))
+        return await self._ask(lambda version: _frequencies(version, words))
 
     async def close(self) -> None:
         """Close the index."""

@@ -12,7 +12,16 @@ from indexer.errors import InvalidCall
 from retriever.filters import make_filters
 from retriever.search import MOST_CHARACTERS, check_question
 from server.access.callers import current_visit
-from server.api.requests import QUESTION, SOME_TEXT, YEARS, Call, IndexName, nothing_or, with_examples
+from server.api.requests import (
+    QUESTION,
+    SOME_TEXT,
+    YEARS,
+    Call,
+    IndexName,
+    SourceNames,
+    nothing_or,
+    with_examples,
+)
 
 SEARCH_ID = r"^[0-9a-f]{32}$"
 Bound = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]
@@ -29,6 +38,7 @@ class FindCall(Call):
         Field(description="what papers are to be found for; may be left out with resume"),
     ] = None
     index: IndexName = None
+    sources: SourceNames = ()
     resume: Annotated[
         str | None,
         nothing_or(type="string", pattern=SEARCH_ID, example="0f" * 16),
@@ -92,13 +102,14 @@ class FindCall(Call):
         """Return the call with what a kept search was asked for, where it does not name it anew.
 
         Raises:
-            InvalidCall: it names another question or index.
+            InvalidCall: it names another question, index or source.
             ValidationError: what was kept is no call.
         """
         whole = FindCall.model_validate({**named, **self.named()})
-        for part in ("question", "index"):
-            if getattr(whole, part) != named.get(part):
-                raise InvalidCall(f"the kept search has another {part}: {str(named.get(part))[:200]!r}")
+        kept = FindCall.model_validate(named)
+        for part in ("question", "index", "sources"):
+            if getattr(whole, part) != (before := getattr(kept, part)):
+                raise InvalidCall(f"the kept search has another {part}: {str(before)[:200]!r}")
         return whole
 
     def request(self) -> FindRequest:

@@ -53,7 +53,6 @@ class SearchHead:
     """What is known of a kept search without reading its state; times are ISO 8601, in UTC."""
 
     id: str
-    index: str
     request: dict[str, Any]  # what the call named
     created: str
     updated: str = ""

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.finding.events import stream_finding
-from generator.finding.finding import index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.so_far import SoFar
 from generator.finding.state import FindingState
 from generator.steps import StepEvent
 from indexer.durable import cause_of
 from indexer.logs import get_logger
-from retriever.following import FollowingIndex
 from server.access.callers import Visit
 from server.errors import Stopping, TooSlow
 from server.finding.keeping import Keeping
 from server.finding.kept_searches import LockedSearch, SearchHead, now
+from server.finding.opening import opened_sources
 from server.model_address import without_address
 from server.monitoring import metrics
 from server.services import Services
+from server.sources.asked_of import AskedOf
 from server.transport.streams import until
 
 log = get_logger("server")
@@ -35,8 +35,7 @@ class PreparedSearch:
     unless the home folder cannot be written to.
     """
 
-    name: str
-    index: FollowingIndex
+    place: AskedOf
     request: FindRequest
     named: Mapping[str, Any]
     visit: Visit
@@ -55,13 +54,13 @@ async def finding_events(call: PreparedSearch, services: Services) -> AsyncGener
     """Yield what is found as it is found, and keep it; `done` comes last, and says what cut the search off.
 
     Raises:
-        SourceFailed: the index does not answer.
+        SourceFailed: nothing of what papers are looked for in answers.
     """
     settings, state = services.settings, call.kept[2] if call.kept else None
     so_far = SoFar(state)
     async with (
         _keeping(call, services, state or FindingState(call.request.question)) as (keeping, refused),
-        call.index.held() as version,
+        opened_sources(call.place, services) as opened,
     ):
         if keeping and not keeping.failure:
             yield FoundEvent("search", {"id": keeping.id})
@@ -71,7 +70,6 @@ async def finding_events(call: PreparedSearch, services: Services) -> AsyncGener
             if keeping and isinstance(event.made, FindingState):
                 keeping.note(event.made)
 
-        opened = index_as_source(call.name, version)
         arriving = stream_finding(
             opened, call.request, settings, state=state, model=services.model, listener=listen
         )
@@ -92,7 +90,7 @@ async def finding_events(call: PreparedSearch, services: Services) -> AsyncGener
         failure = keeping.failure if keeping else refused
         search = {"search": keeping.id} if keeping and not failure else {}
         notes = [*done["notes"], *([f"the search is not kept: {failure}"] if failure else [])]
-        record = {"index": call.name, **search, **done, "notes": notes}
+        record = {**call.place.as_record(), **search, **done, "notes": notes}
         yield FoundEvent("done", await asyncio.to_thread(without_address, record, settings))
 
 
@@ -124,7 +122,7 @@ async def _keeping(
     if search is None:
         yield None, failure or "its file cannot be written to"
         return
-    head = SearchHead(search.id, call.name, dict(call.named), created)
+    head = SearchHead(search.id, dict(call.named), created)
     try:
         async with Keeping(search, head, state, call.request.threshold) as keeping:
             yield keeping, ""

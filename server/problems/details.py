@@ -71,7 +71,6 @@ WITHOUT_PLACES: dict[type[Exception], str] = {
     indexer_errors.IndexBusy: "{index} is being written to by another process; try again in a moment",
     indexer_errors.EngineUnreachable: "the search engine does not answer; the server's log says more",
     indexer_errors.EngineRefused: "the search engine refuses what it is asked; the server's log says why",
-    retriever_errors.SourceFailed: "what papers are looked for in does not answer; the server's log says why",
     indexer_errors.IndexerError: "{index} cannot be used; the server's log says why",
     retriever_errors.InvalidSource: "a source is not declared rightly; the server's log says how",
     generator_errors.ModelFailed: "the language model failed; the server's log says how",

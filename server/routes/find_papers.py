@@ -18,6 +18,7 @@ from server.errors import SearchUnusable
 from server.finding.running import FoundEvent, PreparedSearch, finding_events
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
+from server.sources.asked_of import asked_of
 from server.transport.leaving import while_connected
 from server.transport.negotiation import StreamRoute
 from server.transport.streams import numbered_events
@@ -51,9 +52,9 @@ async def _events(
             except ValidationError as error:
                 raise SearchUnusable("what the kept search was asked for cannot be read") from error
         asked = call.request()
-        name = await services.indexes.chosen(call.index)
-        index = await services.indexes.get(name)
-        prepared = PreparedSearch(name, index, asked, {**call.named(), "index": name}, visit, kept)
+        place = await asked_of(services, call.index, call.sources)
+        named = call.named() | {name: value for name, value in place.as_record().items() if value}
+        prepared = PreparedSearch(place, asked, named, visit, kept)
         async with aclosing(finding_events(prepared, services)) as events:
             yield events
     finally:

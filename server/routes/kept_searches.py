@@ -10,12 +10,12 @@ from pydantic import ValidationError
 from generator.finding.finding import year_of
 from generator.finding.result import found_until_now
 from generator.finding.state import FindingState
-from server.access.callers import may_see, visit_of
+from server.access.callers import visit_of
 from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.finding import KeptSearch, KeptSearches
-from server.errors import SearchUnusable, UnknownSearch
-from server.finding.kept_searches import UNKNOWN, SearchHead
+from server.errors import SearchUnusable
+from server.finding.kept_searches import SearchHead
 from server.limits.gate import Read
 from server.model_address import without_address
 from server.services import Services, Shared
@@ -31,7 +31,7 @@ async def kept_searches(
 ) -> Annotated[dict[str, Any], Shaped(KeptSearches)]:
     """List the caller's kept searches, newest first; without keys those of who works at this machine."""
     heads = await asyncio.to_thread(services.searches.heads, visit_of(request).caller)
-    searches = [{**_described(head), "running": running} for head, running in heads if may_see(head.index)]
+    searches = [{**_described(head), "running": running} for head, running in heads]
     return {"searches": without_address(searches, services.settings)}
 
 
@@ -63,10 +63,7 @@ async def forget_search(search_id: SearchId, request: Request, services: Shared,
 
 
 def _read(search_id: str, request: Request, services: Services) -> tuple[SearchHead, FindingState]:
-    head, state = services.searches.read(visit_of(request).caller, search_id)
-    if not may_see(head.index):
-        raise UnknownSearch(UNKNOWN)
-    return head, state
+    return services.searches.read(visit_of(request).caller, search_id)
 
 
 def _search(search_id: str, request: Request, services: Services) -> dict[str, Any]:
@@ -83,4 +80,7 @@ def _search(search_id: str, request: Request, services: Services) -> dict[str, A
 
 
 def _described(head: SearchHead) -> dict[str, Any]:
-    return {name: value for name, value in asdict(head).items() if name != "format"}
+    described = {name: value for name, value in asdict(head).items() if name != "format"}
+    asked = {"index": head.request.get("index")}
+    asked |= {"sources": sources} if (sources := head.request.get("sources")) else {}
+    return {**asked, **described}

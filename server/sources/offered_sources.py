@@ -35,7 +35,7 @@ class OfferedSources:
     def __init__(self, declared: Sequence[DeclaredSource], settings: Settings, *, at_once: int) -> None:
         """Connect to nothing yet; of `at_once` questions each waits for others' machines."""
         self._kept = {each.name: KeptSource(each, settings.indexer) for each in declared}
-        self._models = SharedModels(settings.indexer, settings.retriever.synonyms)
+        self.models = SharedModels(settings.indexer, settings.retriever.synonyms)
         self._places = Places(max(1, at_once), 0)
 
     @asynccontextmanager
@@ -48,7 +48,7 @@ class OfferedSources:
             for outcome in await asyncio.gather(*closing, return_exceptions=True):
                 if isinstance(outcome, Exception):
                     log.warning("source not closed", reason=repr(outcome))
-            await asyncio.to_thread(self._models.close)
+            await asyncio.to_thread(self.models.close)
 
     def names(self) -> list[str]:
         """Name the sources that are there for the caller."""
@@ -124,7 +124,7 @@ class OfferedSources:
 
     async def ask(self, names: Sequence[str], question: Callable[[SearchIndex], Awaitable[T]]) -> T:
         """Ask an index of what these sources find."""
-        async with self.asked(names) as sources, index_of_sources(sources, self._models) as index:
+        async with self.asked(names) as sources, index_of_sources(sources, self.models) as index:
             answer = await question(index)
         metrics.observe(answer)
         return answer

@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 from generator.budgets import Budget
-from generator.finding.events import LONGEST_TEXT, PAPERS_IN_AN_EVENT, STEPS, stream_finding
+from generator.finding.events import PAPERS_IN_AN_EVENT, STEPS, stream_finding
 from generator.finding.finding import open_index_as_source
 from generator.finding.request import FindRequest
+from generator.finding.result import LONGEST_TEXT
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
 from generator.finding.understood import Understanding
 from indexer.papers import Paper

@@ -383,3 +383,24 @@ def test_results_without_scripts_link_to_the_web_alone(client):
     assert 'href="https://doi.org/10.1234/aero.17"' in page
     assert "javascript:" not in page
     assert "/papers/" not in page
+
+
+def test_papers_are_found_in_sources_and_the_search_is_gone_on_with_there(client, theirs):
+    call = {"question": ENGLISH, "sources": ["ours", "theirs"], "max_papers": 5}
+    found = client.post("/api/v1/find-papers", json=call).json()
+    assert (found["index"], found["sources"]) == (None, ["ours", "theirs"])
+    assert found["spent"]["papers"] == 5
+    resumed = client.post("/api/v1/find-papers", json={"resume": found["search"], "max_papers": 300}).json()
+    assert resumed["sources"] == ["ours", "theirs"]
+    assert "theirs:B17" in [paper["id"] for paper in resumed["papers"]]
+    streamed = client.post("/api/v1/find-papers", json=call, headers={"Accept": "text/event-stream"})
+    *_, last = events_of(streamed.text.splitlines())
+    assert [paper["id"] for paper in last.data["papers"]] == [paper["id"] for paper in found["papers"]]
+    for text in (client.get(f"/api/v1/find-papers/{found['search']}").text, streamed.text):
+        assert theirs not in text
+        assert SECRET not in text
+    for other in ({"index": NAME, "sources": ["ours"]}, {"resume": found["search"], "sources": ["ours"]}):
+        answer = client.post("/api/v1/find-papers", json={"question": ENGLISH} | other)
+        assert answer.json()["code"] == "invalid-call"
+    hidden = client.post("/api/v1/find-papers", json={"question": ENGLISH, "sources": ["hidden"]})
+    assert hidden.json()["code"] == "unknown-source"

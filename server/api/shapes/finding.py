@@ -94,14 +94,17 @@ class TreePaper(TypedDict):
 
     paper: str
     title: NotRequired[str]
-    score: NotRequired[float]
+    score: NotRequired[Annotated[float | None, Field(description="null where it was not judged")]]
+    reason: NotRequired[str]
+    year: NotRequired[int]
+    lang: NotRequired[Language]
     references: NotRequired[list["TreePaper"]]
     cited_by: NotRequired[list["TreePaper"]]
     evolved: NotRequired[list["TreeQuery"]]
 
 
 class TreeQuery(TypedDict):
-    """A query, and the papers that it brought first; 100 at most."""
+    """A query, and the papers that it brought first; 300 at most."""
 
     query: str
     kind: str
@@ -112,7 +115,8 @@ class SearchSoFar(TypedDict):
     """What a search for papers has come to."""
 
     question: str
-    index: str
+    index: Annotated[str | None, Field(description="null where sources were asked")]
+    sources: NotRequired[list[str]]
     understanding: Understanding | None
     papers: list[RankedPaper]
     queries: list[QueryOfSearch]
@@ -135,7 +139,8 @@ class KeptHead(TypedDict):
     """A kept search without its papers; times are in UTC."""
 
     id: str
-    index: str
+    index: str | None
+    sources: NotRequired[list[str]]
     request: Annotated[dict[str, Any], Field(description="what the call named")]
     created: str
     updated: str

@@ -1,0 +1,47 @@
+"""What papers are looked for in: an index, or sources in its place, held open for one search."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TypeVar
+
+from generator.finding.finding import INDEX_SECONDS, OpenedSources, index_as_source
+from indexer.errors import RemediableError
+from retriever.errors import SourceFailed
+from retriever.following import FollowingIndex
+from retriever.index import SearchIndex
+from retriever.sources.index import IndexSource
+from retriever.sources.merging import LimitedSource
+from server.problems.details import detail_of
+from server.services import Backends
+from server.sources.asked_of import AskedOf
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def opened_sources(asked: AskedOf, services: Backends) -> AsyncIterator[OpenedSources]:
+    """Hold open what a call names, of an index the version that answers now.
+
+    Raises:
+        UnknownIndex: the index was deleted.
+        TooBusy: as many questions are asked of sources as may be at once.
+    """
+    models = services.sources.models
+    if asked.index and isinstance(asked.opened, FollowingIndex):
+        async with asked.opened.held() as version:
+            source = LimitedSource(DiscreetIndex(asked.index, version), INDEX_SECONDS)
+            yield replace(index_as_source(asked.index, version), sources=[source], models=models)
+    else:
+        async with services.sources.asked(asked.sources) as sources:
+            yield OpenedSources(sources, services.sources.kinds(asked.sources), models=models)
+
+
+class DiscreetIndex(IndexSource):
+    """A version of an index, whose failures tell callers nothing of where it is."""
+
+    async def _ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        try:
+            return await super()._ask(question)
+        except RemediableError as error:
+            raise SourceFailed(detail_of(error)) from None
