@@ -57,17 +57,21 @@ def test_without_a_model_passages_are_quoted_and_the_page_says_so(reader, langua
 
 
 @in_both_languages
-def test_the_way_to_the_answer_is_chosen_among_the_options_and_stands_in_the_address(reader, language):
+def test_way_and_hops_are_chosen_among_the_options_and_stand_in_the_address(reader, language):
     page = reader.open(language=language)
     page.locator("#options-toggle").click()
     page.locator("#way").select_option("paper-qa-6")
+    page.locator("#hops").select_option("never")
     page.locator("#question").fill(ENGLISH)
-    page.locator("#ask").click()
+    with page.expect_request("**/api/v1/ask") as asked:
+        page.locator("#ask").click()
+    assert asked.value.post_data_json["hops"] == "never"
     answered(page)
-    assert "way=paper-qa-6" in page.url
+    assert "way=paper-qa-6&hops=never" in page.url
     expect(page.locator("[data-evidence]")).to_have_attribute("data-evidence", "SAMPLE-BAT-011")
     page.reload()
     expect(page.locator("#way")).to_have_value("paper-qa-6")
+    expect(page.locator("#hops")).to_have_value("never")
     answered(page)
 
 

@@ -1,5 +1,7 @@
 """What a reader meets besides results: keys, failures, no server; the operator's view; colours and motion."""
 
+from urllib.parse import urlencode
+
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
@@ -66,6 +68,23 @@ def test_a_key_is_asked_for_once_and_then_the_search_goes_on(with_keys, keyed_se
     expect(page).to_have_url(f"{keyed_server[0].url}/")
     expect(page.locator("#key")).to_be_visible()
     assert page.evaluate(KEPT) == []
+
+
+def test_papers_are_found_with_a_key_and_are_not_there_for_another(with_keys, keyed_server):
+    with_keys.expect_error("status of 404")
+    page = with_keys.open(f"/find?{urlencode({'q': ENGLISH, 'rounds': 0})}")
+    enter(page, keyed_server[1]["reader"])
+    expect(page.locator("#examples button")).to_have_count(3)
+    page.locator("#begin").click()
+    expect(hits(page).first).to_be_visible()
+    expect(page.locator("#stop")).to_be_hidden()
+    page.locator("#open-kept").click()
+    kept = page.locator("[data-kept] a").first.get_attribute("href")
+    other = with_keys.open(kept)
+    enter(other, keyed_server[1]["operator"])
+    expect(other.locator('[data-problem="unknown-search"]')).to_be_visible()
+    page.goto(kept)
+    expect(hits(page).first).to_be_visible()
 
 
 def test_who_comes_with_another_key_finds_nothing_of_the_reader_before(with_keys, keyed_server):

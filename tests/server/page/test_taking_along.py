@@ -188,7 +188,8 @@ def test_a_paper_that_there_is_not_is_told_as_a_page(reader, language):
 
 @in_both_languages
 def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_path):
-    page = reader.open(address(ENGLISH, k=5, year="2015..2024", **{"not": "sodium"}), language=language)
+    given = address(ENGLISH, k=5, year="2015..2024", way="shrag", hops="auto", **{"not": "sodium"})
+    page = reader.open(given, language=language)
     settled(page)
     words = keywords(page)
     remove = page.locator(f'[data-keyword="{words[0]}"]').get_by_role("button").last
