@@ -12,7 +12,7 @@ from server.problems.details import problem, problem_response
 from server.routes.page import failed_page
 
 OF_OPENAI = "/v1/"
-PAGES = ("/plain", "/operator", "/papers/")
+PAGES = ("/plain", "/find", "/operator", "/papers/")
 # A browser that follows a link from another site leaves the cookie at home (SameSite=Strict); asked again by
 # this page it brings it along.
 ASKED_AGAIN = '<!doctype html><html><head><meta http-equiv="refresh" content="0"></head></html>'

@@ -39,7 +39,7 @@ from server.transport.response_headers import default_headers, with_defaults
 
 # What is answered without a key: the page's files, the API's description, whether the server lives.
 OPEN_PATHS = frozenset(
-    "/ /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session".split()
+    "/ /find /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session".split()
 )
 OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last for other ways to sign in
 # What work a call is, as far as its path says; of other paths the gate is told when they are read.
