@@ -1,0 +1,84 @@
+"""Finding papers and questions of several steps on a real cluster: what the embedded engine gives."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.citation_corpus import CitationCorpus, write_corpus
+from generator.finding.finding import PURE, find_in_sources, open_index_as_source
+from generator.finding.request import FindRequest
+from generator.pipeline import answer_question
+from indexer.ingest import IngestRequest, build_index
+from retriever.index import open_index
+from tests.generator.sample_index import ENGLISH, ENGLISH_OF_KOREAN, KOREAN, settings_of
+from tests.indexer.corpora import ROOT
+from tests.service.elasticsearch.own_prefix import own_prefix
+
+REVIEW = "recovering cobalt of spent batteries: a review"
+TWO_STEPS = (
+    "What did the study that compared written feedback by teachers with that of a language model find?"
+)
+GENERATED = CitationCorpus(600)
+
+
+@pytest.fixture(scope="module")
+def engines(elasticsearch, tmp_path_factory):
+    """Build the sample, and generated papers that refer to each other, on both engines."""
+    folder = tmp_path_factory.mktemp("finding")
+    corpora = {
+        "sample": ROOT / "sample" / "papers.jsonl",
+        "generated": write_corpus(folder / "corpus", GENERATED),
+    }
+    with own_prefix(elasticsearch) as settings_for:
+        embedded = settings_of(folder / "embedded")
+        both = embedded, replace(embedded, indexer=settings_for(folder / "cluster"))
+        for settings in both:
+            for name, path in corpora.items():
+                build_index(IngestRequest(name, [str(path)]), settings.indexer)
+        yield both
+
+
+def find(settings, name, request):
+    async def run():
+        async with open_index_as_source(name, settings) as opened:
+            return await find_in_sources(opened, request, settings)
+
+    return asyncio.run(run())
+
+
+def outcome(found):
+    """Return the papers with their scores, and the queries that led to them."""
+    papers = [(ranked.paper_id, ranked.score) for ranked in found.papers]
+    return papers, [(query.text, set(query.found or ())) for query in found.state.queries]
+
+
+@pytest.mark.parametrize("question", [KOREAN, ENGLISH, REVIEW])
+def test_both_engines_find_the_same_papers(engines, question):
+    embedded, cluster = (find(settings, "sample", FindRequest(question, layers=2)) for settings in engines)
+    assert embedded.papers
+    assert outcome(cluster) == outcome(embedded)
+
+
+def test_references_cost_a_cluster_two_requests_a_layer_and_lead_to_the_same_papers(engines):
+    question = next(GENERATED.questions())["question"]
+    request = FindRequest(question, papers=100, layers=2, rounds=0, threshold=0.2, without=PURE)
+    embedded, cluster = (find(settings, "generated", request) for settings in engines)
+    layers = [step.output for step in cluster.step.walk() if step.name == "refchain"]
+    assert layers[0]["new"] > 20
+    assert all(layer["requests"] <= 2 for layer in layers)
+    assert {ranked.paper_id for ranked in cluster.papers} == {ranked.paper_id for ranked in embedded.papers}
+    assert cluster.state.papers.keys() == embedded.state.papers.keys()
+
+
+@pytest.mark.parametrize("question", [TWO_STEPS, ENGLISH_OF_KOREAN])
+def test_both_engines_answer_in_several_steps_from_the_same_evidence(engines, question):
+    def evidence(settings):
+        with open_index(settings.indexer, "sample") as index:
+            asked = asyncio.run(answer_question(index, settings.request(question, hops="always"), settings))
+        assert any(step["name"] == "hops" for step in asked.trace.steps())
+        return [hit.passage_id for hit in asked.evidence]
+
+    embedded, cluster = map(evidence, engines)
+    assert len(embedded) > 5
+    assert cluster == embedded
