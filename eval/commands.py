@@ -4,12 +4,14 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from generator.finding.options import finding_options
 from indexer.options import chosen_index, json_option, name_option
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines
@@ -17,18 +19,20 @@ from retriever.commands import synonyms_option
 from retriever.methods import method_names
 
 if TYPE_CHECKING:
+    from eval.kinds_of_runs import KindOfRun
     from eval.manifest import RunManifest
     from eval.measures import Scores
     from eval.ranking import RankedTopics
     from eval.significance import Comparison
     from generator.llm import LanguageModel
-    from generator.settings import GeneratorSettings
+    from generator.settings import HopsMode
     from indexer.ingest import Progress
     from indexer.papers import Unit
     from retriever.index import SearchIndex
-    from retriever.search import SearchRequest
-    from retriever.settings import RetrieverSettings
 
+# Options of `eval run` that each kind of run takes, and those that a search or an answer takes.
+OF_ALL = frozenset({"topics", "name", "k", "unit", "keywords", "find", "out", "as_json"})
+OF_SEARCHES = frozenset({"method", "title_weight", "synonyms", "hops", "way"})
 DEFAULT_MEASURES = "nDCG@10 R@100 Success@5 Success@15"
 SHOWN_IDS = 5
 OVERLAP_DEPTH = 10
@@ -51,7 +55,11 @@ def evaluate() -> None:
 @click.argument("topics", type=a_file, metavar="TOPICS")
 @name_option
 @click.option("--method", type=click.Choice(method_names()), default="shrag", show_default=True)
-@click.option("-k", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Hits a question.")
+@click.option(
+    "-k",
+    type=click.IntRange(1, 10_000),
+    help="Hits a question; 100 unless given. Of a way the evidence, as the settings say; with --find 20.",
+)
 @click.option(
     "--unit",
     type=click.Choice(["passage", "paper"]),
@@ -62,7 +70,7 @@ def evaluate() -> None:
     type=click.Choice(["statistics", "model"]),
     default="statistics",
     show_default=True,
-    help="Where keywords come from; a model must be configured.",
+    help="Where keywords come from, and whether ways, hops and agents ask the model; it must be configured.",
 )
 @click.option(
     "--title-weight",
@@ -70,6 +78,18 @@ def evaluate() -> None:
     help="Of the title clause; 0 leaves it out. Else the settings'.",
 )
 @synonyms_option
+@click.option(
+    "--hops",
+    type=click.Choice(["auto", "always", "never"]),
+    default="never",
+    show_default=True,
+    help="Questions of several steps in two rounds of searches, with the model in its steps.",
+)
+@click.option("--way", metavar="WAY", help="Rank the evidence of the answer that this way gives.")
+@click.option(
+    "--find", is_flag=True, help="Rank the papers that find-papers finds; the options below are its."
+)
+@finding_options
 @click.option(
     "--out",
     required=True,
@@ -81,52 +101,64 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     topics: Path,
     name: str | None,
     method: str,
-    k: int,
+    k: int | None,
     unit: "Unit | None",
     keywords: str,
     title_weight: float | None,
     synonyms: Path | None,
+    hops: "HopsMode",
+    way: str | None,
+    find: bool,
     out: Path,
     as_json: bool,
+    **finding: Any,
 ) -> None:
     """Rank every question of TOPICS and write the run.
 
     TOPICS holds id, tab, question, or JSON lines {"query_id", "question"}. The run is TREC's: query_id Q0 id
-    rank score tag. Nothing is left out of it as a duplicate or as incomplete.
+    rank score tag. Nothing is left out of a search's run as a duplicate or as incomplete; the evidence of a
+    way, and of hops with a model, is that of `ask`, and --find gives papers.
     """
+    from eval.kinds_of_runs import ask_kind, find_kind, search_kind
     from eval.manifest import file_record, manifest_path
     from eval.runs import write_run
     from eval.topics import read_topics
-    from generator.settings import GeneratorSettings
+    from generator.pipeline import Settings
     from indexer.output_files import check_output, is_standard_output, is_stream
     from indexer.settings import named_paths
     from retriever.index import open_index
-    from retriever.search import SearchRequest
-    from retriever.settings import RetrieverSettings
 
     begun = time.perf_counter()
-    places, piped = IndexerSettings(), is_stream(out)
-    settings, name = RetrieverSettings(), chosen_index(name, places)
-    synonyms = synonyms or settings.synonyms
-    settings = settings.model_copy(update={"synonyms": synonyms})
-    asked = [GeneratorSettings()] if keywords == "model" else []
+    _refuse_what_has_no_effect(find=find, way=way)
+    settings, piped = Settings.from_environment(), is_stream(out)
+    places, name = settings.indexer, chosen_index(name, settings.indexer)
+    synonyms = synonyms or settings.retriever.synonyms
+    settings = replace(settings, retriever=settings.retriever.model_copy(update={"synonyms": synonyms}))
+    asked = [settings.generator] if keywords == "model" else []
     for place in (out,) if piped else (out, manifest_path(out)):
-        check_output(place, (topics, places.home / name, *named_paths(places, settings, *asked)))
+        check_output(place, (topics, places.home / name, *named_paths(places, settings.retriever, *asked)))
     topics_digest = hashlib.sha256()
     questions = read_topics(topics, topics_digest)
-    model = _language_model(asked[0]) if asked else None
+    model = settings.language_model() if asked else None
     with open_index(places, name, synonyms, follow=False) as index:  # one version for all topics
         inputs = {
             "topics": {"path": str(topics), "sha256": topics_digest.hexdigest()},
             "synonyms": file_record(synonyms) if synonyms else None,
         }
         judged = unit or index.manifest.unit
-        request = SearchRequest("", method=method, k=k, collapse=judged == "paper", title_weight=title_weight)
-        ranked, source = _rank_all(index, questions, request, settings, model)
-    digest = write_run(out, ranked.run, tag=f"{name}-{method}")
+        if find:
+            kind = find_kind(index, settings, finding, k=k, unit=judged)
+        elif way or (hops != "never" and model):
+            kind = ask_kind(index, settings, way=way, method=method, hops=hops, k=k, unit=judged)
+        else:
+            kind = search_kind(
+                index, settings, method=method, hops=hops, k=k, unit=judged, title_weight=title_weight
+            )
+        ranked, source = _rank_all(kind, questions, model)
+    digest = write_run(out, ranked.run, tag=f"{name}-{kind.name}")
     seconds = time.perf_counter() - begun
     written = {"path": str(out), "sha256": digest}
-    manifest = _manifest(index, request, inputs, source, written, ranked, seconds)
+    manifest = _manifest(index, kind, inputs, source, written, ranked, seconds)
     if not piped:
         manifest.write(out)
     _report_run(manifest, ranked, as_json=as_json, piped=piped, err=is_standard_output(out))
@@ -211,36 +243,32 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         )
 
 
-def _language_model(settings: "GeneratorSettings") -> "LanguageModel":
-    from generator.llm import LanguageModel
-
-    return LanguageModel(settings.llm, cache=settings.cache)
+def _refuse_what_has_no_effect(*, find: bool, way: str | None) -> None:
+    """Refuse options of the call that the kind of run takes no account of."""
+    context = click.get_current_context()
+    given = {
+        name
+        for name in context.params
+        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
+    }
+    of_finding = {option.name for option in context.command.params} - OF_ALL - OF_SEARCHES
+    unused = (OF_SEARCHES if find else of_finding | ({"title_weight"} if way else set())) & given
+    if unused:
+        shown = "--" + min(unused).replace("_", "-")
+        raise click.UsageError(f"{shown} has no effect " + ("with --find" if find else "in this kind of run"))
 
 
 def _rank_all(
-    index: "SearchIndex",
-    questions: Mapping[str, str],
-    request: "SearchRequest",
-    settings: "RetrieverSettings",
-    model: "LanguageModel | None",
+    kind: "KindOfRun", questions: Mapping[str, str], model: "LanguageModel | None"
 ) -> "tuple[RankedTopics, dict[str, Any]]":
     """Rank all questions, with progress for a person; say where their keywords came from."""
     from eval.progress import question_bar
-    from eval.ranking import rank_topics
 
     async def ranked(progress: "Progress") -> "tuple[RankedTopics, dict[str, Any]]":
         if model is None:
-            run = await rank_topics(index, questions, request, settings, progress=progress)
-            return run, {"source": "statistics"}
-        from eval.keywords import ask_for_keywords
-
+            return await kind.rank(questions, None, progress)
         async with model:
-            most = None if settings.keywords_ranked else settings.keywords
-            found = await ask_for_keywords(questions, model, index.analyzer, progress, most=most)
-        run = await rank_topics(
-            index, questions, request, settings, keywords=found.keywords, progress=progress
-        )
-        return run, found.record
+            return await kind.rank(questions, model, progress)
 
     with question_bar() as progress:
         return asyncio.run(ranked(progress))
@@ -248,7 +276,7 @@ def _rank_all(
 
 def _manifest(
     index: "SearchIndex",
-    request: "SearchRequest",
+    kind: "KindOfRun",
     inputs: Mapping[str, Any],
     keywords: dict[str, Any],
     written: dict[str, Any],
@@ -262,9 +290,9 @@ def _manifest(
     models = models_record(IndexerSettings(), ranked.applied)
     return RunManifest(
         index=index_record(index.manifest),
-        method=request.method,
-        k=request.k,
-        unit="paper" if request.collapse else "passage",
+        method=kind.name,
+        k=kind.k,
+        unit=kind.unit,
         keywords=keywords,
         applied=ranked.applied | {"synonyms": inputs["synonyms"]},
         deviations=ranked.deviations,

@@ -10,7 +10,7 @@ from retriever.errors import BadExpression, BadQuestion
 from retriever.hits import AppliedSearch
 from retriever.index import SearchIndex
 from retriever.keywords import Keyword
-from retriever.search import SearchRequest, rank
+from retriever.search import Further, SearchRequest, rank
 from retriever.settings import RetrieverSettings
 
 NOTHING_FOUND = "nothing found"
@@ -33,9 +33,12 @@ async def rank_topics(
     settings: RetrieverSettings,
     *,
     keywords: Mapping[str, tuple[Keyword, ...]] | None = None,
+    further: Further | None = None,
     progress: Progress = no_progress,
 ) -> RankedTopics:
     """Rank all topics as `request` says, with each topic's question and its `keywords` where it has some.
+
+    A `further` stage, as a second round of searches, may change each ranking.
 
     A question that cannot be searched for has an empty ranking and its reason, and the others go on.
     """
@@ -46,7 +49,7 @@ async def rank_topics(
         progress("questions", done, len(topics))
         asked = replace(request, question=question, keywords=(keywords or {}).get(query_id, request.keywords))
         try:
-            ranked = await rank(index, asked, settings)
+            ranked = await rank(index, asked, settings, further)
             run[query_id] = as_written(list(ranked.hits))
             if ranked.hits:
                 applied[query_id] = ranked.applied

@@ -9,12 +9,12 @@ call `run_stages`: values that are given are kept, the missing ones are computed
     result = await present(context, stages)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
-from typing import Literal, Self, TypeVar
+from typing import Literal, Self, TypeAlias, TypeVar
 
 from indexer.schema import StoredPassage
 from indexer.untrusted import one_line
@@ -80,6 +80,9 @@ class Stages:
         return replace(self, pool=pool, ranking=None)
 
 
+Further: TypeAlias = Callable[[SearchContext, Stages], Awaitable[Stages]]
+
+
 @dataclass(frozen=True, slots=True)
 class RankedQuestion:
     """The run for one question, (id, score) best first, and the configuration that took effect."""
@@ -104,15 +107,20 @@ async def search(
     return await index.ask(of_version)
 
 
-async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:
+async def rank(
+    index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, further: Further | None = None
+) -> RankedQuestion:
     """Return the run for one question: at most k hits, passage_ids or with `collapse` doc_ids.
 
-    Nothing is left out as a duplicate or as incomplete: a run holds what was judged.
+    Nothing is left out as a duplicate or as incomplete: a run holds what was judged. A `further` stage may
+    change the ranking.
     """
 
     async def of_version(version: SearchIndex) -> RankedQuestion:
         context = open_ranking(version, request, settings)
         stages = await run_stages(context)
+        if further:
+            stages = await further(context, stages)
         ranking = _computed(stages.ranking).cut(request.k)
         by = attrgetter("doc_id" if request.collapse else "passage_id")
         hits = tuple((by(hit), score) for hit, score in ranking.hits)

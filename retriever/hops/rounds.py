@@ -12,6 +12,7 @@ from dataclasses import replace
 from retriever.context import SearchContext
 from retriever.engines import EngineHit
 from retriever.hops.bridges import Lead, lead_from, read_entities
+from retriever.hops.question_form import question_form
 from retriever.penalties import penalise
 from retriever.plan import NamedQuery, QueryPlan
 from retriever.pool import find_all
@@ -58,6 +59,12 @@ async def with_second_round(
         [hit for hit, _ in ranking.hits], in_turn(found), share, collapse=context.request.collapse
     )
     return replace(stages, ranking=replace(ranking, hits=hits, pool=pool))
+
+
+async def second_round_where_asked_for(context: SearchContext, stages: Stages) -> Stages:
+    """Return the stages with a second round where the question's form is one of several steps."""
+    form = await context.index.threads.run(question_form, context.request.question, context.index.analyzer)
+    return await with_second_round(context, stages) if form.has_several_steps else stages
 
 
 async def find_leads(

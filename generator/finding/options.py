@@ -1,0 +1,96 @@
+"""Options that say how papers are found, and the request that they make."""
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from generator.agents import ADDITIONS, AGENTS
+
+if TYPE_CHECKING:
+    from generator.finding.request import FindRequest
+    from retriever.queries import Filters
+
+MOST_PAPERS, PAPERS = 500, 20  # at most, and unless asked otherwise
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+FINDING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--rounds",
+        type=click.IntRange(0, 10),
+        default=1,
+        show_default=True,
+        help="How often queries are evolved from what was found.",
+    ),
+    click.option(
+        "--layers",
+        type=click.IntRange(0, 3),
+        default=1,
+        show_default=True,
+        help="How far references are followed.",
+    ),
+    click.option(
+        "--threshold",
+        type=click.FloatRange(0, 1),
+        default=0.5,
+        show_default=True,
+        help="Judgement from which a paper is relevant.",
+    ),
+    click.option(
+        "--judge",
+        type=click.Choice(["brief", "complex"]),
+        default="brief",
+        show_default=True,
+        help="Wording of the judgement by a model.",
+    ),
+    click.option(
+        "--per-query",
+        type=click.IntRange(1, 200),
+        default=20,
+        show_default=True,
+        help="Papers that a query brings, of each source.",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of evolved queries."),
+    click.option(
+        "--without",
+        multiple=True,
+        callback=_names,
+        metavar="AGENT,…",
+        help=f"Switch off: {', '.join([*AGENTS, *ADDITIONS])}.",
+    ),
+    click.option("--pure", is_flag=True, help=f"The paper's method alone, without {', '.join(ADDITIONS)}."),
+    click.option("--max-calls", type=click.IntRange(0), help="Calls of the model, at most."),
+    click.option("--max-tokens", type=click.IntRange(0), help="Tokens of these calls, at most."),
+    click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Seconds, at most."),
+    click.option("--max-papers", type=click.IntRange(0), help="Papers that are judged, at most."),
+)
+
+
+def finding_options(command: Command) -> Command:
+    """Give a command these options."""
+    return reduce(lambda decorated, option: option(decorated), reversed(FINDING_OPTIONS), command)
+
+
+def find_request(
+    question: str, papers: int, given: Mapping[str, Any], filters: "Filters | None" = None
+) -> "FindRequest":
+    """Make the request that the values of these options describe; raises InvalidCall."""
+    from generator.budgets import Budget
+    from generator.finding.finding import PURE
+    from generator.finding.request import FindRequest
+    from retriever.queries import Filters
+
+    values = dict(given)
+    bounds = {part: values.pop(f"max_{part}") for part in ("calls", "tokens", "seconds", "papers")}
+    pure = PURE if values.pop("pure") else frozenset[str]()
+    without = values.pop("without") | pure
+    return FindRequest(
+        question, papers, **values, without=without, filters=filters or Filters(), budget=Budget(**bounds)
+    )

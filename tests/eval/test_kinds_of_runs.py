@@ -1,0 +1,108 @@
+"""Runs of what `ask` and `find-papers` give, and of questions of several steps: chosen by name as there."""
+
+import json
+
+import pytest
+
+from eval.runs import read_run
+from tests.generator.finding_model import FindingModel, serving_model
+from tests.generator.sample_index import KOREAN, NAME, shrag
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+REVIEW = "recovering cobalt of spent batteries: a review"
+TWO_STEPS = "What did the study that compared feedback by teachers with that of a language model find?"
+QUESTIONS = {"q1": KOREAN, "q2": REVIEW, "q3": TWO_STEPS}
+
+
+@pytest.fixture
+def topics(tmp_path):
+    path = tmp_path / "topics.tsv"
+    path.write_text("".join(f"{key}\t{text}\n" for key, text in QUESTIONS.items()), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(sample_home, topics, tmp_path):
+    """Return what makes a run, and gives its rankings and its manifest."""
+
+    def make(*options, **environment):
+        out = tmp_path / "run"
+        done = shrag(
+            "eval", "run", topics, "--name", NAME, "--out", out, *options, home=sample_home, **environment
+        )
+        assert done.returncode == 0, done.stderr
+        return read_run(out), json.loads(out.with_name("run.manifest.json").read_text("utf-8"))
+
+    return make
+
+
+def ids(ranking):
+    return [found for found, _ in ranking]
+
+
+def test_a_run_of_find_papers_holds_its_list_for_each_question(run, sample_home):
+    rankings, manifest = run("--find", "--without", "refchain,evolver", "--threshold", 0.3)
+    for key, question in QUESTIONS.items():
+        asked = ("find-papers", question, "--name", NAME, "--without", "refchain,evolver", "--threshold", 0.3)
+        listed = json.loads(shrag(*asked, "--json", home=sample_home).stdout)["papers"]
+        assert ids(rankings.get(key, [])) == [paper["id"] for paper in listed]
+    assert (manifest["method"], manifest["unit"], manifest["k"]) == ("find-papers", "paper", 20)
+    assert manifest["applied"]["finding"]["without"] == ["evolver", "refchain"]
+    assert (
+        manifest["run"]["sha256"]
+        == run("--find", "--without", "refchain,evolver", "--threshold", 0.3)[1]["run"]["sha256"]
+    )
+
+
+def test_a_run_of_a_way_holds_the_evidence_of_its_answers(run, sample_home):
+    rankings, manifest = run("--way", "paper-qa-3")
+    for key, question in QUESTIONS.items():
+        asked = shrag("ask", question, "--name", NAME, "--way", "paper-qa-3", "--json", home=sample_home)
+        evidence = [hit["doc_id"] for hit in json.loads(asked.stdout)["evidence"]]
+        assert ids(rankings.get(key, [])) == list(dict.fromkeys(evidence))
+    assert manifest["applied"]["way"] == "paper-qa-3"
+
+
+def test_hops_are_a_second_round_of_the_search_where_the_question_asks_for_it(run):
+    plain, _ = run()
+    auto, manifest = run("--hops", "auto")
+    always, _ = run("--hops", "always")
+    assert auto["q2"] == plain["q2"] != always["q2"]
+    assert auto["q3"] == always["q3"] != plain["q3"]
+    assert manifest["applied"]["hops"] == "auto"
+
+
+def test_a_model_that_is_configured_is_asked_only_where_the_call_says_so(run):
+    model = FindingModel()
+    with serving_model(model) as settings:
+        run("--find", **settings)
+        run("--way", "shrag", "--hops", "always", **settings)
+        assert not model.calls
+        _, manifest = run("--find", "--keywords", "model", "--max-calls", 5, **settings)
+    assert sum(model.calls.values()) == 5 * len(QUESTIONS)
+    assert manifest["keywords"]["model"] == "tiny-writer"
+    assert not manifest["deviations"]["q2"]["complete"]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--find", "--hops", "auto"), "--hops has no effect with --find"),
+        (("--find", "--method", "or"), "--method has no effect with --find"),
+        (("--find", "--unit", "passage"), "name the unit: paper"),
+        (("--find", "--without", "wizard"), "there is no agent 'wizard'"),
+        (("--find", "-k", 501), "at most 500 papers"),
+        (("--rounds", 2), "--rounds has no effect"),
+        (("--way", "shrag", "--title-weight", 1), "--title-weight has no effect"),
+        (("--way", "nope"), "no way 'nope'"),
+        (("--way", "paper-qa-1", "--method", "or"), "takes no method"),
+        (("--method", "boolean", "--hops", "auto"), "takes no hops"),
+    ],
+)
+def test_what_has_no_effect_or_is_not_there_is_refused(sample_home, topics, tmp_path, options, complaint):
+    out = tmp_path / "run"
+    done = shrag("eval", "run", topics, "--name", NAME, "--out", out, *options, home=sample_home)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert not out.exists()
