@@ -1,7 +1,9 @@
-"""Authority and timeliness of papers, 0 to 1, from what their records tell."""
+"""Authority and timeliness of papers, 0 to 1, from what their records tell, or an index's citation graph."""
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from indexer.papers import Paper
 
@@ -9,27 +11,52 @@ UNKNOWN_AGE = 10  # years, of a paper without a year
 HALF_LIFE = 6.0  # years after which a paper is half as timely
 
 
-def citations_a_year(paper: Paper, this_year: int) -> float | None:
-    """Return how often a paper is cited for each year of its age; None where nobody counted."""
-    if paper.cited_by_count is None:
-        return None
-    age = this_year - paper.year + 1 if paper.year else UNKNOWN_AGE
-    return paper.cited_by_count / max(1, age)
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """How often a paper is cited: by its record, papers of its index, or papers that were found."""
+
+    count: int
+    by: Literal["record", "index", "found"]
 
 
-def authorities(
-    papers: Sequence[Paper], this_year: int, links: Mapping[str, int] | None = None
-) -> list[float]:
+def citations(
+    papers: Sequence[Paper], in_index: Mapping[str, int] | None = None, links: Mapping[str, int] | None = None
+) -> list[Cited | None]:
+    """Return how often each paper is cited: what its record counts, else its index, by the paper's id.
+
+    Where neither counts for any of them, `links` do: how many of the papers found refer to each.
+    """
+    in_index = in_index or {}
+    counted = [
+        Cited(paper.cited_by_count, "record")
+        if paper.cited_by_count is not None
+        else Cited(in_index[paper.id], "index")
+        if paper.id in in_index
+        else None
+        for paper in papers
+    ]
+    if any(counted) or links is None:
+        return counted
+    return [Cited(links.get(paper.id, 0), "found") for paper in papers]
+
+
+def authorities(papers: Sequence[Paper], cited: Sequence[Cited | None], this_year: int) -> list[float]:
     """Return the authority of each paper among these, by the logarithm of its citations a year.
 
-    Where no record counts citations, `links` do: how many of the papers found refer to each, by its id.
+    References of the papers found count as they are: they say nothing of a paper's age.
     """
-    rates = [citations_a_year(paper, this_year) for paper in papers]
-    if all(rate is None for rate in rates):
-        rates = [float((links or {}).get(paper.id, 0)) for paper in papers]
-    logarithms = [math.log1p(rate or 0.0) for rate in rates]
+    logarithms = [
+        math.log1p(_rate(paper, times, this_year)) for paper, times in zip(papers, cited, strict=True)
+    ]
     most = max(logarithms, default=0.0)
     return [value / most if most > 0 else 0.0 for value in logarithms]
+
+
+def _rate(paper: Paper, cited: Cited | None, this_year: int) -> float:
+    if cited is None or cited.by == "found":
+        return float(cited.count) if cited else 0.0
+    age = this_year - paper.year + 1 if paper.year else UNKNOWN_AGE
+    return cited.count / max(1, age)
 
 
 def timeliness(paper: Paper, this_year: int) -> float:

@@ -15,13 +15,21 @@ from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
 from generator.steps import Step
-from retriever.authority import authorities, timeliness
+from retriever.authority import Cited, authorities, citations, timeliness
+from retriever.errors import SourceFailed
+from retriever.sources.merging import ask_sources
 
 FALLBACK = "ordered by a weighted sum"
 MOST_RANKED = 50  # papers that one prompt holds
 # Weights of relevance, authority and timeliness, by whether the question asks for a time.
 WEIGHTS: Mapping[bool, tuple[float, float, float]] = {False: (0.75, 0.15, 0.1), True: (0.6, 0.1, 0.3)}
 LONGEST_WHY = 400
+NO_COUNTS: Mapping[str, int] = {}
+CITED = {
+    "record": "cited {:,} times",
+    "index": "cited {:,} times within the index",
+    "found": "cited {:,} times by the papers found",
+}
 
 Why = Annotated[
     str,
@@ -47,7 +55,10 @@ class RerankedPapers(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RankedPaper:
-    """A paper of the result, with its score, what the score is made of, and why it stands there."""
+    """A paper of the result, with its score, what the score is made of, and why it stands there.
+
+    `cited` is what its authority was told by, None where nobody counted.
+    """
 
     paper_id: str
     known: KnownPaper
@@ -55,13 +66,17 @@ class RankedPaper:
     authority: float
     timeliness: float
     why: str
+    cited: Cited | None = None
 
 
 async def rerank(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step
 ) -> list[RankedPaper]:
     """Return the papers of the cache, best first."""
-    ruled = order_by_rules(state, request, resources.this_year)
+    in_index = NO_COUNTS
+    if request.does("reranking"):
+        in_index = await _counts_of_indexes(_cache(state, request), resources, step)
+    ruled = order_by_rules(state, request, resources.this_year, in_index)
     if not ruled or not request.does("reranking"):
         return ruled
     if resources.model is None:
@@ -87,6 +102,36 @@ async def rerank(
     return ruled if answer is None else [*_by_model(answer, first), *ruled[MOST_RANKED:]]
 
 
+async def _counts_of_indexes(
+    cache: Sequence[tuple[str, KnownPaper]], resources: FindResources, step: Step
+) -> dict[str, int]:
+    """Return how many papers of an index refer to each paper whose record does not count.
+
+    One request to each index that has a citation graph; of several the largest count.
+    """
+    uncounted = [(paper_id, known) for paper_id, known in cache if known.paper.cited_by_count is None]
+    own_ids: dict[str, dict[str, str]] = {}  # ids here, by source and the id there
+    for paper_id, known in uncounted:
+        for source, own in known.merged.ids:
+            own_ids.setdefault(source, {})[own] = paper_id
+    asked = [
+        each for each in resources.sources if each.source.features.citation_counts and each.name in own_ids
+    ]
+    if not asked or resources.allowance.time_is_over:
+        return {}
+    try:
+        given = await ask_sources(asked, lambda source: source.citation_counts(list(own_ids[source.name])))
+    except SourceFailed as error:
+        step.notes.append(f"citations were not counted: {error}")
+        return {}
+    counts: dict[str, int] = {}
+    for name, counted in given.answers.items():
+        for own, count in counted.items():
+            paper_id = own_ids[name][own]
+            counts[paper_id] = max(count, counts.get(paper_id, 0))
+    return counts
+
+
 def _by_model(answer: RerankedPapers, ruled: Sequence[RankedPaper]) -> list[RankedPaper]:
     """Order by the model's scores; what it did not name stands behind, in the order by rules."""
     named: dict[int, Reranked] = {}
@@ -102,31 +147,47 @@ def _by_model(answer: RerankedPapers, ruled: Sequence[RankedPaper]) -> list[Rank
     return [*scored, *(ranked for number, ranked in enumerate(ruled, 1) if number not in named)]
 
 
-def order_by_rules(state: FindingState, request: FindRequest, this_year: int) -> list[RankedPaper]:
-    """Return the papers of the cache by the weighted sum, best first; asks no model."""
-    cache = state.relevant(request.threshold)[: request.papers]
+def _cache(state: FindingState, request: FindRequest) -> Sequence[tuple[str, KnownPaper]]:
+    return state.relevant(request.threshold)[: request.papers]
+
+
+def order_by_rules(
+    state: FindingState, request: FindRequest, this_year: int, in_index: Mapping[str, int] = NO_COUNTS
+) -> list[RankedPaper]:
+    """Return the papers of the cache by the weighted sum, best first; asks no model.
+
+    `in_index` counts for papers by id what cites them in their index.
+    """
+    cache = _cache(state, request)
+    papers = [known.paper for _, known in cache]
     links = {paper_id: sum(by.kind == "reference" for by in known.found_by) for paper_id, known in cache}
-    standing = authorities([known.paper for _, known in cache], this_year, links)
+    cited = citations(papers, in_index, links)
+    standing = authorities(papers, cited, this_year)
     asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
     weights = WEIGHTS[asks_for_time] if request.does("reranking") else (1.0, 0.0, 0.0)
     ranked = []
-    for (paper_id, known), authority in zip(cache, standing, strict=True):
+    for (paper_id, known), times, authority in zip(cache, cited, standing, strict=True):
         recency = timeliness(known.paper, this_year)
         score = weights[0] * known.score + weights[1] * authority + weights[2] * recency
-        why = _why(known, links[paper_id])
         ranked.append(
-            RankedPaper(paper_id, known, round(score, 6), round(authority, 6), round(recency, 6), why)
+            RankedPaper(
+                paper_id,
+                known,
+                round(score, 6),
+                round(authority, 6),
+                round(recency, 6),
+                _why(known, times),
+                times,
+            )
         )
     return sorted(ranked, key=lambda each: -each.score)
 
 
-def _why(known: KnownPaper, linked: int) -> str:
+def _why(known: KnownPaper, cited: Cited | None) -> str:
     """Say in a sentence what speaks for a paper."""
     parts = [known.judgement.reason if known.judgement else "it was not judged"]
-    if known.paper.cited_by_count is not None:
-        parts.append(f"cited {known.paper.cited_by_count:,} times")
-    elif linked:
-        parts.append(f"{linked} of the papers found refer to it")
+    if cited and (cited.count or cited.by == "record"):
+        parts.append(CITED[cited.by].format(cited.count))
     if known.paper.year:
         parts.append(f"from {known.paper.year}")
     text = "; ".join(parts).rstrip(".")
@@ -136,7 +197,8 @@ def _why(known: KnownPaper, linked: int) -> str:
 def _described(ranked: RankedPaper) -> str:
     paper = ranked.known.paper
     authors = ", ".join(paper.authors[:5]) or "authors not known"
-    cited = "" if paper.cited_by_count is None else f"; cited {paper.cited_by_count} times"
+    times = ranked.cited
+    cited = f"; {CITED[times.by].format(times.count)}" if times and times.by != "found" else ""
     return (
         f"{paper.title or paper.title2}\n{authors}; {paper.journal or 'venue not known'}; "
         f"{paper.year or 'year not known'}{cited}\nrelevance {ranked.known.score:.2f}"

@@ -95,6 +95,7 @@ def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:
         "relevance": known.score,
         "relevant": known.score >= threshold,
         "authority": ranked.authority,
+        "cited": asdict(ranked.cited) if ranked.cited else None,
         "timeliness": ranked.timeliness,
         "reason": judgement.reason if judgement else "",
         "judged_by": judgement.by if judgement else "",

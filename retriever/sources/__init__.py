@@ -24,6 +24,7 @@ class SourceFeatures:
     references: bool = False  # it knows the papers that a paper refers to
     citing: bool = False  # it knows the papers that refer to a paper
     frequencies: bool = False  # it counts the papers that hold a word
+    citation_counts: bool = False  # it counts its papers that refer to one, whatever the records say
     private: bool = True  # questions stay within the institution; False: they go to somebody else
 
 
@@ -99,6 +100,11 @@ class Source(Protocol):
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return in how many papers each word stands, and of how many; None without that feature."""
         ...
+
+    async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return how many papers of the source refer to each, in one request; empty without that feature."""
+        del ids
+        return {}
 
     async def close(self) -> None:
         """Let go of connections."""

@@ -11,7 +11,7 @@ from pydantic import Field
 from indexer.analysis import Analyzer
 from indexer.papers import Paper
 from indexer.settings import IndexerSettings, OptionalPath
-from retriever.citations import cited_by, references
+from retriever.citations import citation_counts, cited_by, references
 from retriever.engines import EngineHit
 from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
@@ -64,9 +64,9 @@ class IndexSource(Source):
 
     @property
     def features(self) -> SourceFeatures:
-        """Everything, but for references where what is indexed are passages."""
+        """Everything, but for what papers refer to where passages are indexed."""
         papers = _holds_papers(self._index)
-        return SourceFeatures(references=papers, citing=papers, frequencies=True)
+        return SourceFeatures(references=papers, citing=papers, frequencies=True, citation_counts=papers)
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read what they found in another."""
@@ -156,6 +156,10 @@ class IndexSource(Source):
             requests=2,  # at most: abstracts that may go on are looked up once more
         )
 
+    async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return how many papers of the index refer to each, by its citation graph; nothing without one."""
+        return await self._ask(lambda version: _cited_by_count(version, ids))
+
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return in how many passages each word stands, and of how many; of a compound its rarest part.
 
@@ -171,6 +175,13 @@ class IndexSource(Source):
 def _holds_papers(index: SearchIndex | FollowingIndex) -> bool:
     """Tell whether what is indexed are papers, and not passages that are judged by themselves."""
     return index.manifest.unit == "paper"
+
+
+async def _cited_by_count(index: SearchIndex, ids: Sequence[str]) -> dict[str, int]:
+    if not _holds_papers(index) or index.citations is None:
+        return {}
+    counts = await citation_counts(index, ids)
+    return {paper_id: count.cited_by for paper_id, count in counts.items()}
 
 
 async def _frequencies(index: SearchIndex, words: Sequence[str]) -> tuple[dict[str, int], int]:

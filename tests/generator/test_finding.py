@@ -282,6 +282,28 @@ def test_a_layer_asks_each_source_at_most_twice_for_references(odd_home):
     assert all(step.output["requests"] <= 2 for step in layers)
 
 
+def test_authority_goes_by_the_citation_graph_where_a_record_counts_nothing(tmp_path):
+    alike = {"abstract": WORDS, "year": 2015}
+    others = [
+        {"id": f"OTHER-{number}", "title": f"Mirzol {number}", "references": ["CITED"]}
+        for number in range(30)
+    ]
+    papers = [
+        {"id": "ALONE", "title": f"{WORDS} alone", **alike},
+        {"id": "CITED", "title": f"{WORDS} cited", **alike},
+        {"id": "COUNTED", "title": f"{WORDS} counted", "cited_by_count": 2, "references": ["ALONE"], **alike},
+        *others,
+    ]
+    build(tmp_path, write_jsonl(tmp_path / "cited.jsonl", papers), name="cited")
+    found = find(tmp_path, FindRequest(WORDS, rounds=0), name="cited").as_record()["papers"]
+    assert [(paper["id"], paper["cited"]) for paper in found[:3]] == [
+        ("CITED", {"count": 30, "by": "index"}),
+        ("COUNTED", {"count": 2, "by": "record"}),
+        ("ALONE", {"count": 1, "by": "index"}),
+    ]
+    assert "cited 30 times within the index" in found[0]["why"]
+
+
 def test_papers_of_two_sources_are_one_list_and_a_source_that_fails_costs_a_note(sample_home):
     declared = {
         "sources__first__kind": "index",

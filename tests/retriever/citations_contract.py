@@ -158,11 +158,13 @@ def test_a_source_that_is_an_index_follows_the_graph(index):
     }
     assert [each.paper.id for each in citing.papers["OLD"]] == ["NEW", "SURVEY"]
     assert max(cited.requests, citing.requests) <= 2
+    assert asyncio.run(source.citation_counts(["OLD", "해마", "none"])) == {"OLD": 2, "해마": 0, "none": 0}
 
 
 def test_a_version_without_a_graph_is_asked_by_ids(index, monkeypatch):
     monkeypatch.setattr(index, "citations", None)
     [survey] = asyncio.run(index.engine.papers(["SURVEY"])).values()
+    assert asyncio.run(IndexSource(NAME, index).citation_counts(["OLD"])) == {}
 
     assert asyncio.run(references(index, ["SURVEY", "NEW", "none"])) == {
         "SURVEY": ["OLD", "NEW"],

@@ -1,13 +1,14 @@
 """Relevance of papers to a question by the words that they share."""
 
 import asyncio
+import math
 
 import pytest
 
 from indexer.papers import Paper
 from indexer.settings import IndexerSettings
 from retriever.asked_words import subject_text
-from retriever.authority import authorities, timeliness
+from retriever.authority import Cited, authorities, citations, timeliness
 from retriever.paper_relevance import PaperRelevance
 
 
@@ -71,12 +72,36 @@ def test_years_are_no_part_of_the_subject(question, subject):
     assert subject_text(question, 2026) == subject
 
 
-def test_authority_counts_citations_by_age_and_links_where_nobody_counted():
+def test_authority_counts_citations_by_age():
     young, old = paper("", year=2025, cited_by_count=20), paper("", year=2005, cited_by_count=20)
-    assert authorities([young, old], 2026)[0] == 1.0
-    assert authorities([young, old], 2026)[1] < 0.5
-    first, second = Paper.model_validate({"id": "A"}), Paper.model_validate({"id": "B"})
-    assert authorities([first, second], 2026, {"B": 3}) == [0.0, 1.0]
+    counted = citations([young, old])
+    assert authorities([young, old], counted, 2026)[0] == 1.0
+    assert authorities([young, old], counted, 2026)[1] < 0.5
+
+
+@pytest.mark.parametrize(
+    ("in_index", "cited", "authority"),
+    [
+        # A record's count goes before the index's, which goes before the references of the papers found.
+        (
+            {"A": 9, "B": 9},
+            [Cited(2, "record"), Cited(9, "index"), None],
+            [math.log(2) / math.log(5.5), 1.0, 0.0],
+        ),
+        ({}, [Cited(2, "record"), None, None], [1.0, 0.0, 0.0]),
+    ],
+)
+def test_an_index_counts_where_a_record_does_not(in_index, cited, authority):
+    records = {"A": {"cited_by_count": 2}, "B": {}, "C": {}}
+    papers = [Paper.model_validate({"id": id_, "year": 2025} | more) for id_, more in records.items()]
+    assert citations(papers, in_index, {"C": 5}) == cited
+    assert authorities(papers, cited, 2026) == pytest.approx(authority)
+
+
+def test_references_of_the_papers_found_count_where_nobody_else_counted_any():
+    papers = [Paper.model_validate({"id": "A"}), Paper.model_validate({"id": "B"})]
+    assert citations(papers, {}, {"B": 3}) == [Cited(0, "found"), Cited(3, "found")]
+    assert authorities(papers, citations(papers, {}, {"B": 3}), 2026) == [0.0, 1.0]
 
 
 def test_timeliness_halves_in_six_years():

@@ -219,6 +219,11 @@ class WebSource(ABC):
         del words
         return None
 
+    async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return nothing: services write into each record how often it is cited."""
+        del ids
+        return {}
+
     async def close(self) -> None:
         """Let go of connections."""
         await self.client.close()
