@@ -128,13 +128,15 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     except KeyboardInterrupt:
         echo("interrupted", err=True)
         raise SystemExit(INTERRUPTED) from None
-    if as_json:
-        echo_json(asked.as_record())
-    else:
-        show_trace(asked.result)
-        show_answer(asked)
-    if trace_file:  # last: a full disk costs no answer
-        asked.trace.save(trace_file)
+    try:
+        if as_json:
+            echo_json(asked.as_record())
+        else:
+            show_trace(asked.result)
+            show_answer(asked)
+    finally:  # last, as a full disk costs no answer; nor does it cost the trace that nobody reads on
+        if trace_file:
+            asked.trace.save(trace_file)
 
 
 @click.group()

@@ -86,3 +86,20 @@ def test_what_an_encoding_lacks_is_printed_as_its_escape(sample_home, env):
     code, out, _ = called(*SEARCH, **env)
     assert code == 0
     assert rb"\ub17c" in out  # 논
+
+
+@pytest.mark.parametrize(
+    ("command_name", "option"), [("find-papers", "--save"), ("find-papers", "--trace"), ("ask", "--trace")]
+)
+def test_a_reader_who_leaves_costs_no_file(sample_home, tmp_path, command_name, option):
+    reading, writing = os.pipe()
+    os.close(reading)
+    file = tmp_path / "kept.json"
+    arguments = (command_name, "methane rice paddies", "--name", NAME, option, str(file))
+    try:
+        done = run(sample_home, *arguments, stdout=writing, stderr=subprocess.PIPE)
+    finally:
+        os.close(writing)
+
+    assert done.returncode == 1
+    assert json.loads(file.read_text(encoding="utf-8"))

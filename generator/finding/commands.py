@@ -64,12 +64,14 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     from generator.finding.finding import open_declared_sources, open_index_as_source
     from generator.finding.state import FindingState
     from generator.pipeline import Settings
-    from indexer.output_files import check_output, write_output
+    from indexer.output_files import check_output, is_same_file, write_output
     from indexer.settings import named_paths
     from retriever.filters import make_filters
 
     if sources and name:
         raise click.UsageError("--source excludes --name")
+    if save_file and trace_file and is_same_file(save_file, trace_file):
+        raise click.UsageError("--save and --trace name the same file")
     state = FindingState.load(resume_file) if resume_file else None
     request = find_request(
         question or (state.question if state else ""), papers, finding, make_filters(year, lang, journal)
@@ -82,14 +84,16 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
 
     opening = open_declared_sources(sources, settings) if sources else open_index_as_source(name, settings)
     found, ended = _search(opening, request, settings, state, save_file)
-    if as_json:
-        echo_json(found.as_record())
-    else:
-        show_papers(found)
-    if save_file:
-        found.state.save(save_file)
-    if trace_file:
-        write_output(trace_file, (json_text(found.trace_record(), indent=1) + "\n").encode())
+    try:
+        if as_json:
+            echo_json(found.as_record())
+        else:
+            show_papers(found)
+    finally:  # last, as a full disk costs no papers; nor does it cost the files that nobody reads on
+        if save_file:
+            found.state.save(save_file)
+        if trace_file:
+            write_output(trace_file, (json_text(found.trace_record(), indent=1) + "\n").encode())
     if ended:
         raise ended
 

@@ -5,6 +5,7 @@ import json
 import threading
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,8 @@ def stream(home, request, *, model=None, state=None):
 
 def added_up(events):
     """Return queries by text and papers by id, as they stand behind the last event."""
-    queries, papers = {}, {}
+    queries: dict[str, Any] = {}
+    papers: dict[str, Any] = {}
     for event in events:
         if event.kind == "queries":
             queries |= {query["text"]: query for query in event.data["queries"]}
@@ -140,7 +142,7 @@ def test_thousands_of_papers_and_long_texts_are_told_in_bounded_events(sample_ho
 
 def test_a_models_judgements_are_told_one_by_one_and_its_work_ends_with_the_reader(sample_home):
     model = WaitsInTheMiddle()
-    judged = set()
+    judged: set[str] = set()
 
     request = FindRequest(ENGLISH, without=frozenset({"query-writing", "evolver"}))
 
