@@ -1,10 +1,12 @@
 """What a loop that asks a model may spend: calls, tokens, seconds, papers; told in notes and in the trace."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from generator.steps import Step
+from indexer.errors import InvalidCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,12 @@ class Budget:
     tokens: int | None = None
     seconds: float | None = None
     papers: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the limits; raises InvalidCall."""
+        for part, limit in asdict(self).items():
+            if limit is not None and not 0 <= limit < math.inf:
+                raise InvalidCall(f"a budget of {limit} {part} is none; give a number from 0 on")
 
     def as_record(self) -> dict[str, float | None]:
         """Return it as JSON."""

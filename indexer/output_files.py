@@ -133,3 +133,10 @@ def _not_written(path: Path, error: OSError) -> OutputNotWritten:
     room = ("make room",) if error.errno in {errno.ENOSPC, errno.EDQUOT} else ()
     remedy = (*room, "name another place")
     return OutputNotWritten(f"{path} was not written: {cause_of(error)}", remedy=remedy)
+
+
+def is_same_file(first: Path, second: Path) -> bool:
+    """Tell whether two paths lead to one file, also one that is not there yet."""
+    return first.resolve() == second.resolve() or (
+        first.exists() and second.exists() and first.samefile(second)
+    )

@@ -43,7 +43,7 @@ def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) 
         manifest = index.manifest
     absent = [doc_id for doc_id in asked if doc_id not in found]
     if not found:
-        named = ", ".join(map(one_line, absent[:5]))
+        named = ", ".join(repr(one_line(doc_id)) for doc_id in absent[:5])
         raise UnknownPaper(f"index {manifest.name!r} holds none of these papers: {named}")
     if as_json:
         papers = [paper.as_record() | linked.as_record() for paper, linked in found.values()]
@@ -52,7 +52,7 @@ def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) 
     for paper, linked in found.values():
         _show(paper, linked)
     if absent:
-        echo(f"not in the index: {', '.join(absent)}", err=True)
+        echo(f"not in the index: {', '.join(map(shortened, absent))}", err=True)
 
 
 async def _linked(

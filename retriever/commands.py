@@ -9,7 +9,7 @@ import click
 
 from indexer.columns import display_width, line_width, table, wrap, wrapped_table
 from indexer.options import chosen_index, json_option, name_option
-from indexer.output_files import check_output, output_file, write_standard_output
+from indexer.output_files import check_output, is_same_file, output_file, write_standard_output
 from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
 from indexer.terminal import echo, echo_json, echo_lines, shortened, styled, visible
@@ -194,7 +194,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
         form_of(record_file)
         check_output(record_file, read)
-        if out and _same_file(out, record_file):
+        if out and is_same_file(out, record_file):
             raise click.UsageError("--out and --record name the same file")
     constraints = chosen_constraints(
         question, settings, exclude=exclude, strict_time=strict_time, found=not no_constraints
@@ -322,13 +322,6 @@ def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         echo_json(account.as_record())
         return
     echo_lines(explanation_lines(account))
-
-
-def _same_file(first: Path, second: Path) -> bool:
-    """Tell whether two paths lead to one file, also one that is not there yet."""
-    return first.resolve() == second.resolve() or (
-        first.exists() and second.exists() and first.samefile(second)
-    )
 
 
 def _write_export(result: SearchResult, pieces: Iterable[bytes], out: Path | None) -> None:

@@ -22,6 +22,7 @@ from generator.steps import Listener, Step
 from indexer.errors import InvalidCall
 from indexer.glossary.storage import Glossary
 from indexer.logs import request_id
+from indexer.untrusted import one_line
 from retriever.paper_relevance import PaperRelevance
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
@@ -90,10 +91,15 @@ async def find_in_sources(
 
     Raises:
         SourceFailed: no source answers.
-        InvalidCall: the state is of another question.
+        InvalidCall: the state is of another question, or of sources that are not open.
     """
     if state is not None and state.question != request.question:
         raise InvalidCall(f"the saved state is of another question: {state.question[:200]!r}")
+    if state is not None and (others := state.sources - {each.name for each in opened.sources}):
+        raise InvalidCall(
+            f"the saved state is of other sources: {one_line(', '.join(sorted(others)))}",
+            remedy="name them too",
+        )
     step = Step("find-papers", request.as_record(), listener)
     before = state or FindingState(request.question)
     async with AsyncExitStack() as stack:

@@ -16,6 +16,13 @@ from retriever.sources.merging import LimitedSource
 
 Wording = Literal["brief", "complex"]
 MOST_CHARACTERS = 20_000  # of a question
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "papers": (1, 500),
+    "rounds": (0, 10),
+    "layers": (0, 3),
+    "threshold": (0, 1),
+    "per_query": (1, 200),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,9 @@ class FindRequest:
             raise InvalidCall("the question is empty")
         if len(self.question) > MOST_CHARACTERS:
             raise InvalidCall(f"the question has more than {MOST_CHARACTERS:,} characters")
+        for what, (least, most) in BOUNDS.items():
+            if not least <= getattr(self, what) <= most:
+                raise InvalidCall(f"{what} is {getattr(self, what)}, and has to be {least} to {most:,}")
         known = {**AGENTS, **ADDITIONS}
         if unknown := sorted(self.without - known.keys()):
             raise InvalidCall(f"there is no agent {unknown[0]!r}; there are {', '.join(known)}")

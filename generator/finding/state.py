@@ -74,7 +74,7 @@ class KnownPaper:
     """A paper, how it was found, and its judgement; `layer` is 0 where a query brought it."""
 
     merged: MergedPaper
-    found_by: tuple[FoundBy, ...]
+    found_by: Annotated[tuple[FoundBy, ...], Field(min_length=1)]
     layer: Annotated[int, Field(ge=0)] = 0
     judgement: Judgement | None = None
     followed: bool = False  # its references, and what cites it
@@ -109,6 +109,11 @@ class FindingState:
     def asked(self) -> str:
         """What papers are looked for and judged by."""
         return self.subject or self.question
+
+    @property
+    def sources(self) -> set[str]:
+        """The sources that its papers are of, by name."""
+        return {source for known in self.papers.values() for source, _ in known.merged.ids}
 
     def with_papers(self, papers: Iterable[tuple[str, KnownPaper]]) -> Self:
         """Return the state with these papers added or replaced."""

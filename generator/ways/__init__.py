@@ -60,7 +60,7 @@ def check_options(request: AskRequest) -> None:
         given = getattr(request, option)
         used = takes(request.way, option) or (option == "method" and request.hops != "never")
         if given and given != DEFAULTS[option] and not used:
-            raise BadFilter(f"way {request.way!r} takes no {what}; leave it out, or take another way")
+            raise BadFilter(f"way {request.way!r} takes no {what}; ask without, or take another way")
 
 
 def _module(name: str) -> ModuleType:

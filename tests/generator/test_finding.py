@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 
 import httpx
 import pytest
@@ -195,6 +196,38 @@ def test_a_state_of_another_question_is_refused(sample_home):
     state = FindingState("another question")
     with pytest.raises(InvalidCall, match="another question"):
         find(sample_home, FindRequest(ENGLISH), state=state)
+
+
+def test_a_state_of_another_index_is_refused(sample_home, odd_home):
+    state = find(sample_home, FindRequest(ENGLISH)).state
+    with pytest.raises(InvalidCall, match="other sources: sample"):
+        find(odd_home, FindRequest(ENGLISH), state=state, name="odd")
+
+
+@pytest.mark.parametrize("wrong", [{"threshold": math.nan}, {"papers": 0}, {"layers": -1}, {"per_query": 0}])
+def test_a_request_out_of_bounds_is_refused(wrong):
+    with pytest.raises(InvalidCall, match=next(iter(wrong))):
+        FindRequest(ENGLISH, **wrong)
+
+
+@pytest.mark.parametrize("limit", [math.nan, math.inf, -1.0])
+def test_a_budget_that_bounds_nothing_is_refused(limit):
+    with pytest.raises(InvalidCall, match="seconds"):
+        Budget(seconds=limit)
+
+
+def test_a_paper_of_a_state_that_nothing_found_is_refused(sample_home, tmp_path):
+    find(sample_home, FindRequest(ENGLISH)).state.save(tmp_path / "state.json")
+    record = json.loads((tmp_path / "state.json").read_text(encoding="utf-8"))
+    next(iter(record["papers"].values()))["found_by"] = []
+    (tmp_path / "state.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(InvalidCall, match="found_by"):
+        FindingState.load(tmp_path / "state.json")
+
+
+def test_one_file_for_state_and_trace_is_refused(sample_home, tmp_path):
+    files = ("--save", tmp_path / "a.json", "--trace", tmp_path / "." / "a.json")
+    assert shrag("find-papers", ENGLISH, "--name", NAME, *files, home=sample_home).returncode == 2
 
 
 @pytest.mark.parametrize(

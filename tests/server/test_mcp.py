@@ -198,7 +198,7 @@ def test_it_ends_quietly_with_its_client_and_so_does_the_models_work(sample_home
             )
         process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
         process.stdin.flush()
-        assert model.begun.wait(30)
+        assert model.begun.wait(START_S)
         if end == "closed":
             process.stdin.close()
         elif end == "interrupted":
