@@ -18,6 +18,7 @@ import shrag
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore
 from tests.indexer.corpora import (
+    WITHOUT_COMPILING,
     as_others_may,
     command,
     edit_manifest,
@@ -352,7 +353,7 @@ def test_where_files_cannot_grow_the_old_version_answers_and_the_command_resumes
 
     run = subprocess.run(
         again,
-        env=environment_of(home(), commit_every=500),
+        env=environment_of(home(), commit_every=500) | WITHOUT_COMPILING,
         preexec_fn=limited(size),
         check=False,
         capture_output=True,

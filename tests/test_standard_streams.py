@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.generator.sample_index import NAME
-from tests.indexer.corpora import command, environment_of, limited
+from tests.indexer.corpora import WITHOUT_COMPILING, command, environment_of, limited
 
 pytest_plugins = ["tests.generator.sample_index"]
 SEARCH = ("search", "methane rice paddies", "--name", NAME, "-k", "2")
@@ -45,7 +45,12 @@ def test_a_closed_stream_is_no_success(sample_home, descriptor):
 def test_output_that_finds_no_room_is_no_success(sample_home, tmp_path, arguments, env):
     with (tmp_path / "out").open("wb") as out:
         done = run(
-            sample_home, *arguments, env=env, stdout=out, stderr=subprocess.PIPE, preexec_fn=limited(100)
+            sample_home,
+            *arguments,
+            env=env | WITHOUT_COMPILING,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            preexec_fn=limited(100),
         )
 
     assert done.returncode == 1

@@ -74,6 +74,10 @@ def environment_of(home, **environment):
     return os.environ | {"SHRAG_HOME": str(home), "PYTHONPATH": str(ROOT)} | given
 
 
+# Python 3.11 takes what it could write of a compiled module for the whole: goes with `limited`.
+WITHOUT_COMPILING = {"PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def limited(size):
     """Return what bounds the files that a process writes, in a process of its own."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))

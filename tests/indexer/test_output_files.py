@@ -13,7 +13,7 @@ import pytest
 
 from indexer.errors import InvalidCall, OutputNotWritten, UnknownPath
 from indexer.output_files import check_output, is_stream, output_file, write_output
-from tests.indexer.corpora import ROOT, as_others_may, limited
+from tests.indexer.corpora import ROOT, WITHOUT_COMPILING, as_others_may, limited
 
 
 def test_a_file_is_made_and_nothing_else_stands_in_its_folder(tmp_path):
@@ -83,7 +83,7 @@ def written_by_another(out, before=(), **options):
     )
     done = subprocess.run(
         [*before, sys.executable, "-c", code, out],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | WITHOUT_COMPILING | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,

@@ -9,7 +9,6 @@ import subprocess
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-import pandas as pd
 import pytest
 import rispy
 from citeproc.source.json import CiteProcJSON
@@ -171,6 +170,8 @@ def by_csv(text: str) -> list[Read]:
 
 
 def by_pandas(text: str) -> list[Read]:
+    import pandas as pd
+
     table = pd.read_csv(io.BytesIO(text.encode()), encoding="utf-8-sig", dtype=str, keep_default_na=False)
     return [_of_row(dict(row)) for _, row in table.iterrows()]
 

@@ -6,8 +6,7 @@ import pytest
 from indexer.errors import EncoderUnusable
 from indexer.settings import CheckSettings
 
-MODELS = "models in this process are not installed: make install-models"
-library = pytest.importorskip("sentence_transformers", reason=MODELS)
+pytestmark = pytest.mark.usefixtures("library")
 
 PAIRS = [("graph networks", "graph"), ("검색 논문", "short"), ("a " * 200, ""), ("text", "text")]
 LABELS = ("entailment", "neutral", "contradiction")
@@ -25,7 +24,7 @@ def opened(folder):
     return EntailmentModel(CheckSettings(model=str(folder), device="cpu"))
 
 
-def test_judgements_are_those_of_the_likeliest_label(tmp_path):
+def test_judgements_are_those_of_the_likeliest_label(library, tmp_path):
     folder = made(tmp_path)
     raw = library.CrossEncoder(str(folder), device="cpu").predict(PAIRS, batch_size=1)
     expected = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
