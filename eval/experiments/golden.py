@@ -4,7 +4,7 @@
 
 Five tables are recorded, a row a line. The texts of a row say what was measured, its numbers what came out:
 
-ranking    each method on each collection's own index, by engine
+ranking    each method on each collection's own index, by engine: all questions; embedded also every so many
 components `shrag` without each part of its order, all questions and every so many
 answers    abstention and quoted answers on tydi dev, all questions and every so many
 sample     answers and checked claims of the sample corpus
@@ -58,7 +58,7 @@ SAMPLE_COLLECTION = Collection(
     corpus=str(SAMPLE / "papers.jsonl"),
     splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
 )
-EVERY = 4  # the step of the subset whose answers the tests ask for
+EVERY = 4  # the step of the subset that the tests of each day ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,22 +138,31 @@ def present(data: Path) -> list[Collection]:
     ]
 
 
-def ranking_rows(bench: Bench, data: Path, engine: EngineName, collection: Collection) -> list[Row]:
-    """Rank the collection's dev questions by every method."""
-    topics, qrels = questions(data, collection, "dev")
+def ranking_rows(
+    bench: Bench, data: Path, engine: EngineName, collection: Collection, *, every: int = 1
+) -> list[Row]:
+    """Rank every so many of the collection's dev questions by every method."""
+    topics, judged = questions(data, collection, "dev", every)
+    qrels = {query_id: judged[query_id] for query_id in topics if query_id in judged}
+    part = {} if every == 1 else {"questions": f"every {every}"}
     with bench.open(collection, "alone") as index:
         runs = {method: bench.rank(index, topics, method) for method in METHODS}
     return [
         ranking_row(
-            collection.name, engine, method, scores_of(qrels, run, (*MEASURES, *collection.measures)).means
+            collection.name,
+            engine,
+            method,
+            scores_of(qrels, run, (*MEASURES, *collection.measures)).means,
+            **part,
         )
         for method, run in runs.items()
     ]
 
 
-def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, float]) -> Row:
+def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, float], **more: str) -> Row:
     """Make the row of a method's mean scores."""
-    return Row({"table": "ranking", "collection": collection, "engine": engine, "method": method}, means)
+    subject = {"table": "ranking", "collection": collection, "engine": engine, "method": method}
+    return Row(subject | more, means)
 
 
 def answer_rows(
@@ -196,6 +205,7 @@ def measure(
         yield from sample_rows(bench)
         for collection in collections:
             if collection is not SAMPLE_COLLECTION:
+                yield from ranking_rows(bench, data, engine, collection, every=EVERY)
                 yield from component_rows(bench, data, collection)
             if "train" in collection.splits:  # those with answer strings
                 yield from answer_rows(bench, data, collection, progress)

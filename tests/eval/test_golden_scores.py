@@ -73,9 +73,10 @@ def test_held_out_questions_are_counted_by_what_their_kind_asks_for():
     }
 
 
+@pytest.mark.parametrize("every", [EVERY, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", BY_NAME)
-def test_methods_rank_a_shared_collection_as_recorded(bench, shared_data, name):
-    assert_as_recorded(ranking_rows(bench, shared_data, "tantivy", BY_NAME[name]))
+def test_methods_rank_a_shared_collection_as_recorded(bench, shared_data, name, every):
+    assert_as_recorded(ranking_rows(bench, shared_data, "tantivy", BY_NAME[name], every=every))
 
 
 @pytest.mark.parametrize("name", BY_NAME)
