@@ -1,7 +1,8 @@
 """What every test can count on: an empty home of its own, and the shared evaluation data where it is."""
 
 import os
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,19 @@ settings.load_profile("shrag")
 
 # A process of pytest-xdist is given a file at a time, with `--no-loadscope-reorder` in the order of
 # `in_order_of_running`. Of those that wait for servers and of those that compute these come first, which take
-# longest: nobody waits for one that was begun last. Those of vLLM are one process's: each would start servers
-# of its own.
-SERVICE, VLLM = "service/", "service/vllm"
+# longest: nobody waits for one that was begun last. Those of vLLM are one process's, and so are those of the
+# fixture `own_server`: each process would start servers of its own.
+SERVICE, VLLM, OWN_SERVER = "service/", "service/vllm", "service/elasticsearch/own_server"
+WITH_OWN_SERVER = {
+    f"service/elasticsearch/test_{name}.py"
+    for name in ("faults_health", "faults_indexing", "faults_servers", "server", "snapshots")
+}
+HEAVY = {"datasets", "pandas", "torch", "transformers"}  # take seconds to import, and much memory
 BY_NIGHT = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))  # read before the user's settings are hidden
 LONGEST = (
+    OWN_SERVER,
     VLLM,
-    "service/elasticsearch/test_faults_indexing.py",
     "service/elasticsearch/test_faults_nodes.py",
-    "service/elasticsearch/test_faults_servers.py",
-    "service/elasticsearch/test_faults_health.py",
     "service/elasticsearch/test_ingest.py",
     "service/elasticsearch/test_parity.py",
     "service/elasticsearch/test_faults_lease.py",
@@ -43,8 +47,22 @@ LONGEST = (
 )
 
 
-if missing := [name for name in LONGEST if not (Path(__file__).parent / name).exists()]:
-    raise pytest.UsageError(f"LONGEST of {__file__} names what is not there: {', '.join(missing)}")
+NAMED = ({*LONGEST} | WITH_OWN_SERVER) - {OWN_SERVER}
+if missing := [name for name in sorted(NAMED) if not (Path(__file__).parent / name).exists()]:
+    raise pytest.UsageError(f"{__file__} names what is not there: {', '.join(missing)}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    """Turn away a file that imports at its head what is heavy: every process reads all files."""
+    before = HEAVY.intersection(sys.modules)
+    report = yield
+    if imported := HEAVY.intersection(sys.modules) - before:
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{collector.nodeid} imports {', '.join(sorted(imported))} at its head: do so in tests"
+        )
+    return report
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -94,6 +112,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | Non
 
 def _group(nodeid: str) -> str:
     file = nodeid.partition("::")[0].removeprefix("tests/")
+    if file in WITH_OWN_SERVER:
+        return OWN_SERVER
     return VLLM if file.startswith(VLLM) else file
 
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import httpx
 import pytest
 
-from tests.service.elasticsearch.server import Access, Server, running_cluster, running_server
+from tests.service.elasticsearch.server import Access, Server, running_cluster, running_server, wait_for
 from tests.service.errors import ServerUnavailable
 
 # Both are read before the settings of the user are hidden.
@@ -31,7 +31,8 @@ SHARED = pytest.StashKey[tuple[str, ...] | None]()
 def pytest_configure_node(node: Any) -> None:
     """Let all processes of pytest-xdist use one server, which the process that starts them starts and ends.
 
-    That needs the folder to be named in the call; else each process starts a server of its own.
+    It starts while they look for their tests. That needs the folder to be named in the call; else each
+    process starts a server of its own.
     """
     stash = node.config.stash
     if SHARED not in stash:
@@ -42,7 +43,7 @@ def pytest_configure_node(node: Any) -> None:
 def _start_for(config: pytest.Config) -> tuple[str, ...] | None:
     with ExitStack() as stack:
         try:
-            server = stack.enter_context(running_server(heap="1g"))
+            server = stack.enter_context(running_server(heap="1g", wait=False))
         except ServerUnavailable:
             return None  # the tests tell it
         config.add_cleanup(stack.pop_all().close)
@@ -56,7 +57,8 @@ def elasticsearch(request: pytest.FixtureRequest) -> Iterator[Access]:
         yield access
         return
     if shared := getattr(request.config, "workerinput", {}).get("elasticsearch"):
-        yield Access(*shared)
+        wait_for(access := Access(*shared))
+        yield access
         return
     with _available(), running_server(heap="1g") as server:
         yield server.access

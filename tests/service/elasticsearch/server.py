@@ -71,6 +71,11 @@ class Node:
     transport_port: int
     folder: Path
 
+    @property
+    def snapshots(self) -> Path:
+        """Where it may write snapshots to."""
+        return self.folder / "snapshots"
+
 
 @dataclass(frozen=True, slots=True)
 class Program:
@@ -125,6 +130,7 @@ def settings_of(node: Node, nodes: Sequence[Node], changed: Mapping[str, object]
         "transport.port": node.transport_port,
         "path.data": str(node.folder / "data"),
         "path.logs": str(node.folder / "logs"),
+        "path.repo": str(node.snapshots),
     }
     return {**SETTINGS, **together, **own, **changed}
 
@@ -150,8 +156,8 @@ class Server(Processes):
         """
         deadline = time.monotonic() + START_SECONDS
         while True:
-            answer = self._health(nodes)
-            if answer == "ready":
+            answer = health_of(self.access, nodes)
+            if answer == READY:
                 return
             if self.ended:
                 raise ServerFailed(f"Elasticsearch ended while it started\n{self.log_tail()}")
@@ -167,20 +173,38 @@ class Server(Processes):
         self.launch()
         self.wait_until_ready(nodes)
 
-    def _health(self, nodes: int) -> str:
-        wanted = {"wait_for_status": "yellow", "wait_for_nodes": f">={nodes}", "timeout": "1s"}
-        try:
-            answer = httpx.get(
-                f"{self.access.url}/_cluster/health",
-                params=wanted,
-                auth=self.access.basic_auth,
-                timeout=5,
-                trust_env=False,
-                verify=False,  # or each look would read all certificates of the machine first
-            )
-        except httpx.TransportError as error:
-            return repr(error)
-        return "ready" if answer.is_success else answer.text
+
+READY = "ready"
+
+
+def health_of(access: Access, nodes: int = 1) -> str:
+    """Return `READY` where the cluster has so many nodes and is at least yellow, else what it answers."""
+    wanted = {"wait_for_status": "yellow", "wait_for_nodes": f">={nodes}", "timeout": "1s"}
+    try:
+        answer = httpx.get(
+            f"{access.url}/_cluster/health",
+            params=wanted,
+            auth=access.basic_auth,
+            timeout=5,
+            trust_env=False,
+            verify=False,  # or each look would read all certificates of the machine first
+        )
+    except httpx.TransportError as error:
+        return repr(error)
+    return READY if answer.is_success else answer.text
+
+
+def wait_for(access: Access) -> None:
+    """Wait until a server answers that another process has launched.
+
+    Raises:
+        ServerFailed: the time is up.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while (answer := health_of(access)) != READY:
+        if time.monotonic() > deadline:
+            raise ServerFailed(f"Elasticsearch is not ready after {START_SECONDS} s: {answer}")
+        time.sleep(0.5)
 
 
 @contextmanager
@@ -190,8 +214,11 @@ def running_cluster(
     heap: str = "512m",
     settings: Mapping[str, object] | None = None,
     java_options: str = QUICK_START,
+    wait: bool = True,
 ) -> Iterator[tuple[Server, ...]]:
     """Start servers that form a cluster, in a temporary folder, and end them and remove it however this ends.
+
+    Without `wait` they may still be starting.
 
     Raises:
         ServerUnavailable: what is needed to fetch, build or run it is missing.
@@ -208,17 +235,21 @@ def running_cluster(
         for server in servers:
             stack.callback(server.kill)
             server.launch()
-        for server in servers:
+        for server in servers if wait else ():
             server.wait_until_ready(nodes)
         yield servers
 
 
 @contextmanager
 def running_server(
-    *, heap: str = "512m", settings: Mapping[str, object] | None = None, java_options: str = QUICK_START
+    *,
+    heap: str = "512m",
+    settings: Mapping[str, object] | None = None,
+    java_options: str = QUICK_START,
+    wait: bool = True,
 ) -> Iterator[Server]:
     """Start one server; as `running_cluster`."""
-    with running_cluster(1, heap=heap, settings=settings, java_options=java_options) as (server,):
+    with running_cluster(1, heap=heap, settings=settings, java_options=java_options, wait=wait) as (server,):
         yield server
 
 
@@ -235,7 +266,7 @@ def _prepared(nodes: Sequence[Node], program: Program, changed: Mapping[str, obj
     password = secrets.token_urlsafe(12)
     for node in nodes:
         shutil.copytree(program.server / "config", node.folder / "config")
-        for name in ("data", "logs", "tmp"):
+        for name in ("data", "logs", "snapshots", "tmp"):
             (node.folder / name).mkdir()
         settings = settings_of(node, nodes, changed)
         lines = [f"{name}: {json.dumps(value)}\n" for name, value in settings.items()]  # JSON is YAML

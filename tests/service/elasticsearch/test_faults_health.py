@@ -1,6 +1,5 @@
 """Red and yellow clusters, full disks, read-only indexes, those made otherwise, and a missing plugin."""
 
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -34,6 +33,7 @@ __all__ = ["command"]
 
 FIRST = f"faults-{NAME}@000001"
 LOOKED_AT_EACH = "cluster.info.update.interval"
+BROUGHT_UP_AT_ONCE = "cluster.routing.allocation.node_initial_primaries_recoveries"
 
 
 @pytest.fixture
@@ -75,14 +75,13 @@ def is_red(client: httpx.Client) -> bool:
     return False
 
 
-def test_an_index_without_its_shards_is_told_as_red(settings, client, command: Command, own_server: Server):
+def test_an_index_without_its_shards_is_told_as_red(settings, client, command: Command):
     build(settings, settings.home / "papers.jsonl")
     before = answers(settings)
-    uuid = client.get(f"/{FIRST}/_settings").json()[FIRST]["settings"]["index"]["uuid"]
-    shard = own_server.node.folder / "data" / "indices" / uuid / "0"
-    own_server.stop()
-    shard.rename(shard.with_name("away"))
-    own_server.launch()
+    # An index that opens has no shards until they are brought up, and here none is.
+    put(client, "/_cluster/settings", {"persistent": {BROUGHT_UP_AT_ONCE: 0}})
+    client.post(f"/{FIRST}/_close").raise_for_status()
+    client.post(f"/{FIRST}/_open?wait_for_active_shards=0").raise_for_status()
     wait_until(lambda: is_red(client))
 
     told = command.told(settings, "search", "지식 그래프", "--name", NAME)
@@ -92,10 +91,7 @@ def test_an_index_without_its_shards_is_told_as_red(settings, client, command: C
     assert code == 0
     assert "60" in listed
 
-    own_server.stop()
-    shutil.rmtree(shard, ignore_errors=True)
-    shard.with_name("away").rename(shard)
-    own_server.restart()
+    put(client, "/_cluster/settings", {"persistent": {BROUGHT_UP_AT_ONCE: None}})
     client.get("/_cluster/health?wait_for_status=yellow&timeout=120s").raise_for_status()
     assert answers(settings) == before
 

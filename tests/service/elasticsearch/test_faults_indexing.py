@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 
 import pytest
 
@@ -17,6 +16,7 @@ from tests.indexer.corpora import command as shrag
 from tests.interrupts import interrupts_heeded
 from tests.service.elasticsearch.faults import (
     NAME,
+    WAITED_S,
     Command,
     Signal,
     build,
@@ -53,6 +53,7 @@ def papers(tmp_path):
     return corpus(tmp_path, PAPERS)
 
 
+@pytest.mark.timeout(3 * WAITED_S)
 @pytest.mark.parametrize(
     ("stage", "after"),
     [
@@ -64,7 +65,7 @@ def papers(tmp_path):
 def test_a_build_goes_on_when_a_killed_server_comes_back(
     own_server: Server, undisturbed, papers, tmp_path, stage: str, after: int
 ):
-    settings = settings_for(own_server.access, tmp_path, commit_every=50, patience_s=90)
+    settings = settings_for(own_server.access, tmp_path, commit_every=50, patience_s=WAITED_S)
     at = Signal(stage, after)
     with in_background(lambda: build(settings, papers, at)) as building:
         with at.here():
@@ -113,24 +114,25 @@ def test_a_paused_server_is_waited_for(own_server: Server, undisturbed, papers, 
     assert contents(settings) == undisturbed
 
 
-def test_a_build_that_somebody_deleted_starts_over(own_server: Server, undisturbed, papers, tmp_path):
-    settings = settings_for(own_server.access, tmp_path, commit_every=50)
-    break_off(own_server, settings, papers)
+class BrokenOff(Exception):
+    """What ends a build that a test breaks off."""
+
+
+def test_a_build_that_somebody_deleted_starts_over(elasticsearch: Access, undisturbed, papers, tmp_path):
+    settings = settings_for(elasticsearch, tmp_path, "deleted", commit_every=50)
+    records = iter(range(70))
+
+    def break_off(stage: str, done: int, total: int) -> None:
+        if stage == "indexing" and next(records, None) is None:
+            raise BrokenOff
+
+    with pytest.raises(BrokenOff):  # behind the first commit
+        build(settings, papers, break_off)
     with Cluster(settings.elasticsearch) as cluster:
-        cluster.run(cluster.client.indices.delete(index=f"faults-{NAME}@000001"))
+        cluster.run(cluster.client.indices.delete(index=f"deleted-{NAME}@000001"))
     build(settings, papers)
     assert contents(settings) == undisturbed
-
-
-def break_off(server: Server, settings, path) -> None:
-    """Begin a build and kill the server behind its first commit; let the server run again."""
-    at = Signal("indexing", 70)
-    with in_background(lambda: build(settings, path, at)) as building:
-        with at.here():
-            server.kill()
-        with suppress(EngineUnreachable):
-            building.result()
-    server.restart()
+    clean(settings)
 
 
 def test_an_indexer_killed_at_random_ends_as_if_nothing_had_been(elasticsearch: Access, tmp_path):

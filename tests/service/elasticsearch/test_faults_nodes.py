@@ -157,8 +157,10 @@ def test_one_open_index_answers_while_versions_are_published_and_a_node_dies(clu
     assert all(found == answers_of[version] for version, found in given)
 
 
+@pytest.mark.timeout(PATIENCE_S)
+@pytest.mark.nightly  # by day test_faults_indexing.py has it with one server
 def test_a_build_goes_on_when_the_node_that_holds_it_comes_back(cluster, settings, undisturbed):
-    settings = changed(settings, patience_s=120)
+    settings = changed(settings, patience_s=PATIENCE_S)
     at = Signal("indexing", 70)
     with in_background(lambda: build(settings, settings.home / "papers.jsonl", at)) as building:
         with at.here():

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,33 +20,21 @@ from indexer.cluster.names import alias_of, glossaries, index_of, leases
 from indexer.errors import EngineRefused, IndexBusy, IndexNotWritten, InvalidCall, UnknownIndex
 from indexer.settings import ElasticsearchSettings
 from shrag import cli
-from tests.service.elasticsearch.conftest import _available, _skip_where_given, renew
-from tests.service.elasticsearch.server import Access, Server, running_server
+from tests.service.elasticsearch.server import Access, Server
 
 ROOT = Path(__file__).parents[3]
 DOCUMENTATION = ROOT / "docs" / "cluster.md"
 SAMPLE = str(ROOT / "sample" / "papers.jsonl")
 
 
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="shrag-snapshots-"))
-    path.chmod(0o777)  # the server runs as another user
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture(scope="module")
-def _server(folder: Path) -> Iterator[Server]:
-    _skip_where_given()
-    with _available(), running_server(settings={"path.repo": str(folder)}) as server:
-        yield server
+@pytest.fixture
+def folder(own_server: Server) -> Path:
+    return own_server.node.snapshots
 
 
 @pytest.fixture
-def access(_server: Server) -> Access:
-    renew([_server])
-    return _server.access
+def access(own_server: Server) -> Access:
+    return own_server.access
 
 
 @pytest.fixture
