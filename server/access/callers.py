@@ -1,5 +1,7 @@
 """Who calls, and what is to be remembered of a call."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -70,6 +72,7 @@ class Visit:
     index: str = ""
     question: str = ""
     charged: str = ""  # the work whose rate was counted at the entrance
+    waiting_elsewhere: Callable[[], AbstractContextManager[None]] = nullcontext  # others have its place
     counts: dict[str, int] = field(default_factory=dict)
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 

@@ -41,12 +41,10 @@ class Gate:
         """
         cores = _cores(settings)
         searches = settings.searches_at_once or cores * (SEARCHES_OF_A_CLUSTER if has_cluster else 1)
-        waiting_elsewhere = sources_at_once(settings)
         at_once = {
-            "search": searches + waiting_elsewhere,
+            "search": searches,
             "read": searches * READS_BY_SEARCH,
-            "ask": (settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else searches))
-            + waiting_elsewhere,
+            "ask": settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else searches),
         }
         self.places = {
             work: Places(places, places * settings.waiting, in_a_burst=places * settings.waiting * BURST)
@@ -103,6 +101,7 @@ class Gate:
         async with AsyncExitStack() as held:
             with _counting_refusals(work), metrics.WAITING.labels(work).track_inprogress():
                 waited_s = await held.enter_async_context(places.taken(visit.caller.counted_as))
+            visit.waiting_elsewhere = places.one_more
             held.enter_context(metrics.RUNNING.labels(work).track_inprogress())
             metrics.WAITED.labels(work).observe(waited_s)
             try:
@@ -139,9 +138,9 @@ def _cores(settings: ServerSettings) -> int:
 
 
 def sources_at_once(settings: ServerSettings) -> int:
-    """Return how many questions may wait for sources, beside those to indexes; 0 where none is offered.
+    """Return how many questions may wait for sources; 0 where none is offered.
 
-    A source that hangs takes no place from those.
+    A source that hangs takes no place from questions to indexes: whose place it has, they have one more.
     """
     return (settings.sources_at_once or _cores(settings) * QUESTIONS_TO_SOURCES) if settings.sources else 0
 

@@ -12,8 +12,8 @@ import asyncio
 import math
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from server.errors import TooBusy
 
@@ -88,6 +88,16 @@ class Places:
             self._mean_s += (self._clock() - entered - self._mean_s) / SMOOTHED_OVER
             self._leave(caller)
 
+    @contextmanager
+    def one_more(self) -> Iterator[None]:
+        """Have a place more, for work under way that waits for another machine."""
+        self.at_once += 1
+        self._let_in()
+        try:
+            yield
+        finally:
+            self.at_once -= 1
+
     async def _enter(self, caller: str) -> None:
         if self.running < self.at_once and not self.waiting:
             self._running[caller] += 1
@@ -112,6 +122,9 @@ class Places:
             del self._running[caller]
         if caller in self._queues:
             self._queues.move_to_end(caller)  # others have their turn
+        self._let_in()
+
+    def _let_in(self) -> None:
         while self._queues and self.running < self.at_once:
             chosen = min(self._queues, key=self._running.__getitem__)
             turn = self._queues[chosen].popleft()

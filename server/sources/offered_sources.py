@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
 from generator.request import Settings
@@ -120,7 +120,8 @@ class OfferedSources:
         """
         visit = current_visit()
         async with self._places.taken(visit.caller.counted_as if visit else ""):
-            yield list(await asyncio.gather(*(self._kept[name].limited() for name in names)))
+            with visit.waiting_elsewhere() if visit else nullcontext():
+                yield list(await asyncio.gather(*(self._kept[name].limited() for name in names)))
 
     async def ask(self, names: Sequence[str], question: Callable[[SearchIndex], Awaitable[T]]) -> T:
         """Ask an index of what these sources find."""

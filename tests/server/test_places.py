@@ -57,6 +57,29 @@ def test_so_much_is_under_way_so_much_waits_and_the_rest_is_refused():
     asyncio.run(run())
 
 
+def test_work_that_waits_for_another_machine_leaves_its_place_to_the_next():
+    async def run():
+        work = Work(Places(1, 2))
+        done = [work.begin(caller)[0] for caller in "abc"]
+        await settle()
+        with work.places.one_more():
+            await settle()
+            assert work.order == ["a", "b"]
+            done[1].set()
+            await settle()
+            assert work.order == ["a", "b", "c"]
+        done[0].set()
+        await settle()
+        _, late = work.begin("d")
+        await settle()
+        assert (work.places.running, work.places.waiting) == (1, 1)
+        late.cancel()
+        done[2].set()
+        await asyncio.gather(*work.tasks[:3])
+
+    asyncio.run(run())
+
+
 def test_the_busiest_is_refused_first_and_served_last():
     async def run():
         work = Work(Places(1, 3))

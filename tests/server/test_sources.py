@@ -244,7 +244,7 @@ def test_a_source_that_hangs_leaves_places_for_others(sample_home, monkeypatch):
     with serving_http(Hanging) as url:
         declare_theirs(monkeypatch, "broken", url, timeout_s=3)
         with (
-            offering(sample_home, "broken", searches_at_once=1, sources_at_once=2, waiting=0) as client,
+            offering(sample_home, "broken", searches_at_once=1, sources_at_once=2) as client,
             ThreadPoolExecutor(4) as threads,
         ):
             call = {"question": ENGLISH, "sources": ["broken"]}
