@@ -14,6 +14,7 @@ from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper
 from generator.steps import Step
 from retriever.errors import SourceFailed
+from retriever.queries import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
 from retriever.sources.merging import LimitedSource, Merged, ask_sources
 
@@ -44,27 +45,12 @@ async def follow(
     kinds: list[FoundKind] = ["reference", *(["citing"] if request.does("cited-by") else [])]  # type: ignore[list-item]
     with step.step("refchain", layer=layer, papers=[paper_id for paper_id, _ in frontier]) as following:
         filters = time_filters(request.filters, state.understanding)
-        new: dict[str, KnownPaper] = {}
-        again: dict[str, KnownPaper] = {}
-        requests = found = left_out = 0
         of_kinds = await all_of(_linked(state, frontier, kind, resources) for kind in kinds)
-        for kind, linked in zip(kinds, of_kinds, strict=True):
+        for linked in of_kinds:
             following.notes += [note for note in linked.notes if note not in following.notes]
-            requests += linked.requests
-            for (paper_id, _), others in zip(frontier, linked.merged.found, strict=False):
-                for rank, (other, _) in enumerate(others, 1):
-                    if other == paper_id:
-                        continue
-                    found += 1
-                    by, merged = FoundBy(kind, paper_id, rank), linked.merged.papers[other]
-                    if other in state.papers:
-                        again[other] = found_again(
-                            again.get(other, state.papers[other]), merged, by, layer=layer
-                        )
-                    elif satisfies(merged.paper, filters):
-                        new[other] = found_again(new.get(other), merged, by, layer=layer)
-                    else:
-                        left_out += 1
+        papers = dict(zip(kinds, of_kinds, strict=True))
+        threads = resources.relevance.threads
+        new, again, left_out = await threads.run(_papers_of, state, frontier, papers, filters, layer)
         first = sorted(new.items(), key=lambda item: (-len(item[1].found_by), item[1].found_by[0].rank))
         kept = dict(first[:MOST_OF_A_LAYER])
         if len(new) > len(kept):
@@ -72,11 +58,11 @@ async def follow(
                 f"of {len(new):,} papers in layer {layer} the {len(kept):,} with most links are judged"
             )
         following.output = {
-            "linked": found,
+            "linked": sum(len(others) for linked in of_kinds for others in linked.merged.found),
             "new": len(kept),
             "known": len(again),
             "filtered": left_out,
-            "requests": requests,
+            "requests": sum(linked.requests for linked in of_kinds),
         }
     followed = {paper_id: replace(known, followed=True) for paper_id, known in {**dict(frontier)}.items()}
     followed = {
@@ -84,6 +70,33 @@ async def follow(
         for paper_id, known in followed.items()
     }
     return state.with_papers({**again, **followed, **kept}.items())
+
+
+def _papers_of(
+    state: FindingState,
+    frontier: Sequence[tuple[str, KnownPaper]],
+    of_kinds: Mapping[FoundKind, Linked],
+    filters: Filters,
+    layer: int,
+) -> tuple[dict[str, KnownPaper], dict[str, KnownPaper], int]:
+    """Return the papers of a layer that are new, those known before, and how often one is left out."""
+    new: dict[str, KnownPaper] = {}
+    again: dict[str, KnownPaper] = {}
+    left_out = 0
+    for kind, linked in of_kinds.items():
+        for (paper_id, _), others in zip(frontier, linked.merged.found, strict=False):
+            for rank, (other, _) in enumerate(others, 1):
+                by, merged = FoundBy(kind, paper_id, rank), linked.merged.papers[other]
+                if other == paper_id:
+                    continue
+                if other in state.papers:
+                    known = again.get(other, state.papers[other])
+                    again[other] = found_again(known, merged, by, layer=layer)
+                elif satisfies(merged.paper, filters):
+                    new[other] = found_again(new.get(other), merged, by, layer=layer)
+                else:
+                    left_out += 1
+    return new, again, left_out
 
 
 async def _linked(
@@ -113,7 +126,8 @@ async def _linked(
             tuple(linked.papers.get(own.get(paper_id, ""), ())[:limit] for paper_id, _ in frontier)
         )
     notes = [f"source {name!r}: {note}" for name, linked in given.answers.items() for note in linked.notes]
-    merged = merge_known(answers, state, several=len(resources.sources) > 1)
+    several = len(resources.sources) > 1
+    merged = await resources.relevance.threads.run(merge_known, answers, state, several=several)
     return Linked(merged, (*given.failures, *notes), sum(each.requests for each in given.answers.values()))
 
 

@@ -46,7 +46,8 @@ async def retrieve(
         retrieval.notes += given.failures
         answers: Mapping[str, SourceAnswer] = given.answers
         retrieval.notes += [f"source {name!r}: {note}" for name in answers for note in answers[name].notes]
-        merged = merge_known(answers, state, several=len(resources.sources) > 1)
+        threads, several = resources.relevance.threads, len(resources.sources) > 1
+        merged = await threads.run(merge_known, answers, state, several=several)
         new = len(merged.papers) - len(state.papers)
         retrieval.output = {
             "papers": sum(map(len, merged.found)),
@@ -54,7 +55,7 @@ async def retrieve(
             "requests": sum(answer.requests for answer in answers.values()),
             "filters": [filters.years.low, filters.years.high] if filters.years else None,
         }
-        return _with_found(state, unsent, merged)
+        return await threads.run(_with_found, state, unsent, merged)
 
 
 def _with_found(state: FindingState, sent: Iterable[SearchQuery], merged: Merged) -> FindingState:

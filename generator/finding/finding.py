@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from generator.agents import ADDITIONS
@@ -103,7 +104,7 @@ async def find_in_sources(
     step = Step("find-papers", request.as_record(), listener)
     before = state or FindingState(request.question)
     async with AsyncExitStack() as stack:
-        relevance = stack.enter_context(PaperRelevance(settings.indexer, opened.glossary, opened.models))
+        relevance = await stack.enter_async_context(_relevance(opened, settings))
         if model is None and settings.generator.llm.configured:
             model = await stack.enter_async_context(settings.language_model())
         allowance = Allowance(request.budget, before.spent)
@@ -131,6 +132,17 @@ async def find_in_sources(
         step=step,
         milliseconds=step.milliseconds or 0.0,
     )
+
+
+@asynccontextmanager
+async def _relevance(opened: OpenedSources, settings: Settings) -> AsyncIterator[PaperRelevance]:
+    """Open and close it in a thread: dictionaries are read, and at the end what is computed is waited for."""
+    making = partial(PaperRelevance, settings.indexer, opened.glossary, opened.models)
+    relevance = await asyncio.to_thread(lambda: making().__enter__())
+    try:
+        yield relevance
+    finally:
+        await asyncio.to_thread(relevance.__exit__)
 
 
 def notes_of(step: Step) -> list[str]:
