@@ -16,6 +16,7 @@ from tests.server.running import serving, shrag
 FOLDER = ROOT / "docs" / "images"
 MOST_BYTES = 250_000
 KOREAN = "논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?"
+EXPANSION = "대규모 언어 모델로 질의를 확장하면 오히려 검색 성능이 나빠지는 때는 언제인가?"
 ENGLISH = "Can feedback from generative AI improve student essays as much as comments from a teacher?"
 DESK = {"width": 1280, "height": 800}
 
@@ -26,6 +27,15 @@ def citation(page: Page) -> None:
     settled(page)
     page.locator("[data-cites]").first.click()
     expect(page.locator("[data-passage-beside] mark").first).to_be_visible()
+
+
+def tree(page: Page) -> None:
+    """Find papers, and open why the first one is there."""
+    page.locator("#begin").click()
+    expect(page.locator("#hits > li").first).to_be_visible()
+    expect(page.locator("#stop")).to_be_hidden()
+    page.locator("#hits .actions button").first.click()
+    expect(page.locator("[data-account]")).to_be_visible()
 
 
 def paper(page: Page) -> None:
@@ -50,6 +60,7 @@ class Picture:
 PICTURES = {
     "answer": Picture(address(KOREAN, ask=1), citation, "ko"),
     "paper": Picture(address(KOREAN), paper, "en"),
+    "finding": Picture(f"/find{address(EXPANSION, threshold=0.76)[1:]}", tree, "ko"),
     "phone": Picture(address(ENGLISH), settled, "en", PHONE, "dark"),
 }
 
