@@ -29,7 +29,7 @@ export function showUnderstanding({ intent, domain, first_year: first, last_year
     [t("find_sources"), sources.length > 0 && sources.join(", ")],
     [t("find_sources_why"), whySources && saidShort(whySources)],
     [t("find_widened"), [expands ? t("yes") : t("no"), why && [": ", saidShort(why)]]],
-    [t("find_understood_by"), by === "rules" ? t("find_rules") : by],
+    [t("find_understood_by"), has(`find_by_${by}`) ? t(`find_by_${by}`) : by],
   ]), h("div", { id: "queries" }));
 }
 

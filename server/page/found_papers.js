@@ -31,7 +31,7 @@ function item(paper, rank, index, titleOf) {
   const own = idInIndex(paper, index);
   const [why, account] = disclosure(`▸ ${t("find_why")}`, () => explained(paper, titleOf), { "aria-label": t("find_why_of", { title }) });
   const [cite, reference] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ ...paper, doc_id: own }, index), { "aria-label": t("cite_of", { title }) });
-  const written = [byline({ ...paper, doc_id: paper.id }), paper.cited_by_count > 0 && t("find_cited", { n: paper.cited_by_count })].filter(Boolean).join(" · ");
+  const written = [byline(paper), paper.cited_by_count > 0 && t("find_cited", { n: paper.cited_by_count })].filter(Boolean).join(" · ");
   return h("li", { "data-doc": paper.id },
     h("span", { class: "rank number" }, number(rank)),
     h("article", { class: "hit" },
@@ -46,7 +46,7 @@ function item(paper, rank, index, titleOf) {
 
 /** The model's sentence why a paper stands where it does; by rules it only repeats the reason, which is short. */
 function reasonOf({ why = "", reason = "" }) {
-  const ruled = why.toLowerCase().startsWith(reason.toLowerCase());
+  const ruled = !why || why.toLowerCase().startsWith(reason.toLowerCase());
   const text = ruled ? reason : why;
   return text && saidShort(text);
 }
