@@ -5,13 +5,14 @@ import { Problem, call, events } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { offerKept, showEnding } from "./finding_ending.js";
 import { showNotes, showQueries, showSpent, showUnderstanding } from "./finding_column.js";
-import { BUDGET, NOTHING, body, fillForm, fromAddress, fromForm, fromRequest, showPure, toAddress } from "./finding_asked.js";
+import { BUDGET, NOTHING, body, fillForm, fromAddress, fromForm, fromRecord, showPure, toAddress } from "./finding_asked.js";
 import { growingTree } from "./finding_tree.js";
 import { addPapers, showPapers } from "./found_papers.js";
 import { eventsOf, foundSoFar } from "./found_so_far.js";
 import { has, learn, t } from "./i18n.js";
-import { listIndexes } from "./indexes.js";
+import { listPlaces } from "./indexes.js";
 import { showCount } from "./marks.js";
+import { placeOf, sourcesIn } from "./places.js";
 import { openPreferences } from "./preferences.js";
 import { growQuestion, leaveQuestion, openQuestionField, takeQuestionAlong } from "./question_field.js";
 import { describe, say, sayProblem } from "./status.js";
@@ -24,6 +25,7 @@ let asked = NOTHING;
 let shown = null; // the search on the page: its id once it is kept, what was found, its tree
 let running = null; // ends the search under way
 let indexes = [];
+let sources = []; // that are offered beside them
 
 const manifestOf = (name) => indexes.find((each) => each.name === name) ?? indexes[0];
 const titleOf = (id) => shown.found.papers.get(id)?.title;
@@ -85,7 +87,7 @@ function showChanged() {
 function finish(record, how) {
   shown.record = record;
   if (shown.id) history.replaceState({ search: shown.id, ended: true }, "");
-  shown.index = record.index ?? shown.index;
+  shown.index = placeOf(record) ?? shown.index;
   showChanged();
   showPapers(record.papers, shown.index, titleOf);
   showSpent({ ...record.spent, relevant: record.relevant, known: record.known }, asked);
@@ -186,7 +188,7 @@ async function openKept(id) {
   say(t("find_opening"));
   try {
     const record = await call(`${ADDRESS}/${encodeURIComponent(id)}`);
-    asked = fromRequest(record.request, record.index);
+    asked = fromRecord(record);
     fillForm(asked);
     growQuestion();
     clear(asked.index);
@@ -212,16 +214,30 @@ function open() {
   show(false);
   say("");
   offerKept(asked, history.state?.search);
-  import("./start.js").then(({ showStart }) => showStart(manifestOf(byId("index").value), (question) => search({ ...fromForm(), question })), () => sayProblem({ code: "offline" }));
+  showExamples();
   return undefined;
+}
+
+/** Show what there is to search in, with questions of it. */
+function showExamples() {
+  const place = byId("index").value;
+  const ask = (question) => search({ ...fromForm(), question });
+  import("./start.js").then(({ showStart }) => showStart(manifestOf(place), ask, sourcesIn(place)), () => sayProblem({ code: "offline" }));
+}
+
+/** Say that there is no model, and that questions to sources leave the house. */
+function sayQuiet() {
+  const asks = sourcesIn(byId("index").value);
+  const leaving = sources.filter(({ name, private: own }) => asks.includes(name) && own === false).map(({ name }) => name);
+  byId("quiet").textContent = [indexes[0] && !indexes[0].language_model && t("find_without_model"), leaving.length > 0 && t("leaves_about", { names: leaving.join(", ") })].filter(Boolean).join(" ");
 }
 
 async function loadIndexes() {
   try {
-    indexes = await listIndexes(asked.index);
-    byId("quiet").textContent = manifestOf(byId("index").value)?.language_model ? "" : t("find_without_model");
+    [indexes, sources] = await listPlaces(asked.index);
+    sayQuiet();
   } catch (error) {
-    indexes = [];
+    [indexes, sources] = [[], []];
     if (wantsKey(error)) askForKey(() => { loadIndexes().then(open); });
     else sayProblem(error);
   }
@@ -241,7 +257,7 @@ byId("search").addEventListener("submit", async (event) => {
 });
 byId("stop").addEventListener("click", stop);
 byId("pure").addEventListener("change", showPure);
-byId("index").addEventListener("change", () => { if (!document.body.classList.contains("asked")) open(); });
+byId("index").addEventListener("change", () => { sayQuiet(); if (!document.body.classList.contains("asked")) showExamples(); });
 byId("open-marked").addEventListener("click", dialog("./marked_list.js", ({ showMarked }) => showMarked()));
 byId("open-kept").addEventListener("click", dialog("./finding_kept.js", ({ showKept }) => showKept((id) => { history.pushState(null, "", `/find?search=${id}`); openKept(id); })));
 window.addEventListener("offline", () => say(t("problem_offline")));

@@ -2,6 +2,8 @@
 
 import { query } from "./api.js";
 import { byId } from "./dom.js";
+import { choose } from "./indexes.js";
+import { partOf, placeOf } from "./places.js";
 
 /** The agents that can be switched off; the last ones are what the project adds to the method. */
 export const AGENTS = ["understanding", "query-writing", "judgement", "refchain", "evolver", "reranking"];
@@ -50,12 +52,16 @@ export function toAddress(asked) {
 }
 
 /** Return the body of a call; what is as always stays out. */
-export const body = (asked) => ({ question: asked.question, ...Object.fromEntries(unusual(asked)) });
+export function body(asked) {
+  const { index, ...parts } = Object.fromEntries(unusual(asked));
+  return { question: asked.question, ...partOf(index ?? ""), ...parts };
+}
 
 /** Fill the form with what is asked. */
 export function fillForm(asked) {
   byId("question").value = asked.question;
-  for (const name of [...TEXTS, ...Object.keys(NUMBERS)]) if (name !== "index" || asked.index) byId(name).value = asked[name];
+  for (const name of [...TEXTS, ...Object.keys(NUMBERS)]) if (name !== "index") byId(name).value = asked[name];
+  if (asked.index) choose(byId("index"), asked.index);
   byId("pure").checked = asked.pure;
   showPure();
   for (const name of [...AGENTS, ...ADDITIONS]) byId(`agent-${name}`).checked = !asked.without.includes(name);
@@ -72,8 +78,9 @@ export function fromForm() {
   return made((name) => byId(name).value, byId("question").value, off, byId("pure").checked);
 }
 
-/** Read what a kept search asked: the body of its call. */
-export function fromRequest(request, index) {
-  const text = (name) => String((name === "index" ? index ?? request.index : request[name]) ?? "");
+/** Read what a kept search asked: the body of its call, and where it looked. */
+export function fromRecord(record) {
+  const { request } = record;
+  const text = (name) => String((name === "index" ? placeOf(record) : request[name]) ?? "");
   return made(text, request.question ?? "", request.without ?? [], Boolean(request.pure));
 }

@@ -25,12 +25,12 @@ export function showKept(open) {
       const { searches } = await call(`${ADDRESS}/kept`);
       fill(place, searches.length === 0 ? h("p", { class: "quiet" }, t("find_kept_none")) : h("ul", { class: "kept" }, searches.map(item)));
     });
-    function item({ id, request, question = request?.question ?? id, index, updated, known, relevant, complete, running }) {
+    function item({ id, request, question = request?.question ?? id, index, sources, updated, known, relevant, complete, running }) {
       const button = (key, label, onclick) => h("button", { type: "button", class: "plain", "data-key": `${key}:${id}`, "aria-label": t(`${label}_of`, { question: question.slice(0, 100) }), onclick }, t(label));
       const state = running ? t("find_kept_running") : complete ? "" : t("find_kept_incomplete");
       return h("li", { "data-kept": id },
         h("a", { href: `/find?search=${id}`, lang: langOf(question), onclick: (event) => { event.preventDefault(); close(); open(id); } }, question),
-        h("p", { class: "meta" }, [updated && moment(updated), index, relevant !== undefined && t("find_counts", { n: known, relevant }), state].filter(Boolean).join(" · ")),
+        h("p", { class: "meta" }, [updated && moment(updated), sources?.join(", ") ?? index, relevant !== undefined && t("find_counts", { n: known, relevant }), state].filter(Boolean).join(" · ")),
         h("p", { class: "row" },
           button("save", "find_save", tried(async () => save(`shrag-papers-${id.slice(0, 8)}.json`, await download(`${ADDRESS}/${id}/state`)))),
           button("delete", "find_delete", tried(async () => { await call(`${ADDRESS}/${id}`, { method: "DELETE" }); await list(); }))));

@@ -3,20 +3,14 @@
 import { h, langOf } from "./dom.js";
 import { number, t } from "./i18n.js";
 import { paperAddress } from "./papers.js";
+import { isSources, linked } from "./places.js";
 
-/** The id of a paper in an index, undefined where it is of another source. */
-export function idInIndex({ id, sources }, index) {
-  return index ? (sources ? sources.find(({ source }) => source === index)?.id : id) : undefined;
-}
-
-/** Link a paper's title to its own page, else to where its source has it. */
-export function paperLink(paper, index) {
+/** Link a paper's title to its page here, of a source to where that has it. */
+export function paperLink(paper, place) {
   const title = paper.title || paper.title2 || paper.id;
-  const own = idInIndex(paper, index);
-  const lang = langOf(title, title === paper.title ? paper.lang : undefined);
-  const outside = paper.doi ? `https://doi.org/${encodeURI(paper.doi)}` : /^https?:/.test(paper.url ?? "") && paper.url;
-  if (own !== undefined) return h("a", { href: paperAddress(own, index), lang }, title);
-  return outside ? h("a", { href: outside, rel: "external noreferrer", lang }, title) : h("span", { lang }, title);
+  const web = /^https?:/.test(paper.url ?? "") ? paper.url : paper.doi && `https://doi.org/${encodeURI(paper.doi)}`;
+  const outside = isSources(place) ? { rel: "external noreferrer" } : {};
+  return linked(isSources(place) ? web : paperAddress(paper.id, place), { lang: langOf(title, title === paper.title ? paper.lang : undefined), ...outside }, title);
 }
 
 /** Say how a paper was judged, by sign, number and word. */

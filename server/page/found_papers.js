@@ -3,10 +3,11 @@
 import { bars } from "./bars.js";
 import { byId, disclosure, fill, h, langOf } from "./dom.js";
 import { showExport } from "./exports.js";
-import { foundBy, idInIndex, paperLink, standing } from "./found_paper.js";
+import { foundBy, paperLink, standing } from "./found_paper.js";
 import { has, number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
 import { byline, coins } from "./papers.js";
+import { isSources } from "./places.js";
 import { saidShort } from "./said.js";
 
 const SHOWN = 500; // as many as can be asked for
@@ -22,16 +23,14 @@ export function addPapers(papers, index, titleOf) {
 /** Show the papers of a whole search, best first, with their export. */
 export function showPapers(papers, index, titleOf) {
   fill(byId("hits"), papers.map((paper, place) => item(paper, place + 1, index, titleOf)));
-  const ids = papers.map((paper) => idInIndex(paper, index)).filter((id) => id !== undefined);
-  showExport({ hits: ids.map((doc_id) => ({ doc_id })), index });
+  showExport({ hits: papers.map(({ id }) => ({ doc_id: id })), index });
 }
 
 function item(paper, rank, index, titleOf) {
   const title = paper.title || paper.title2 || paper.id;
-  const own = idInIndex(paper, index);
   const [why, account] = disclosure(`▸ ${t("find_why")}`, () => explained(paper, titleOf), { "aria-label": t("find_why_of", { title }) });
-  const [cite, reference] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ ...paper, doc_id: own }, index), { "aria-label": t("cite_of", { title }) });
-  const written = [byline(paper), paper.cited_by_count > 0 && t("find_cited", { n: paper.cited_by_count })].filter(Boolean).join(" · ");
+  const [cite, reference] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ ...paper, doc_id: paper.id }, index), { "aria-label": t("cite_of", { title }) });
+  const written = [byline({ ...paper, found_in: isSources(index) && paper.sources }), paper.cited_by_count > 0 && t("find_cited", { n: paper.cited_by_count })].filter(Boolean).join(" · ");
   return h("li", { "data-doc": paper.id },
     h("span", { class: "rank number" }, number(rank)),
     h("article", { class: "hit" },
@@ -39,8 +38,8 @@ function item(paper, rank, index, titleOf) {
       h("p", { class: "meta" }, written),
       h("p", { class: "snippet" }, standing({ score: paper.relevance, relevant: true }), " ", reasonOf(paper)),
       h("span", { class: "Z3988", title: coins(paper) }),
-      own !== undefined && h("abbr", { class: "unapi-id", title: `${index}/${own}` }),
-      h("div", { class: "actions" }, why, own !== undefined && [cite, markBox(index, own, title, t("mark"))]),
+      !isSources(index) && h("abbr", { class: "unapi-id", title: `${index}/${paper.id}` }),
+      h("div", { class: "actions" }, why, cite, markBox(index, paper.id, title, t("mark"))),
       h("div", { class: "inset-place" }, account, reference)));
 }
 

@@ -5,16 +5,6 @@ import { byId, fill, h } from "./dom.js";
 import { t } from "./i18n.js";
 import { SOURCES, isSources, sourcesIn } from "./places.js";
 
-/** Fill the choice of an index, and return the indexes. */
-export async function listIndexes(chosen) {
-  const { indexes } = await call("/api/v1/indexes");
-  const select = byId("index");
-  fill(select, indexes.map(({ name }) => h("option", { value: name }, name)));
-  select.disabled = indexes.length < 2;
-  if (chosen) select.value = chosen;
-  return indexes;
-}
-
 /** Fill the choice of an index or of sources, and return both. */
 export async function listPlaces(chosen) {
   const [{ indexes }, { sources }] = await Promise.all([call("/api/v1/indexes"), call("/api/v1/sources")]);

@@ -186,6 +186,7 @@ def test_kept_searches_are_opened_saved_and_deleted(finder):
     expect(hits(page)).to_have_count(len(found))
 
     page.locator("#open-kept").click()
+    expect(page.locator("[data-kept]").first).to_be_visible()
     some = page.locator("[data-kept]").count()
     page.locator('[data-key^="delete"]').first.click()
     expect(page.locator("[data-kept]")).to_have_count(some - 1)
