@@ -111,7 +111,7 @@ async def judge(
             judging.tell(replace(_with_judgements(state, made), spent=spent))
 
         made = {**again, **await _judged(state, fresh, request, resources, judging, tell)}
-        allowance.take(papers=len(made.keys() - again.keys()))
+        allowance.settle(papers=len(made.keys() - again.keys()))
         relevant = [paper_id for paper_id, each in made.items() if each.score >= request.threshold]
         judging.output = {
             "judged": len(made),

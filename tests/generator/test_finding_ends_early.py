@@ -1,5 +1,6 @@
 """A search for papers that ends early: what was found is given, kept, and gone on from."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -8,13 +9,16 @@ import time
 from contextlib import contextmanager
 from dataclasses import replace
 
+import httpx
 import pytest
 
+from generator.agents import AGENTS
 from generator.budgets import Budget
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState
 from indexer.errors import InvalidCall
 from tests.generator.finding_model import FindingModel, judgement, serving_model, value_of
+from tests.generator.language_model import says
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.generator.test_finding import find, ids
 from tests.indexer.corpora import command, environment_of
@@ -72,6 +76,26 @@ def test_a_round_for_which_no_call_was_left_is_gone_through_later(sample_home):
     assert not any(query.paper for query in ended.state.queries)
     resumed = find(sample_home, replace(one_round, rounds=1), model=FindingModel(), state=ended.state)
     assert any(query.paper for query in resumed.state.queries)
+
+
+def test_papers_that_were_judged_when_the_time_ended_are_counted(sample_home):
+    asked = 0
+
+    async def answer(request):
+        nonlocal asked
+        asked += 1
+        if asked > JUDGED:
+            await asyncio.sleep(60)
+        return says({"reason": "It is one of many.", "score": 0.1})
+
+    class Slow:
+        transport = httpx.MockTransport(answer)
+
+    only_judged = frozenset(AGENTS) - {"judgement"}
+    request = FindRequest(ENGLISH, without=only_judged, budget=Budget(seconds=3))
+    found = find(sample_home, request, model=Slow())
+    assert not found.complete
+    assert found.state.spent.papers == len(judged(found.state))
 
 
 class WaitsInTheMiddle(FindingModel):
