@@ -6,7 +6,7 @@ several papers is matched to none.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import normalize
@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 
 from indexer.citation_graph.gathering import AUTHOR_SEPARATOR, NONE, Gathered
 from indexer.citation_graph.graph import AMBIGUOUS, DUPLICATE, ITSELF, UNMATCHED
-from indexer.normal_forms import NOT_A_LETTER
+from indexer.normal_forms import ASCII_LOWERCASE, ASCII_NO_LETTERS, NOT_A_LETTER
 
 Numbers = NDArray[np.int64]
 OUTCOMES = {"duplicates": DUPLICATE, "itself": ITSELF, "ambiguous": AMBIGUOUS}
 YEARS_APART = 1
 MOST_ALIKE = 50  # papers of one title that are looked at
 PAPER_BITS = 31  # of a paper's number
-NAME_WORD = re.compile(r"[^\W_]{2,}")  # initials tell nothing
+NAME_WORD = re.compile(r"[^\W_]{2,}")
+ASCII_WORDS = bytes(ord(" ") if code in ASCII_NO_LETTERS else code for code in ASCII_LOWERCASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +88,17 @@ def _match_by_title(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> No
         if last - first > MOST_ALIKE:
             cited[place] = AMBIGUOUS
             continue
-        year, authors = gathered.cited_years[number], gathered.cited_authors[number]
+        year, authors = gathered.cited_years[number], gathered.cited_authors.encoded(number)
         fitting = [
             owner
             for owner in papers[first:last]
-            if _fits(year, authors, gathered.years[owner], gathered.authors[owner])
+            if _fits(year, authors, gathered.years[owner], gathered.authors.encoded(owner))
         ]
         if fitting:
             cited[place] = fitting[0] if len(fitting) == 1 else AMBIGUOUS
 
 
-def _fits(year: int, authors: str, paper_year: int, paper_authors: str) -> bool:
+def _fits(year: int, authors: bytes, paper_year: int, paper_authors: bytes) -> bool:
     """Tell whether a reference may be a paper of the same title."""
     years_told, authors_told = bool(year and paper_year), bool(authors and paper_authors)
     if years_told and abs(year - paper_year) > YEARS_APART:
@@ -105,19 +106,26 @@ def _fits(year: int, authors: str, paper_year: int, paper_authors: str) -> bool:
     return _share_an_author(authors, paper_authors) if authors_told else years_told
 
 
-def _share_an_author(authors: str, others: str) -> bool:
-    return not _name_words(authors).isdisjoint(_name_words(others))
+def _share_an_author(authors: bytes, others: bytes) -> bool:
+    common = _name_words(authors) & _name_words(others)
+    return any(len(word) > 1 for word in common)  # initials tell nothing
+
+
+def _name_words(authors: bytes) -> Set[bytes]:
+    """Return the words of names in UTF-8; 김 철수 also as 김철수."""
+    if authors.isascii():
+        return set(authors.translate(ASCII_WORDS).split())
+    return _words_of_any_script(authors)
 
 
 @lru_cache(maxsize=10_000)
-def _name_words(authors: str) -> frozenset[str]:
-    """Return the words of names, without initials; 김 철수 also as 김철수."""
-    text = (authors if authors.isascii() else normalize("NFKC", authors)).casefold()
+def _words_of_any_script(authors: bytes) -> frozenset[bytes]:
+    text = normalize("NFKC", authors.decode()).casefold()
     words = NAME_WORD.findall(text)
     if not text.isascii():
         wholes = (NOT_A_LETTER.sub("", name) for name in text.split(AUTHOR_SEPARATOR))
         words += [whole for whole in wholes if len(whole) > 1]
-    return frozenset(words)
+    return frozenset(word.encode() for word in words)
 
 
 def _repeated(citing: Numbers, cited: Numbers) -> Numbers:

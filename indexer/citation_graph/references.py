@@ -44,19 +44,15 @@ def labels(record: Mapping[str, Any]) -> list[str]:
 def _entry(entry: Any) -> Entry:
     if not isinstance(entry, dict):
         return Entry(entry if isinstance(entry, str) else "", "", 0, "", ())
-    authors = entry.get("authors")
+    text, title, doi, authors = map(entry.get, ("text", "title", "doi", "authors"))
     named = authors if isinstance(authors, list) else [authors]
     return Entry(
-        _text(entry.get("text")),
-        _text(entry.get("title")),
+        text.strip() if isinstance(text, str) else "",
+        title.strip() if isinstance(title, str) else "",
         _year(entry.get("year")),
-        _text(entry.get("doi")),
-        tuple(author for author in named if isinstance(author, str)),
+        doi.strip() if isinstance(doi, str) else "",
+        tuple([author for author in named if isinstance(author, str)]),
     )
-
-
-def _text(value: Any) -> str:
-    return value.strip() if isinstance(value, str) else ""
 
 
 def _year(value: Any) -> int:
