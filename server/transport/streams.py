@@ -77,4 +77,16 @@ async def until(
             stops.cancel()
             if following and not following.done():
                 following.cancel()
-                await asyncio.wait((following,))
+                await ended(following)
+
+
+async def ended(task: "asyncio.Future[T]") -> None:
+    """Wait until a task has ended; what cancels the waiting meanwhile, as anyio does, is raised then."""
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -15,7 +16,7 @@ from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
 from tests.server.conftest import UNLIMITED
-from tests.server.running import wait_for
+from tests.server.running import serving, wait_for
 from tests.server.sse import events_of
 from tests.server.test_description import assert_as_described
 
@@ -47,7 +48,7 @@ class Hanging(Handler):
     """One that takes the call, and does not answer."""
 
     def post(self) -> None:
-        time.sleep(5)
+        time.sleep(60)
 
 
 class Garbage(Handler):
@@ -238,6 +239,28 @@ def test_a_source_that_cannot_be_opened_is_tried_again(sample_home, monkeypatch,
         assert result["hits"][0]["doc_id"].startswith("ours:")
         (tmp_path / "later").symlink_to(sample_home)
         assert found(client, "late")["hits"]
+
+
+def test_a_stream_that_is_broken_off_leaves_nothing_behind(sample_home, tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    with serving_http(Hanging) as url:
+        declared = {"kind": "elasticsearch", "url": url, "index": "x", "fields__title": "t", "timeout_s": 60}
+        variables = {f"sources__slow__{key}": value for key, value in declared.items()}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TMPDIR", str(folder))
+            served = serving(sample_home, tmp_path / "log", server__sources="slow", **variables)
+            with served as server:
+                call = {"question": ENGLISH, "sources": ["slow"]}
+                headers = {"Accept": "text/event-stream"}
+                with httpx.stream(
+                    "POST", f"{server.url}/api/v1/ask", json=call, headers=headers, timeout=60
+                ) as answer:
+                    assert answer.status_code == 200
+                    wait_for(lambda: [*folder.glob("shrag-sources-*")], bool)
+                wait_for(lambda: [*folder.glob("shrag-sources-*")], lambda left: not left)
+                assert httpx.get(f"{server.url}/healthz", timeout=60).status_code == 200
+                assert "error" not in server.log.read_text()
 
 
 def test_a_source_that_hangs_leaves_places_for_others(sample_home, monkeypatch):
