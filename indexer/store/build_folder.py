@@ -16,6 +16,7 @@
 What else lies there is not ours: it is never removed, and an index is not deleted around it.
 """
 
+import json
 import os
 import re
 import shutil
@@ -37,6 +38,7 @@ CITATIONS = "citations.sqlite"
 COMPANIONS = {GLOSSARY: "glossary", CITATIONS: "citation graph"}  # files kept with a version on every engine
 PLAN = "plan.json"
 COMMITTED = "committed.json"
+TANTIVY_META = "tantivy/meta.json"  # what of the embedded engine's index is committed
 CLEARING = "clearing.json"
 VECTORS = "vectors"  # of the passages, a folder beside the index's
 # What lies in the building folder and is no part of the version.
@@ -171,6 +173,14 @@ class BuildFolder:
         """Tell whether a build lies there that was interrupted, or is running."""
         return (self.building / PLAN).exists()
 
+    def passages_committed(self) -> int | None:
+        """Return how many passages the build has committed in this folder; None where nothing tells."""
+        try:
+            found = json.loads((self.building / TANTIVY_META).read_bytes())["segments"]
+            return sum(int(part["max_doc"]) - _deleted(part["deletes"]) for part in found)
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+
     def read_plan(self) -> dict[str, Any] | None:
         """Return what the build that lies there is made from; None where none lies there."""
         try:
@@ -240,6 +250,10 @@ class BuildFolder:
         path.unlink()
 
 
+def _deleted(deletes: dict[str, int] | None) -> int:
+    return deletes["num_deleted_docs"] if deletes else 0
+
+
 def _entries(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
 
@@ -263,3 +277,10 @@ def superseded(versions: list[int], version: int, before: int, keep: int) -> lis
     abandoned = [number for number in versions if before < number < version]
     earlier = [number for number in versions if number <= before]
     return abandoned + earlier[: max(0, len(earlier) + 1 - keep)]
+
+
+def unfinished_builds(home: Path) -> list[str]:
+    """Name the indexes of which a build is under way on this machine, or was interrupted; in order."""
+    with suppress(OSError):
+        return sorted(plan.parent.parent.name for plan in home.glob(f"*/building/{PLAN}"))
+    return []

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 
 from indexer.console import as_record, describe_vectors
-from indexer.errors import IndexerError
+from indexer.errors import IndexerError, UnknownIndex
 from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import COMMITTED, PLAN
+from indexer.store.build_folder import COMMITTED, PLAN, BuildFolder, unfinished_builds
 from indexer.store.engines import index_names, open_store
 from indexer.versions import installed_version
 from server.access.key_store import KeyStore
@@ -71,25 +71,41 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
 
 
 def _indexes(settings: IndexerSettings) -> list[dict[str, Any]]:
-    return [_index(settings, name) for name in index_names(settings)]
+    names = {*index_names(settings), *unfinished_builds(settings.home)}
+    return [_index(settings, name) for name in sorted(names)]
 
 
 def _index(settings: IndexerSettings, name: str) -> dict[str, Any]:
     try:
         with open_store(settings, name) as store:
-            manifest = store.manifest()
+            building = _building(store.local)
+            try:
+                manifest = store.manifest()
+            except UnknownIndex:
+                if not building["being_indexed"]:
+                    raise
+                return {"name": name, **building}
             found = as_record(manifest)
             return {
                 **{key: found[key] for key in ("name", "version", "papers", "passages", "published")},
                 "vectors": describe_vectors(manifest) or None,
                 "versions": store.versions(),
-                "being_indexed": store.local.is_unfinished(),
-                "began": _changed(store.local.building / PLAN),
-                "committed": _changed(store.local.building / COMMITTED),
+                **building,
                 "dead_letters": manifest.counts.get("dead_letters", 0),
             }
     except (IndexerError, OSError) as error:
         return {"name": name, "error": describe_error(error)}
+
+
+def _building(local: BuildFolder) -> dict[str, Any]:
+    """Tell of the build under way on this machine: when it began, what it has committed, and when."""
+    under_way = local.is_unfinished()
+    return {
+        "being_indexed": under_way,
+        "began": _changed(local.building / PLAN),
+        "committed": _changed(local.building / COMMITTED),
+        "committed_passages": local.passages_committed() if under_way else None,
+    }
 
 
 def _changed(file: Path) -> str | None:
