@@ -101,15 +101,6 @@ class Account:
     bridges: tuple[HeldBridge, ...] = ()
     uncovered: Mapping[str, float] = field(default_factory=dict)  # words that the second search was for
 
-    @property
-    def summary(self) -> str:
-        """Say in one line which rank the passage has."""
-        if self.rank is None:
-            return f"not among the first {self.depth} by method {self.method}"
-        again = f", read again by {self.reranker}" if self.reranker else ""
-        other = f"; the paper is shown by {self.shown}" if self.shown != self.passage_id else ""
-        return f"rank {self.rank} by method {self.method}{again}{other}"
-
     def as_record(self) -> dict[str, Any]:
         """Return the account as JSON; `order_score` is what the search orders by, `score` that of `terms`."""
         return {

@@ -2,7 +2,7 @@
 
 import { bars } from "./bars.js";
 import { h } from "./dom.js";
-import { has, learn, number, t } from "./i18n.js";
+import { has, language, learn, number, t } from "./i18n.js";
 
 await learn("explanation");
 
@@ -23,7 +23,7 @@ export function explanation(account) {
       each.by?.text && each.by.text !== each.text ? [each.text, " ← ", each.by.text] : each.text, each.contribution]))],
     without.length > 0 && h("p", { class: "quiet" }, t("concepts_without"), " ", without.map((each) => each.text).join(", ")),
     !parts.length && terms(account),
-    lines && h("details", {}, h("summary", { class: "quiet" }, t("all_details")), h("pre", { class: "lines", lang: "en", tabindex: "0" }, lines)));
+    lines && h("details", {}, h("summary", { class: "quiet" }, t("all_details")), h("pre", { class: "lines", lang: language, tabindex: "0" }, lines)));
 }
 
 function terms(account) {

@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { body } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
-import { number, t } from "./i18n.js";
+import { language, number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
 import { byline, coins } from "./papers.js";
 import { hitAddress, isSources, linked, placeOf } from "./places.js";
@@ -54,7 +54,7 @@ function item(hit, result, asked, places) {
 
 async function explain(hit, asked) {
   try {
-    const account = await call("/api/v1/explain", { body: { ...body(asked), passage_id: hit.passage_id } });
+    const account = await call("/api/v1/explain", { body: { ...body(asked), passage_id: hit.passage_id, words: language } });
     return (await import("./explanation.js")).explanation(account);
   } catch (error) {
     return describe(error);

@@ -11,7 +11,7 @@ function patterns() {
 }
 
 /** Return a sentence of the server's on a Korean page, where it is one that is known. */
-async function inKorean(text) {
+export async function inKorean(text) {
   const [pattern, words] = (await patterns()).find(([each]) => new RegExp(each).test(text)) ?? [];
   const match = pattern && text.match(pattern);
   return match && words.replace(/\$(\d)/g, (_, group) => match[group] ?? "");

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from retriever.explaining import explain
 from retriever.explanation_text import explanation_lines
+from retriever.explanation_words import ExplanationLanguage
 from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Explanation
@@ -25,6 +26,7 @@ class ExplainedSearch(IndexSearch):
 
     model_config = with_examples({"question": QUESTION, "passage_id": "SAMPLE-BAT-011"})
 
+    words: Annotated[ExplanationLanguage, Field(description="language of `lines`", examples=["ko"])] = "en"
     passage_id: Annotated[
         str, Field(max_length=1_024, description="as a hit names it", examples=["SAMPLE-BAT-011"])
     ]
@@ -50,4 +52,4 @@ async def _explain(request: Request, call: ExplainedSearch, services: Services) 
     index = await services.indexes.get(name)
     explaining = explain(index, call.request(settings), call.passage_id, settings)
     account = await while_connected(request, services, explaining)
-    return {"index": name, **account.as_record(), "lines": list(explanation_lines(account))}
+    return {"index": name, **account.as_record(), "lines": list(explanation_lines(account, call.words))}

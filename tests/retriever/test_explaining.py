@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from indexer.columns import WIDTH_OF_A_FILE, display_width
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
 from retriever.explaining import explain
 from retriever.explanation_text import explanation_lines
+from retriever.explanation_words import KOREAN
 from retriever.index import open_index
 from retriever.penalties import EXCLUDED_LOSS
 from retriever.search import SearchRequest, open_search, run_stages
@@ -287,3 +289,20 @@ def test_a_search_tells_concepts_bridges_and_the_second_search(home):
     assert across["bridges"] == []
     baseline = shrag("search", "논의 메탄", "--name", NAME, "--json", "--method", "or", home=home)
     assert json.loads(baseline.stdout)["concepts"] == []
+
+
+@pytest.mark.parametrize("method", ["or", "paper", "shrag"])
+def test_an_explanation_in_korean_says_the_same(index, method):
+    account = explained(index, "메탄 methane other than sensors", "METHANE", method)
+    english = list(explanation_lines(account))
+    korean = list(explanation_lines(account, "ko"))
+    assert len(korean) == len(english)
+    assert korean[0] == english[0]
+    of_english = re.compile(r"\b(rank|score|concept|weight|importance|value|term|field|by|from)\b")
+    assert any(map(of_english.search, english[1:]))
+    assert not any(map(of_english.search, korean[1:]))
+
+
+def test_the_words_of_both_languages_hold_the_same_values():
+    for english, korean in KOREAN.items():
+        assert sorted(re.findall(r"{\w+}", english)) == sorted(re.findall(r"{\w+}", korean))

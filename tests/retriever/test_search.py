@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from retriever.errors import BadFilter, BadQuestion, RetrieverError
 from retriever.explaining import explain
+from retriever.explanation_text import summary
 from retriever.keywords import Keyword
 from retriever.methods import method_names
 from retriever.queries import Filters, Or, Range, Term
@@ -285,7 +286,7 @@ def test_a_passage_that_does_not_match_is_explained_as_not_found(index):
     account = explained(index, SearchRequest("axolotl", "or"), "BOTH")
 
     assert (account.rank, account.explanation.score, account.explanation.terms) == (None, 0, ())
-    assert account.summary == "not among the first 100 by method or"
+    assert summary(account) == "not among the first 100 by method or"
 
 
 @given(question=st.text(max_size=40), method=st.sampled_from(method_names()))

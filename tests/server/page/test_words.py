@@ -7,6 +7,7 @@ import pytest
 
 from server.html.page_files import FOLDER, LANGUAGES, page_files
 from server.html.reader import accepted_language
+from server.problems.details import CODES, PROBLEMS, UNEXPECTED
 
 SAID = re.compile(r'\bt\("([^"]+)"')
 PLACE = re.compile(r"\{(\w+)")
@@ -57,3 +58,59 @@ def test_the_first_view_is_small():
 def test_the_browser_says_which_language(header, language):
     assert accepted_language(header) == language
     assert language in LANGUAGES
+
+
+def test_every_problem_that_a_reader_meets_has_words_in_both_languages():
+    codes = {*(code for _, code in PROBLEMS.values()), *CODES.values(), UNEXPECTED}
+    for language in LANGUAGES:
+        assert {f"problem_{code}" for code in codes} <= words_of(language).keys()
+
+
+def said_in_korean(text: str) -> str | None:
+    """Return the Korean words of what the server says, as the page finds them."""
+    patterns = json.loads((FOLDER / "words" / "said.ko.json").read_text("utf-8"))
+    for pattern, words in patterns.items():
+        if found := re.search(pattern, text):
+            return re.sub(r"\$(\d)", lambda group: found[int(group[1])] or "", words)
+    return None
+
+
+@pytest.mark.parametrize(
+    ("body", "held"),
+    [
+        ({"question": ""}, ""),
+        ({"question": "x" * 20_001}, "20,001"),
+        ({"question": "rice", "year": "soon"}, "soon"),
+        ({"question": "rice", "year": "2024..2019"}, "2019..2024"),
+        ({"question": "rice", "year": "12"}, ""),
+        ({"question": "rice", "lang": "fr"}, "fr"),
+        ({"question": "rice", "k": 0}, "body.k"),
+        ({"question": "rice", "k": "many"}, "body.k"),
+        ({"question": 7}, "body.question"),
+        ({}, "body.question"),
+        ({"question": "rice", "method": "guess"}, "guess"),
+        ({"question": "rice", "method": "dense"}, ""),
+        ({"question": "rice", "keywords": [""]}, ""),
+        ({"question": "rice", "skip": ["SQ99"]}, "SQ99"),
+        ({"question": "rice", "index": "nowhere"}, "nowhere"),
+    ],
+)
+def test_what_is_wrong_with_a_search_is_said_in_korean(api, body, held):
+    detail = api.post("/api/v1/search", json=body).json()["detail"]
+    assert held in (said_in_korean(detail) or f"no words for: {detail}")
+
+
+@pytest.mark.parametrize(
+    ("body", "held"),
+    [
+        ({"question": "rice", "way": "stroll"}, "stroll"),
+        ({"question": "rice", "way": "paper-qa-1", "method": "or"}, "paper-qa-1"),
+        ({"question": "rice", "way": "paper-qa-1", "keywords": ["rice"]}, "paper-qa-1"),
+        ({"question": "rice", "way": "paper-qa-1", "skip": ["SQ1"]}, "paper-qa-1"),
+        ({"question": "rice", "way": "shrag", "topic": "X1"}, "shrag"),
+        ({"question": "rice", "way": "paper-qa-1", "topic": "X1"}, "X1"),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_said_in_korean(api, body, held):
+    detail = api.post("/api/v1/ask", json=body).json()["detail"]
+    assert held in (said_in_korean(detail) or f"no words for: {detail}")
