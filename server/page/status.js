@@ -11,7 +11,7 @@ export function say(text) {
 // Problems whose detail tells more than their code: which part of a call, which name.
 const DETAILED = new Set([
   "bad-question", "bad-filter", "bad-expression", "bad-request", "invalid-call", "not-found", "wrong-method", "wrong-media-type",
-  "unknown-index", "unknown-paper", "unknown-passage", "unknown-way",
+  "unknown-index", "unknown-paper", "unknown-passage", "unknown-source", "unknown-way",
 ]);
 
 /** Return the server's words of a problem, on a Korean page in Korean where there are such words. */

@@ -222,6 +222,15 @@ def test_a_busy_server_says_when_to_come_back(reader, language):
     expect(hits(page)).to_have_count(10)
 
 
+@in_both_languages
+def test_a_limit_that_cannot_be_read_is_explained_in_the_readers_language(reader, language):
+    reader.expect_error("status of 422")
+    page = reader.open("/?q=battery&year=2024..2019", language=language)
+    detail = page.locator('[data-problem="bad-filter"] p.quiet')
+    expect(detail).to_contain_text("2019..2024")
+    expect(detail).to_have_attribute("lang", language)
+
+
 def test_without_any_index_the_page_says_so(browser, tmp_path):
     with serving(tmp_path, tmp_path / "log") as server:
         reader = Reader(browser, server.url)
