@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Generator, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -128,12 +129,21 @@ def _no_settings_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Count up folders that are not there yet; `mktemp` would read thousands of names for each."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
 def _own_home(
-    _no_settings_of_the_user: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    _no_settings_of_the_user: None, _homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Give each test an empty home."""
-    monkeypatch.setenv("SHRAG_HOME", str(tmp_path_factory.mktemp("home")))
+    home = next(_homes)
+    home.mkdir()
+    monkeypatch.setenv("SHRAG_HOME", str(home))
 
 
 @pytest.fixture(scope="session")
