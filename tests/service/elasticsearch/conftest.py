@@ -4,9 +4,12 @@ Where the machine lacks what they need the tests are skipped, or failed if `SHRA
 """
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import astuple
+from pathlib import Path
 from typing import Any, NoReturn
 
 import httpx
@@ -79,9 +82,18 @@ def cluster(_cluster_of_module: tuple[Server, ...]) -> tuple[Server, ...]:
 
 
 @pytest.fixture(scope="session")
-def _server_of_process() -> Iterator[Server]:
+def snapshot_folder() -> Iterator[Path]:
+    """Return where `own_server` may write snapshots to."""
+    path = Path(tempfile.mkdtemp(prefix="shrag-snapshots-"))
+    path.chmod(0o777)  # the server runs as another user
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(scope="session")
+def _server_of_process(snapshot_folder: Path) -> Iterator[Server]:
     _skip_where_given()
-    with _available(), running_server() as server:
+    with _available(), running_server(settings={"path.repo": str(snapshot_folder)}) as server:
         yield server
 
 

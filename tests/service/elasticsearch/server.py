@@ -71,11 +71,6 @@ class Node:
     transport_port: int
     folder: Path
 
-    @property
-    def snapshots(self) -> Path:
-        """Where it may write snapshots to."""
-        return self.folder / "snapshots"
-
 
 @dataclass(frozen=True, slots=True)
 class Program:
@@ -130,7 +125,6 @@ def settings_of(node: Node, nodes: Sequence[Node], changed: Mapping[str, object]
         "transport.port": node.transport_port,
         "path.data": str(node.folder / "data"),
         "path.logs": str(node.folder / "logs"),
-        "path.repo": str(node.snapshots),
     }
     return {**SETTINGS, **together, **own, **changed}
 
@@ -266,7 +260,7 @@ def _prepared(nodes: Sequence[Node], program: Program, changed: Mapping[str, obj
     password = secrets.token_urlsafe(12)
     for node in nodes:
         shutil.copytree(program.server / "config", node.folder / "config")
-        for name in ("data", "logs", "snapshots", "tmp"):
+        for name in ("data", "logs", "tmp"):
             (node.folder / name).mkdir()
         settings = settings_of(node, nodes, changed)
         lines = [f"{name}: {json.dumps(value)}\n" for name, value in settings.items()]  # JSON is YAML

@@ -28,8 +28,8 @@ SAMPLE = str(ROOT / "sample" / "papers.jsonl")
 
 
 @pytest.fixture
-def folder(own_server: Server) -> Path:
-    return own_server.node.snapshots
+def folder(snapshot_folder: Path) -> Path:
+    return snapshot_folder
 
 
 @pytest.fixture
