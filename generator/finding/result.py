@@ -8,11 +8,12 @@ from generator.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState, KnownPaper, SearchQuery
 from generator.steps import Step
+from retriever.reference import web_address
 
 SHOWN_FOUND = 300  # papers that the tree names of a query or a paper
 LONGEST_TEXT = 500  # characters of a title, a reason, a query, where many are told
 LONGEST_ABSTRACT = 20_000
-KEYS = ("title", "title2", "authors", "year", "journal", "doi", "url", "lang", "cited_by_count", "abstract")
+KEYS = ("title", "title2", "authors", "year", "journal", "doi", "lang", "cited_by_count", "abstract")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:
     known, paper = ranked.known, ranked.known.paper
     told = {key: value for key in KEYS if (value := getattr(paper, key))}
     told |= {"abstract": paper.abstract[:LONGEST_ABSTRACT]} if paper.abstract else {}
+    told |= {"url": address} if (address := web_address({"url": paper.url, "doi": paper.doi})) else {}
     judgement = known.judgement
     return {
         "id": ranked.paper_id,

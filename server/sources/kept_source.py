@@ -90,6 +90,10 @@ class KeptSource(Source):
         """Return in how many papers each word stands, and of how many."""
         return await self._asked(lambda source: source.frequencies(words))
 
+    async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return how many papers of the source refer to each."""
+        return await self._asked(lambda source: source.citation_counts(ids))
+
     async def close(self) -> None:
         """Let go of connections."""
         if self._source:

@@ -25,6 +25,15 @@ class FoundInSource(TypedDict):
     id: str
 
 
+class Cited(TypedDict):
+    """How often a paper is cited, and by what that was counted."""
+
+    count: int
+    by: Annotated[
+        Literal["record", "index", "found"], Field(description="its record, its index, the papers found")
+    ]
+
+
 class RankedPaper(TypedDict):
     """A paper of the list; `score` is what it is ordered by."""
 
@@ -35,6 +44,7 @@ class RankedPaper(TypedDict):
     relevance: Score
     relevant: bool
     authority: float
+    cited: Annotated[Cited | None, Field(description="null where nobody counted")]
     timeliness: float
     reason: str
     judged_by: Annotated[str, Field(description="a model's name, words or cosine")]
