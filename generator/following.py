@@ -60,6 +60,18 @@ async def followed(work: Coroutine[Any, Any, T], progress: Progress[K]) -> Async
         yield task
     finally:
         task.cancel()
-        await asyncio.wait({task})
+        await ended(task)
         if not task.cancelled():
             task.exception()  # it was raised in the block, or nobody waits for it any more
+
+
+async def ended(task: "asyncio.Future[T]") -> None:
+    """Wait until a task has ended; what cancels the waiting meanwhile, as anyio does, is raised then."""
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled

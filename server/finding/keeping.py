@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Self
 
 from generator.finding.state import FindingState
+from generator.following import ended
 from indexer.durable import cause_of
 from indexer.logs import get_logger
 from server.finding.kept_searches import LockedSearch, SearchHead
@@ -57,7 +58,7 @@ class Keeping:
             self._ends.set()
             self._changed.set()
         if self._writing:
-            await asyncio.wait({self._writing})
+            await ended(self._writing)
 
     async def _write_on(self) -> None:
         try:

@@ -10,6 +10,7 @@ from generator.finding.events import stream_finding
 from generator.finding.request import FindRequest
 from generator.finding.so_far import SoFar
 from generator.finding.state import FindingState
+from generator.following import ended
 from generator.steps import StepEvent
 from indexer.durable import cause_of
 from indexer.logs import get_logger
@@ -127,4 +128,4 @@ async def _keeping(
         async with Keeping(search, head, state, call.request.threshold) as keeping:
             yield keeping, ""
     finally:
-        await asyncio.to_thread(services.searches.make_room, caller)
+        await ended(asyncio.create_task(asyncio.to_thread(services.searches.make_room, caller)))

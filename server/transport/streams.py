@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from fastapi.sse import ServerSentEvent
 
+from generator.following import ended
 from server.errors import Stopping, TooSlow
 from server.problems.details import problem
 from server.processes.stopping import STOPPING
@@ -78,15 +79,3 @@ async def until(
             if following and not following.done():
                 following.cancel()
                 await ended(following)
-
-
-async def ended(task: "asyncio.Future[T]") -> None:
-    """Wait until a task has ended; what cancels the waiting meanwhile, as anyio does, is raised then."""
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait((task,))
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled:
-        raise cancelled
