@@ -85,7 +85,7 @@ def page_files() -> PageFiles:
         {
             language: {
                 key: word
-                for part in ("", "find.", "pages.")
+                for part in ("", "find.", "pages.", "problems.")
                 for key, word in json.loads(contents[f"words/{part}{language}.json"]).items()
             }
             for language in LANGUAGES

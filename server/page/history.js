@@ -2,8 +2,10 @@
 
 import { openDialog } from "./dialogs.js";
 import { fill, h, langOf, save } from "./dom.js";
-import { moment, t } from "./i18n.js";
+import { learn, moment, t } from "./i18n.js";
 import { entries, keep } from "./searches_kept.js";
+
+await learn("dialogs");
 
 /** Show the history; `open(address)` runs a search of it again. */
 export function showHistory(open) {

@@ -4,8 +4,10 @@ import { ADDRESS, wantsKey } from "./access.js";
 import { call } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { byId, h } from "./dom.js";
-import { t } from "./i18n.js";
+import { learn, t } from "./i18n.js";
 import { describe } from "./status.js";
+
+await learn("dialogs");
 
 /** Open it, once; `accepted` is called when a key is, `leave` ends the session. */
 export function openKeyDialog(session, { accepted, leave }) {

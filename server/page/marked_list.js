@@ -3,10 +3,12 @@
 import { openDialog } from "./dialogs.js";
 import { fill, h, langOf } from "./dom.js";
 import { exportPapers, formatChoice } from "./exports.js";
-import { t } from "./i18n.js";
+import { learn, t } from "./i18n.js";
 import { clearMarks, mark, markedPapers } from "./marks.js";
 import { hitAddress, linked } from "./places.js";
 import { describe } from "./status.js";
+
+await learn("dialogs");
 
 /** Show the marked papers, with their export. */
 export function showMarked() {

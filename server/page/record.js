@@ -4,9 +4,11 @@ import { call, download } from "./api.js";
 import { NOTHING, body } from "./asked.js";
 import { openDialog } from "./dialogs.js";
 import { h, save } from "./dom.js";
-import { t } from "./i18n.js";
+import { learn, t } from "./i18n.js";
 import { isSources } from "./places.js";
 import { describe } from "./status.js";
+
+await learn("dialogs");
 
 const MOST_BYTES = 5_000_000;
 

@@ -1,7 +1,7 @@
 // One line that says what happens, read out by screen readers, and errors with what to do next.
 
-import { byId, h } from "./dom.js";
-import { has, language, t } from "./i18n.js";
+import { byId, fill, h } from "./dom.js";
+import { has, language, learn, t } from "./i18n.js";
 
 /** Say what happens now. */
 export function say(text) {
@@ -28,17 +28,29 @@ function detailOf(problem) {
   return place;
 }
 
-/** Describe an error: what happened in the page's language, the server's words, what to do next. */
-export function describe(problem, again) {
+/** Tell an error in the page's language; rare ones have words of their own, which are told once they are loaded. */
+function tell(problem, show) {
   const key = `problem_${problem.code}`;
-  const known = has(key) ? t(key, { seconds: Math.ceil(problem.retry_after_s ?? 5) }) : t("problem");
-  const button = again && h("button", { type: "button", onclick: again }, t("try_again"));
-  return h("div", { class: "box", role: "group", "data-problem": problem.code ?? "unexpected" },
-    h("p", { class: "error" }, known), detailOf(problem), button && h("p", {}, button));
+  const words = () => (has(key) ? t(key, { seconds: Math.ceil(problem.retry_after_s ?? 5) }) : t("problem"));
+  show(words());
+  if (!has(key)) learn("problems").then(() => { if (has(key)) show(words()); }, () => {});
 }
 
-/** Say what a screen reader should hear of an error. */
+/** Describe an error: what happened, the server's words, what to do next. */
+export function describe(problem, again) {
+  const said = h("p", { class: "error" });
+  const detail = h("div");
+  tell(problem, (text) => { said.textContent = text; fill(detail, detailOf(problem)); });
+  const button = again && h("button", { type: "button", onclick: again }, t("try_again"));
+  return h("div", { class: "box", role: "group", "data-problem": problem.code ?? "unexpected" }, said, detail, button && h("p", {}, button));
+}
+
+/** Say what a screen reader should hear of an error; not where something else was said in the meantime. */
 export function sayProblem(problem) {
-  const key = `problem_${problem.code}`;
-  say(has(key) ? t(key, { seconds: Math.ceil(problem.retry_after_s ?? 5) }) : t("problem"));
+  let last;
+  tell(problem, (text) => {
+    if (last !== undefined && byId("status").textContent !== last) return;
+    last = text;
+    say(text);
+  });
 }
