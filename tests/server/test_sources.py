@@ -279,6 +279,17 @@ def test_a_source_that_hangs_leaves_places_for_others(sample_home, monkeypatch):
     assert codes == ["source-failed", "source-failed", "too-busy"]
 
 
+def test_the_audit_log_says_which_sources_were_asked(sample_home, monkeypatch, tmp_path):
+    for name in ("ours", "again"):
+        declare(monkeypatch, name, kind="index", index=NAME)
+    with offering(sample_home, "ours,again", audit_file=tmp_path / "audit") as client:
+        found(client, "ours", "again")
+        refused(client, 404, "unknown-source", sources=["hidden"])
+    asked, unknown = map(json.loads, (tmp_path / "audit").read_text("utf-8").splitlines())
+    assert (asked["index"], asked["status"]) == ("source:again,ours", 200)
+    assert (unknown["index"], unknown["status"]) == (None, 404)
+
+
 def test_a_key_that_is_limited_opens_the_sources_that_it_names(sample_home, theirs, monkeypatch, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
