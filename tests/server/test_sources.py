@@ -15,6 +15,7 @@ from server.settings import ServerSettings
 from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
+from tests.indexer.corpora import build, write_jsonl
 from tests.server.conftest import UNLIMITED
 from tests.server.running import serving, wait_for
 from tests.server.sse import events_of
@@ -239,6 +240,19 @@ def test_a_source_that_cannot_be_opened_is_tried_again(sample_home, monkeypatch,
         assert result["hits"][0]["doc_id"].startswith("ours:")
         (tmp_path / "later").symlink_to(sample_home)
         assert found(client, "late")["hits"]
+
+
+def test_an_index_as_a_source_goes_on_to_what_is_published(monkeypatch, tmp_path):
+    def publish(paper_id):
+        record = {"id": paper_id, "title": "Aerogel barriers", "abstract": "Aerogel slowed thermal runaway."}
+        build(tmp_path, write_jsonl(tmp_path / "papers.jsonl", [record]), name="few")
+
+    publish("FIRST")
+    declare(monkeypatch, "ours", kind="index", index="few")
+    with offering(tmp_path, "ours") as client:
+        assert [hit["doc_id"] for hit in found(client, "ours")["hits"]] == ["FIRST"]
+        publish("SECOND")
+        assert {hit["doc_id"] for hit in found(client, "ours")["hits"]} == {"FIRST", "SECOND"}
 
 
 def test_a_stream_that_is_broken_off_leaves_nothing_behind(sample_home, tmp_path):
