@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.generator.sample_index import ENGLISH
+from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.page.browser import NO_LIMITS, PHONE, Reader
 from tests.server.page.finding import finding
 from tests.server.page.test_accessibility import findings
@@ -23,7 +23,11 @@ def served_finder(sample_home, tmp_path_factory):
     home = tmp_path_factory.mktemp("finding")
     for path in sample_home.iterdir():
         (home / path.name).symlink_to(path)
-    with finding() as model, serving(home, home / "log", **NO_LIMITS, **model.settings) as server:
+    source = {"sources__ours__kind": "index", "sources__ours__index": NAME, "server__sources": "ours"}
+    with (
+        finding() as model,
+        serving(home, home / "log", **NO_LIMITS, **model.settings, **source) as server,
+    ):
         yield server, model
 
 
@@ -147,6 +151,19 @@ def test_the_budget_is_told_and_enlarged(finder):
     ended(page)
     expect(page.locator("[data-ending]")).to_have_count(0)
     assert "max_papers" not in page.locator("#max_papers").input_value()
+
+
+def test_papers_are_found_in_sources_too(finder):
+    page = finder.open(address(rounds=0))
+    page.locator("#index").select_option("source:ours")
+    with page.expect_request("**/api/v1/find-papers") as sent:
+        begin(page)
+    assert sent.value.post_data_json == {"question": ENGLISH, "sources": ["ours"], "rounds": 0}
+    ended(page)
+    expect(hits(page).first).to_contain_text("ours")
+    with page.expect_download() as downloaded:
+        page.locator('[data-key="export"]').click()
+    assert downloaded.value.path().read_text("utf-8").count("TY  -") == hits(page).count()
 
 
 def test_a_search_that_was_left_by_reloading_is_offered_and_opened(finder, model):
