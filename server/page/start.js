@@ -4,8 +4,11 @@ import { call, query } from "./api.js";
 import { byId, fill, h, langOf } from "./dom.js";
 import { language, number, t } from "./i18n.js";
 
+let latest;
+
 /** Show what an index holds, and its examples, or which sources are asked; `ask(question)` searches. */
 export async function showStart(manifest, ask, sources = []) {
+  const place = (latest = Symbol("place")); // examples that come late are of another
   const about = byId("start-about");
   if (sources.length) {
     about.textContent = t("start_sources", { names: sources.join(", ") });
@@ -15,6 +18,7 @@ export async function showStart(manifest, ask, sources = []) {
   if (!manifest) return undefined;
   try {
     const { questions } = await call(`/api/v1/examples?${query({ index: manifest.name, lang: language })}`);
+    if (place !== latest) return undefined;
     if (questions.length) about.append(" ", t("start_examples"));
     return fill(byId("examples"), questions.map((text) =>
       h("li", {}, h("button", { type: "button", lang: langOf(text), onclick: () => ask(text) }, text))));
