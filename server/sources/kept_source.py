@@ -6,11 +6,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
+from generator.following import ended
 from indexer.errors import RemediableError
 from indexer.logs import get_logger
 from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
-from retriever.errors import SourceFailed
+from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries import Filters, Query
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.configuration import DeclaredSource
@@ -52,20 +53,24 @@ class KeptSource(Source):
         """
         async with self._opening:
             if self._source is None:
-                try:
-                    self._source = await asyncio.to_thread(self.declared.open, self._settings)
-                except (RemediableError, OSError) as error:
-                    log.warning("source not opened", source=self.name, reason=describe_error(error))
-                    raise SourceFailed(
-                        f"source {self.name!r} cannot be opened; the server's log says why"
-                    ) from None
+                opening = asyncio.ensure_future(asyncio.to_thread(self._open))
+                await ended(opening)  # where the caller leaves meanwhile, it stays open for others
+                return opening.result()
+        return self._source
+
+    def _open(self) -> Source:
+        try:
+            self._source = self.declared.open(self._settings)
+        except (RemediableError, OSError) as error:
+            log.warning("source not opened", source=self.name, reason=describe_error(error))
+            raise SourceFailed(f"source {self.name!r} cannot be opened; the server's log says why") from None
         return self._source
 
     async def limited(self) -> LimitedSource:
         """Return it for one question, open if it can be."""
         with suppress(SourceFailed):  # whoever asks it is told
             await self.opened()
-        return LimitedSource(self, self.declared.settings.timeout_s)
+        return LimitedSource(self, self.declared.settings.longest_s)
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries."""
@@ -107,7 +112,8 @@ class KeptSource(Source):
             if not source.features.private:
                 raise
             log.warning("source failed", source=self.name, reason=describe_error(error))
-            raise SourceFailed(f"source {self.name!r} failed; the server's log says how") from None
+            kind = SourceSilent if isinstance(error, SourceSilent) else SourceFailed
+            raise kind(f"source {self.name!r} failed; the server's log says how") from None
 
     def _noted(self, notes: tuple[str, ...]) -> tuple[str, ...]:
         """Return of each note what stands before its details, which are logged."""

@@ -293,6 +293,34 @@ def test_a_source_that_hangs_leaves_places_for_others(sample_home, monkeypatch):
     assert codes == ["source-failed", "source-failed", "too-busy"]
 
 
+def test_a_source_that_hangs_is_waited_for_once_a_question(sample_home, monkeypatch):
+    class Counting(Hanging):
+        asked = 0
+
+        def post(self) -> None:
+            Counting.asked += 1
+            super().post()
+
+    with serving_http(Counting) as url:
+        declare(monkeypatch, "ours", kind="index", index=NAME)
+        declare_theirs(monkeypatch, "slow", url, timeout_s=1)
+        with offering(sample_home, "ours,slow") as client:
+            assert found(client, "ours", "slow")["hits"]
+    assert Counting.asked == 1
+
+
+def test_a_slow_source_has_time_for_records_and_for_their_full_texts(sample_home, monkeypatch):
+    class Slow(Theirs):
+        def post(self) -> None:
+            time.sleep(1.8)
+            super().post()
+
+    with serving_http(Slow) as url:
+        declare_theirs(monkeypatch, "slow", url, timeout_s=3, fields__abstract="none", fields__body="inhalt")
+        with offering(sample_home, "slow") as client:
+            assert [hit["doc_id"] for hit in found(client, "slow")["hits"]] == ["B17"]
+
+
 def test_the_audit_log_says_which_sources_were_asked(sample_home, monkeypatch, tmp_path):
     for name in ("ours", "again"):
         declare(monkeypatch, name, kind="index", index=NAME)
