@@ -23,6 +23,6 @@ export async function showStart(manifest, ask, sources = []) {
     return fill(byId("examples"), questions.map((text) =>
       h("li", {}, h("button", { type: "button", lang: langOf(text), onclick: () => ask(text) }, text))));
   } catch {
-    return fill(byId("examples"));
+    return place === latest ? fill(byId("examples")) : undefined;
   }
 }
