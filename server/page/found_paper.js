@@ -2,15 +2,13 @@
 
 import { h, langOf } from "./dom.js";
 import { number, t } from "./i18n.js";
-import { paperAddress } from "./papers.js";
-import { isSources, linked } from "./places.js";
+import { hitAddress, isSources, linked } from "./places.js";
 
 /** Link a paper's title to its page here, of a source to where that has it. */
 export function paperLink(paper, place) {
   const title = paper.title || paper.title2 || paper.id;
-  const web = /^https?:/.test(paper.url ?? "") ? paper.url : paper.doi && `https://doi.org/${encodeURI(paper.doi)}`;
   const outside = isSources(place) ? { rel: "external noreferrer" } : {};
-  return linked(isSources(place) ? web : paperAddress(paper.id, place), { lang: langOf(title, title === paper.title ? paper.lang : undefined), ...outside }, title);
+  return linked(hitAddress({ doc_id: paper.id, url: paper.url }, place), { lang: langOf(title, title === paper.title ? paper.lang : undefined), ...outside }, title);
 }
 
 /** Say how a paper was judged, by sign, number and word. */

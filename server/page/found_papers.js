@@ -39,7 +39,7 @@ function item(paper, rank, index, titleOf) {
       h("p", { class: "snippet" }, standing({ score: paper.relevance, relevant: true }), " ", reasonOf(paper)),
       h("span", { class: "Z3988", title: coins(paper) }),
       !isSources(index) && h("abbr", { class: "unapi-id", title: `${index}/${paper.id}` }),
-      h("div", { class: "actions" }, why, cite, markBox(index, paper.id, title, t("mark"))),
+      h("div", { class: "actions" }, why, cite, markBox(index, paper.id, title, t("mark"), paper.url)),
       h("div", { class: "inset-place" }, account, reference)));
 }
 

@@ -1,6 +1,6 @@
-// What the server says in English, in the words of a Korean page; its own words stay as a second line.
+// What the server says in English, in the words of a Korean page.
 
-import { h, langOf } from "./dom.js";
+import { fill, h, langOf } from "./dom.js";
 import { language, wordsOf } from "./i18n.js";
 
 let korean;
@@ -10,17 +10,21 @@ function patterns() {
   return korean;
 }
 
-/** Return a sentence of the server's on a Korean page, where it is one that is known. */
-export async function inKorean(text) {
+/** Find the words of a sentence, and whether they tell all of it: those of its beginning alone do not. */
+async function found(text) {
   const [pattern, words] = (await patterns()).find(([each]) => new RegExp(each).test(text)) ?? [];
   const match = pattern && text.match(pattern);
-  return match && words.replace(/\$(\d)/g, (_, group) => match[group] ?? "");
+  return match && { words: words.replace(/\$(\d)/g, (_, group) => match[group] ?? ""), whole: pattern.endsWith("$") };
 }
 
-/** Show what the server says. */
+/** Return a sentence of the server's on a Korean page, where it is one that is known. */
+export const inKorean = async (text) => (await found(text))?.words;
+
+/** Show what the server says; on a Korean page in Korean, with its own words below where these tell more. */
 export function saidByServer(text) {
-  const place = h("span", {}, h("span", { lang: "en" }, text));
-  if (language === "ko") inKorean(text).then((words) => words && place.prepend(h("span", { lang: "ko" }, words), h("br")));
+  const own = h("span", { lang: "en" }, text);
+  const place = h("span", {}, own);
+  if (language === "ko") found(text).then((known) => known && fill(place, h("span", { lang: "ko" }, known.words), !known.whole && [h("br"), own]));
   return place;
 }
 

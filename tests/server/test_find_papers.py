@@ -18,6 +18,7 @@ from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of
 from tests.generator.sample_index import shrag as shrag_here
 from tests.generator.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.indexer.corpora import ROOT, build
+from tests.server.page.test_words import said_in_korean
 from tests.server.running import serving, shrag, wait_for
 from tests.server.sse import events_of
 
@@ -241,6 +242,7 @@ def test_what_was_found_is_given_when_the_time_is_over(home, tmp_path):
             done = found.result()
             assert not done["complete"]
             assert any("time" in note for note in done["notes"])
+            assert all(map(said_in_korean, done["notes"]))
             assert kept(server.url, done["search"]).json()["notes"] == done["notes"]
         model.go_on.set()
 

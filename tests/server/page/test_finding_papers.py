@@ -153,6 +153,13 @@ def test_the_budget_is_told_and_enlarged(finder):
     assert "max_papers" not in page.locator("#max_papers").input_value()
 
 
+def test_a_note_that_has_korean_words_stands_in_these_alone(finder):
+    page = finder.open(address(threshold=1, rounds=0, layers=0), language="ko")
+    begin(page)
+    ended(page)
+    expect(page.locator("#notes li")).to_have_text(["찾은 논문 가운데 관련 기준에 이른 것이 없습니다."])
+
+
 def test_papers_are_found_in_sources_too(finder):
     page = finder.open(address(rounds=0))
     page.locator("#index").select_option("source:ours")
