@@ -197,7 +197,7 @@ async function openKept(id) {
     finish(record, "kept");
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    show(true);
+    clear("");
     failed(error, () => openKept(id));
   }
 }
