@@ -129,7 +129,8 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     from retriever.index import open_index
 
     begun = time.perf_counter()
-    _refuse_what_has_no_effect(find=find, way=way)
+    answers = bool(way) or (hops != "never" and keywords == "model")
+    _refuse_what_has_no_effect(find=find, answers=answers)
     settings, piped = Settings.from_environment(), is_stream(out)
     places, name = settings.indexer, chosen_index(name, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
@@ -148,7 +149,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
         judged = unit or index.manifest.unit
         if find:
             kind = find_kind(index, settings, finding, k=k, unit=judged)
-        elif way or (hops != "never" and model):
+        elif answers:
             kind = ask_kind(index, settings, way=way, method=method, hops=hops, k=k, unit=judged)
         else:
             kind = search_kind(
@@ -243,7 +244,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         )
 
 
-def _refuse_what_has_no_effect(*, find: bool, way: str | None) -> None:
+def _refuse_what_has_no_effect(*, find: bool, answers: bool) -> None:
     """Refuse options of the call that the kind of run takes no account of."""
     context = click.get_current_context()
     given = {
@@ -252,7 +253,7 @@ def _refuse_what_has_no_effect(*, find: bool, way: str | None) -> None:
         if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
     }
     of_finding = {option.name for option in context.command.params} - OF_ALL - OF_SEARCHES
-    unused = (OF_SEARCHES if find else of_finding | ({"title_weight"} if way else set())) & given
+    unused = (OF_SEARCHES if find else of_finding | ({"title_weight"} if answers else set())) & given
     if unused:
         shown = "--" + min(unused).replace("_", "-")
         raise click.UsageError(f"{shown} has no effect " + ("with --find" if find else "in this kind of run"))

@@ -8,7 +8,7 @@ from eval.answering import answer_topics
 from eval.finding import find_for_topics
 from eval.keywords import ask_for_keywords
 from eval.ranking import RankedTopics, rank_topics
-from generator.finding.options import MOST_PAPERS, PAPERS, find_request
+from generator.finding.options import PAPERS, find_request
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from generator.settings import HopsMode
@@ -111,8 +111,6 @@ def find_kind(
     index: SearchIndex, settings: Settings, given: Mapping[str, Any], *, k: int | None, unit: Unit
 ) -> KindOfRun:
     """Rank by the papers found, as `find-papers` does with the values of its options."""
-    if k is not None and k > MOST_PAPERS:
-        raise InvalidCall(f"at most {MOST_PAPERS} papers are found: -k {k:,} is more")
     if unit != "paper":
         raise InvalidCall("what is found are papers, and passages are judged", remedy="name the unit: paper")
     request = find_request("?", k or PAPERS, given)

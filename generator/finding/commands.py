@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from generator.finding.options import MOST_PAPERS, PAPERS, find_request, finding_options
+from generator.finding.bounds import BOUNDS
+from generator.finding.options import PAPERS, find_request, finding_options
 from indexer.options import INTERRUPTED, chosen_index, json_option, name_option
 from indexer.terminal import echo, echo_json, json_text
 from retriever.commands import filter_options, source_option
@@ -29,7 +30,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "-k",
     "--papers",
-    type=click.IntRange(1, MOST_PAPERS),
+    type=click.IntRange(*BOUNDS["papers"]),
     default=PAPERS,
     show_default=True,
     help="Papers to find; the search ends when so many are relevant.",

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from generator.agents import ADDITIONS, AGENTS
+from generator.finding.bounds import BOUNDS
 
 if TYPE_CHECKING:
     from generator.finding.request import FindRequest
     from retriever.queries import Filters
 
-MOST_PAPERS, PAPERS = 500, 20  # at most, and unless asked otherwise
+PAPERS = 20  # unless asked otherwise
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -24,21 +25,21 @@ def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fr
 FINDING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--rounds",
-        type=click.IntRange(0, 10),
+        type=click.IntRange(*BOUNDS["rounds"]),
         default=1,
         show_default=True,
         help="How often queries are evolved from what was found.",
     ),
     click.option(
         "--layers",
-        type=click.IntRange(0, 3),
+        type=click.IntRange(*BOUNDS["layers"]),
         default=1,
         show_default=True,
         help="How far references are followed.",
     ),
     click.option(
         "--threshold",
-        type=click.FloatRange(0, 1),
+        type=click.FloatRange(*BOUNDS["threshold"]),
         default=0.5,
         show_default=True,
         help="Judgement from which a paper is relevant.",
@@ -52,7 +53,7 @@ FINDING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--per-query",
-        type=click.IntRange(1, 200),
+        type=click.IntRange(*BOUNDS["per_query"]),
         default=20,
         show_default=True,
         help="Papers that a query brings, of each source.",
@@ -81,7 +82,7 @@ def finding_options(command: Command) -> Command:
 def find_request(
     question: str, papers: int, given: Mapping[str, Any], filters: "Filters | None" = None
 ) -> "FindRequest":
-    """Make the request that the values of these options describe; raises InvalidCall."""
+    """Make the request that the values of these options describe; raises as FindRequest."""
     from generator.budgets import Budget
     from generator.finding.finding import PURE
     from generator.finding.request import FindRequest

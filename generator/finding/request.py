@@ -7,22 +7,16 @@ from typing import Any, Literal
 from generator.agents import ADDITIONS, AGENTS
 from generator.allowance import Allowance
 from generator.budgets import Budget
+from generator.finding.bounds import BOUNDS
 from generator.llm import LanguageModel
 from indexer.errors import InvalidCall
 from indexer.papers import Language, language_of
 from retriever.paper_relevance import PaperRelevance
 from retriever.queries import Filters
+from retriever.search import check_question
 from retriever.sources.merging import LimitedSource
 
 Wording = Literal["brief", "complex"]
-MOST_CHARACTERS = 20_000  # of a question
-BOUNDS: Mapping[str, tuple[int, int]] = {
-    "papers": (1, 500),
-    "rounds": (0, 10),
-    "layers": (0, 3),
-    "threshold": (0, 1),
-    "per_query": (1, 200),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +41,8 @@ class FindRequest:
     budget: Budget = field(default_factory=Budget)
 
     def __post_init__(self) -> None:
-        """Check the question and the names; raises InvalidCall."""
-        if not self.question.strip():
-            raise InvalidCall("the question is empty")
-        if len(self.question) > MOST_CHARACTERS:
-            raise InvalidCall(f"the question has more than {MOST_CHARACTERS:,} characters")
+        """Check the question, the numbers and the names; raises BadQuestion, InvalidCall."""
+        check_question(self.question)
         for what, (least, most) in BOUNDS.items():
             if not least <= getattr(self, what) <= most:
                 raise InvalidCall(f"{what} is {getattr(self, what)}, and has to be {least} to {most:,}")
