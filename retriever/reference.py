@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from indexer.normal_forms import DOI_PREFIX
+from indexer.normal_forms import DOI, DOI_PREFIX
 from indexer.terminal import STEERING
 
 # Here some reader, as Python's splitlines, ends a line.
 SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
 NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
-DOI = re.compile(r"10\.\d{4,9}/\S{1,500}")
 LONGEST_ADDRESS = 2_000  # of a link
 IN_ADDRESSES = "%:/?#@!$&'+,;="  # that are not percent-encoded
 STARTS_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")

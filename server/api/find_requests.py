@@ -6,25 +6,33 @@ from pydantic import Field
 
 from generator.agents import ADDITIONS, AGENTS
 from generator.budgets import Budget
+from generator.finding.bounds import BOUNDS
 from generator.finding.finding import PURE
 from generator.finding.request import FindRequest
 from indexer.errors import InvalidCall
 from retriever.filters import make_filters
-from retriever.search import MOST_CHARACTERS, check_question
+from retriever.search import MOST_CHARACTERS
 from server.access.callers import current_visit
 from server.api.requests import (
     QUESTION,
     SOME_TEXT,
-    YEARS,
     Call,
     IndexName,
+    Journal,
+    LanguageName,
     SourceNames,
+    Years,
     nothing_or,
     with_examples,
 )
 
 SEARCH_ID = r"^[0-9a-f]{32}$"
 Bound = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]
+
+
+def _bounded(name: str, description: str, example: float) -> Any:
+    least, most = BOUNDS[name]
+    return Field(ge=least, le=most, description=description, examples=[example])
 
 
 class FindCall(Call):
@@ -44,34 +52,18 @@ class FindCall(Call):
         nothing_or(type="string", pattern=SEARCH_ID, example="0f" * 16),
         Field(description="the id of a kept search; what the call does not name is as it was there"),
     ] = None
-    year: Annotated[
-        str | None,
-        nothing_or(type="string", pattern=YEARS, example="2019..2024"),
-        Field(description="2019, 2019..2024, ..2024 or 2019.."),
-    ] = None
-    lang: Annotated[
-        str | None,
-        nothing_or(type="string", enum=["ko", "en", "other"], example="en"),
-        Field(description="of the paper"),
-    ] = None
-    journal: Annotated[
-        str | None, Field(description="its name, exactly", examples=["Batteries and Recovery Letters"])
-    ] = None
-    papers: Annotated[int, Field(ge=1, le=500, description="to find; enough are enough", examples=[5])] = 20
-    rounds: Annotated[
-        int, Field(ge=0, le=10, description="how often queries are evolved from what was found", examples=[1])
-    ] = 1
-    layers: Annotated[int, Field(ge=0, le=3, description="how far references are followed", examples=[1])] = 1
-    threshold: Annotated[
-        float, Field(ge=0, le=1, description="judgement from which a paper is relevant", examples=[0.5])
-    ] = 0.5
+    year: Years = None
+    lang: Annotated[LanguageName, Field(description="of the paper")] = None
+    journal: Journal = None
+    papers: Annotated[int, _bounded("papers", "to find; enough are enough", 5)] = 20
+    rounds: Annotated[int, _bounded("rounds", "how often queries are evolved from what was found", 1)] = 1
+    layers: Annotated[int, _bounded("layers", "how far references are followed", 1)] = 1
+    threshold: Annotated[float, _bounded("threshold", "judgement from which a paper is relevant", 0.5)] = 0.5
     judge: Annotated[
         Literal["brief", "complex"],
         Field(description="wording of the judgement by a model", examples=["brief"]),
     ] = "brief"
-    per_query: Annotated[
-        int, Field(ge=1, le=200, description="papers that a query brings", examples=[20])
-    ] = 20
+    per_query: Annotated[int, _bounded("per_query", "papers that a query brings", 20)] = 20
     seed: Annotated[
         int, Field(ge=-(2**63), lt=2**63, description="of the draw of evolved queries", examples=[0])
     ] = 0
@@ -118,10 +110,8 @@ class FindCall(Call):
         Raises:
             BadQuestion, BadFilter: a request that cannot be used.
         """
-        question = self.question or ""
-        check_question(question)
         return FindRequest(
-            question,
+            self.question or "",
             papers=self.papers,
             rounds=self.rounds,
             layers=self.layers,

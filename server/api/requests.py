@@ -65,6 +65,15 @@ SourceNames = Annotated[
     tuple[str, ...],
     Field(description="names of sources that are asked instead of an index", examples=[["library"]]),
 ]
+Years = Annotated[
+    str | None,
+    nothing_or(type="string", pattern=YEARS, example="2019..2024"),
+    Field(description="2019, 2019..2024, ..2024 or 2019.."),
+]
+LanguageName = Annotated[str | None, nothing_or(type="string", enum=["ko", "en", "other"], example="en")]
+Journal = Annotated[
+    str | None, Field(description="its name, exactly", examples=["Batteries and Recovery Letters"])
+]
 MethodName = Annotated[
     str,
     described(type="string", enum=method_names(), example="shrag"),
@@ -107,19 +116,9 @@ class Asked(Call):
 
     question: Question
     index: IndexName = None
-    year: Annotated[
-        str | None,
-        nothing_or(type="string", pattern=YEARS, example="2019..2024"),
-        Field(description="2019, 2019..2024, ..2024 or 2019.."),
-    ] = None
-    lang: Annotated[
-        str | None,
-        nothing_or(type="string", enum=["ko", "en", "other"], example="en"),
-        Field(description="of the passage"),
-    ] = None
-    journal: Annotated[
-        str | None, Field(description="its name, exactly", examples=["Batteries and Recovery Letters"])
-    ] = None
+    year: Years = None
+    lang: Annotated[LanguageName, Field(description="of the passage")] = None
+    journal: Journal = None
     exclude: Annotated[
         tuple[str, ...],
         described(**texts(MOST_CONSTRAINTS, LONGEST_EXCLUSION), example=["cooling plate"]),

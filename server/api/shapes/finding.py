@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from server.api.shapes.searches import Language
+from server.api.shapes.searches import FoundIn, Language
 
 Score = Annotated[float, Field(ge=0, le=1)]
 
@@ -16,13 +16,6 @@ class FoundBy(TypedDict):
     kind: Literal["query", "reference", "citing"]
     of: Annotated[str, Field(description="the query's text, or the paper's id")]
     rank: Annotated[int, Field(ge=1)]
-
-
-class FoundInSource(TypedDict):
-    """A source that has a paper, and its id there."""
-
-    source: str
-    id: str
 
 
 class Cited(TypedDict):
@@ -50,7 +43,7 @@ class RankedPaper(TypedDict):
     judged_by: Annotated[str, Field(description="a model's name, words or cosine")]
     parts: dict[str, float]
     found_by: list[FoundBy]
-    sources: list[FoundInSource]
+    sources: list[FoundIn]
     title: NotRequired[str]
     title2: NotRequired[str]
     abstract: NotRequired[str]
