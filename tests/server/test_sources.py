@@ -1,6 +1,8 @@
 """Sources through the server: offered, asked, failing, limited by keys; nothing tells where they are."""
 
+import asyncio
 import json
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,8 +12,13 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from indexer.settings import IndexerSettings
+from retriever.sources import Source
+from retriever.sources.configuration import DeclaredSource
+from retriever.sources.settings import SourceSettings
 from server.app import create_app
 from server.settings import ServerSettings
+from server.sources.kept_source import KeptSource
 from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
@@ -240,6 +247,27 @@ def test_a_source_that_cannot_be_opened_is_tried_again(sample_home, monkeypatch,
         assert result["hits"][0]["doc_id"].startswith("ours:")
         (tmp_path / "later").symlink_to(sample_home)
         assert found(client, "late")["hits"]
+
+
+def test_a_source_that_opens_while_its_caller_leaves_stays_open_for_the_next():
+    go_on, opened = threading.Event(), []
+
+    class Late(Source):
+        def __init__(self, *_: object) -> None:
+            go_on.wait(60)
+            opened.append(self)
+
+    async def leave_and_come_back() -> Source:
+        declared = DeclaredSource("late", SourceSettings(kind="late"), Late)
+        kept = KeptSource(declared, IndexerSettings())
+        leaving = asyncio.ensure_future(kept.opened())
+        await asyncio.sleep(0)  # it has begun
+        leaving.cancel()
+        asyncio.get_running_loop().call_later(0.1, go_on.set)
+        await asyncio.wait((leaving,))
+        return await kept.opened()
+
+    assert [asyncio.run(leave_and_come_back())] == opened
 
 
 def test_an_index_as_a_source_goes_on_to_what_is_published(monkeypatch, tmp_path):
