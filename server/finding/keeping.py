@@ -10,7 +10,8 @@ from generator.finding.state import FindingState
 from generator.following import ended
 from indexer.durable import cause_of
 from indexer.logs import get_logger
-from server.finding.kept_searches import LockedSearch, SearchHead
+from server.finding.kept_searches import LockedSearch
+from server.finding.search_head import SearchHead
 
 WRITTEN_EVERY_S = 1.0
 SHARE = 20  # at most the 20th part of the time is spent writing

@@ -16,22 +16,18 @@ import re
 import secrets
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from generator.budgets import Spent
 from generator.finding.state import FindingState
 from indexer.durable import TEMPORARY, cause_of, write_durably
 from indexer.logs import get_logger
 from indexer.regular_files import open_regular, read_regular
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, UnknownSearch
+from server.finding.search_head import SearchHead, head_of
 from server.settings import ServerSettings
 
 FOLDER = ".find-papers"  # a name that no index can have
@@ -46,37 +42,6 @@ UNKNOWN = "no search of that id is kept"
 RUNNING = "the search is under way; end it first"
 
 log = get_logger("server")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchHead:
-    """What is known of a kept search without reading its state; times are ISO 8601, in UTC."""
-
-    id: str
-    request: dict[str, Any]  # what the call named
-    created: str
-    updated: str = ""
-    format: Literal[1] = 1
-    known: int = 0
-    relevant: int = 0
-    spent: Spent = field(default_factory=Spent)
-    complete: bool = False
-    notes: tuple[str, ...] = ()
-
-    def with_state(self, state: FindingState, threshold: float) -> Self:
-        """Return what is known of the search with this state, now."""
-        return replace(
-            self,
-            updated=now(),
-            known=len(state.papers),
-            relevant=len(state.relevant(threshold)),
-            spent=state.spent,
-        )
-
-
-def now() -> str:
-    """Return the time as it is kept."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def folder_of(caller: Caller) -> str:
@@ -102,7 +67,7 @@ class LockedSearch:
 
     def save(self, head: SearchHead, state: FindingState) -> None:
         """Replace what is kept; OSError where the system refuses, or it is too large."""
-        content = _heads().dump_json(head) + b"\n" + state.as_json() + b"\n"
+        content = head.as_json() + b"\n" + state.as_json() + b"\n"
         if len(content) > MOST_BYTES:
             raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES:,} bytes")
         write_durably(self.path, content)
@@ -167,7 +132,7 @@ class KeptSearches:
         path = self._path(caller, search_id)
         try:
             head, _, state = read_regular(path, MOST_BYTES).partition(b"\n")
-            return _head_of(head, path), FindingState.of_json(state)
+            return head_of(head, path), FindingState.of_json(state)
         except FileNotFoundError:
             raise UnknownSearch(UNKNOWN) from None
         except (OSError, ValidationError) as error:
@@ -185,7 +150,7 @@ class KeptSearches:
         for path in _entries(self._root / folder_of(caller), ".json"):
             try:
                 with open_regular(path) as file:
-                    head = _head_of(file.readline(MOST_HEAD_BYTES), path)
+                    head = head_of(file.readline(MOST_HEAD_BYTES), path)
             except (OSError, ValidationError) as error:
                 log.warning("search not listed", file=str(path), reason=type(error).__name__)
             else:
@@ -315,16 +280,3 @@ def _entries(folder: Path, suffix: str) -> list[Path]:
     with suppress(OSError):
         return [path for path in folder.iterdir() if path.name.endswith(suffix)]
     return []
-
-
-def _head_of(line: bytes, path: Path) -> SearchHead:
-    """Read the first line; OSError where it is of another search."""
-    head = _heads().validate_json(line)
-    if head.id != path.stem:
-        raise OSError(errno.EINVAL, "it is of another search")
-    return head
-
-
-@cache
-def _heads() -> TypeAdapter[SearchHead]:
-    return TypeAdapter(SearchHead)

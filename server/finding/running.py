@@ -17,8 +17,9 @@ from indexer.logs import get_logger
 from server.access.callers import Visit
 from server.errors import Stopping, TooSlow
 from server.finding.keeping import Keeping
-from server.finding.kept_searches import LockedSearch, SearchHead, now
+from server.finding.kept_searches import LockedSearch
 from server.finding.opening import opened_sources
+from server.finding.search_head import SearchHead, now
 from server.model_address import without_address
 from server.monitoring import metrics
 from server.services import Services

@@ -15,7 +15,7 @@ from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.finding import KeptSearch, KeptSearches
 from server.errors import SearchUnusable
-from server.finding.kept_searches import SearchHead
+from server.finding.search_head import SearchHead
 from server.limits.gate import Read
 from server.model_address import without_address
 from server.services import Services, Shared

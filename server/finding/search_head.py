@@ -1,0 +1,61 @@
+"""What is known of a kept search for papers without reading its state: the first line of its file."""
+
+import errno
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import TypeAdapter
+
+from generator.budgets import Spent
+from generator.finding.state import FindingState
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHead:
+    """What is known of a kept search without reading its state; times are ISO 8601, in UTC."""
+
+    id: str
+    request: dict[str, Any]  # what the call named
+    created: str
+    updated: str = ""
+    format: Literal[1] = 1
+    known: int = 0
+    relevant: int = 0
+    spent: Spent = field(default_factory=Spent)
+    complete: bool = False
+    notes: tuple[str, ...] = ()
+
+    def with_state(self, state: FindingState, threshold: float) -> Self:
+        """Return what is known of the search with this state, now."""
+        return replace(
+            self,
+            updated=now(),
+            known=len(state.papers),
+            relevant=len(state.relevant(threshold)),
+            spent=state.spent,
+        )
+
+    def as_json(self) -> bytes:
+        """Return it as JSON, in one line."""
+        return _adapter().dump_json(self)
+
+
+def now() -> str:
+    """Return the time as it is kept."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def head_of(line: bytes, path: Path) -> SearchHead:
+    """Read the first line; ValidationError where it is none, OSError where it is of another search."""
+    head = _adapter().validate_json(line)
+    if head.id != path.stem:
+        raise OSError(errno.EINVAL, "it is of another search")
+    return head
+
+
+@cache
+def _adapter() -> TypeAdapter[SearchHead]:
+    return TypeAdapter(SearchHead)
