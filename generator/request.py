@@ -45,17 +45,12 @@ class AskRequest:
 
     def as_record(self) -> dict[str, Any]:
         """Return the request as JSON, for a trace."""
-        years = self.filters.years
         return {
             "question": self.question,
             "way": self.way,
             "method": self.method,
             "evidence": self.evidence,
-            "filters": {
-                "years": [years.low, years.high] if years else None,
-                "lang": self.filters.lang,
-                "journal": self.filters.journal,
-            },
+            "filters": self.filters.as_record(),
             "constraints": self.constraints.as_record() if self.constraints is not None else None,
             "keywords": None if self.keywords is None else list(self.keywords),
             "skip": list(self.skip),

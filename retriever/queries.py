@@ -7,7 +7,7 @@ adds nothing, a Range and an Exact only filter.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from indexer.requests import plain
 
@@ -89,6 +89,11 @@ class Filters:
     complete: bool | None = None  # papers with an abstract or text alone; False: those without any
     doc_ids: tuple[str, ...] = ()  # only passages of these papers, where any are given
     parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what a caller filters by as JSON, for a trace."""
+        years = [self.years.low, self.years.high] if self.years else None
+        return {"years": years, "lang": self.lang, "journal": self.journal}
 
     def clauses(self) -> tuple[Query, ...]:
         """Return the filters as clauses; `complete` is left to the engine."""

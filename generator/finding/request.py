@@ -61,7 +61,6 @@ class FindRequest:
 
     def as_record(self) -> dict[str, Any]:
         """Return the request as JSON, for a trace."""
-        years = self.filters.years
         return {
             "question": self.question,
             "papers": self.papers,
@@ -73,7 +72,7 @@ class FindRequest:
             "evolved": self.evolved,
             "seed": self.seed,
             "without": sorted(self.without),
-            "years": [years.low, years.high] if years else None,
+            "filters": self.filters.as_record(),
             "budget": asdict(self.budget),
         }
 

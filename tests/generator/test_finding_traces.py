@@ -5,7 +5,9 @@ import json
 import pytest
 
 from generator.finding.console import MOST_LINES
+from generator.finding.request import FindRequest
 from generator.trace import Trace
+from retriever.filters import make_filters
 from tests.generator.finding_model import FindingModel, serving_model
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 
@@ -49,6 +51,11 @@ def test_a_trace_shows_steps_with_times_the_tree_and_the_papers(traces, tmp_path
     assert evolved.startswith(" " * 8)
     for paper in record["papers"]:
         assert any(f" {paper['id']} {paper['title']}" in line for line in lines)
+
+
+def test_a_trace_says_what_was_filtered_by():
+    request = FindRequest(REVIEW, filters=make_filters("2019..", "en", "Cells"))
+    assert request.as_record()["filters"] == {"years": [2019, None], "lang": "en", "journal": "Cells"}
 
 
 def test_traces_of_one_search_differ_in_times_only(traces, tmp_path):
