@@ -100,9 +100,9 @@ class KeptSearches:
         self.make_room(caller, for_another=True)
         path = folder / f"{secrets.token_hex(16)}.json"
         folder.mkdir(mode=0o700, exist_ok=True)  # one that was empty may just have been removed
-        lock = _lock(path)
-        assert lock is not None  # noqa: S101 - nobody knows the id
-        return LockedSearch(path, lock)
+        return LockedSearch(
+            path, _locked(path)
+        )  # who looks for what was left behind may hold it for a moment
 
     def resume(self, caller: Caller, search_id: str) -> tuple[LockedSearch | None, SearchHead, FindingState]:
         """Lock a search, where the home folder can be written to, and read it.
@@ -176,11 +176,7 @@ class KeptSearches:
         """
         path = self._path(caller, search_id)
         try:
-            lock = _locked(path)
-            try:
-                _remove(path)
-            finally:
-                os.close(lock)
+            _remove(path, _locked(path))
         except OSError as error:
             raise SearchUnusable(f"the kept search was not deleted: {cause_of(error)}") from None
 
@@ -211,9 +207,8 @@ class KeptSearches:
                 counts[of][1] += size
                 most, most_mb = bounds[of]
                 goes = goes or counts[of][0] > most or counts[of][1] > most_mb * 1_000_000
-            if goes and (lock := _lock(path)) is not None:
-                _remove(path)
-                os.close(lock)
+            if goes:
+                _remove_unused(path)
 
     def _path(self, caller: Caller, search_id: str) -> Path:
         """Return the file of a search; UnknownSearch for what is no id, and where there is none."""
@@ -249,12 +244,26 @@ def _locked(path: Path) -> int:
     return lock
 
 
-def _remove(path: Path) -> None:
-    """Remove a search that is locked, and its folder where that is the last of it."""
-    path.unlink(missing_ok=True)
-    path.with_suffix(".lock").unlink(missing_ok=True)
+def _remove(path: Path, lock: int) -> None:
+    """Remove a search that is locked, and its folder where that is the last of it; the lock is given back."""
+    try:
+        path.unlink(missing_ok=True)
+        path.with_suffix(".lock").unlink(missing_ok=True)
+        with suppress(OSError):
+            path.parent.rmdir()
+    finally:
+        os.close(lock)
+
+
+def _remove_unused(path: Path, *, only_lock: bool = False) -> None:
+    """Remove a search that is not under way; what the system refuses stays."""
     with suppress(OSError):
-        path.parent.rmdir()
+        if (lock := _lock(path)) is None:
+            return
+        if only_lock and os.path.lexists(path):
+            os.close(lock)
+        else:
+            _remove(path, lock)
 
 
 def _remove_left_behind(folder: Path) -> None:
@@ -265,10 +274,8 @@ def _remove_left_behind(folder: Path) -> None:
                 path.unlink()
     for path in _entries(folder, ".lock"):
         search = path.with_suffix(".json")
-        if ID.fullmatch(path.stem) and not os.path.lexists(search) and (lock := _lock(search)) is not None:
-            if not os.path.lexists(search):
-                _remove(search)
-            os.close(lock)
+        if ID.fullmatch(path.stem) and not os.path.lexists(search):
+            _remove_unused(search, only_lock=True)
 
 
 def _folders(root: Path) -> list[Path]:

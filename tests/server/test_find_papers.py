@@ -11,7 +11,9 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from server.access.callers import Caller
 from server.app import create_app
+from server.finding.kept_searches import KeptSearches
 from server.settings import ServerSettings
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of
@@ -22,6 +24,7 @@ from tests.server.page.test_words import said_in_korean
 from tests.server.running import serving, shrag, wait_for
 from tests.server.sse import events_of
 
+LOCAL = Caller("127.0.0.1", is_local=True)
 STREAM = {"Accept": "text/event-stream"}
 WAIT_S = 60  # a loaded machine's
 PLAIN = {"question": ENGLISH, "without": ["query-writing", "evolver"]}
@@ -386,6 +389,28 @@ def test_how_much_is_kept_has_bounds(home, settings, left):
             client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1})
         assert len(client.get("/api/v1/find-papers/kept").json()["searches"]) == left
         assert len(list(folder.glob("*.json"))) == len(list(folder.glob("*.lock"))) == left
+
+
+def test_what_cannot_be_removed_keeps_nobody_from_having_searches_kept(home):
+    strange = home / ".find-papers" / "key-strange"
+    (strange / f"{'ab' * 16}.json" / "within").mkdir(parents=True)
+    (strange / f"{'cd' * 16}.lock").symlink_to("/nowhere")
+    (strange / f"{'ef' * 16}.lock").mkdir()
+    with application(home, all_kept_searches=1) as client:
+        for _ in range(2):
+            done = client.post("/api/v1/find-papers", json={"question": ENGLISH, "max_papers": 1}).json()
+            assert client.get(f"/api/v1/find-papers/{done['search']}").status_code == 200
+
+
+def test_a_search_begins_while_another_process_looks_for_what_was_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("secrets.token_hex", lambda _: "ab" * 16)
+    searches = KeptSearches(tmp_path, ServerSettings())
+    looking = searches.begin(LOCAL)
+    with ThreadPoolExecutor(1) as threads:
+        beginning = threads.submit(searches.begin, LOCAL)
+        time.sleep(0.2)
+        looking.release()
+        beginning.result(WAIT_S).release()
 
 
 def test_what_was_asked_stands_in_no_log_and_no_metric(home, tmp_path):
