@@ -323,10 +323,10 @@ def test_a_source_that_hangs_leaves_places_for_others(sample_home, monkeypatch):
 
 def test_a_source_that_hangs_is_waited_for_once_a_question(sample_home, monkeypatch):
     class Counting(Hanging):
-        asked = 0
+        calls = 0
 
         def post(self) -> None:
-            Counting.asked += 1
+            Counting.calls += 1
             super().post()
 
     with serving_http(Counting) as url:
@@ -334,17 +334,17 @@ def test_a_source_that_hangs_is_waited_for_once_a_question(sample_home, monkeypa
         declare_theirs(monkeypatch, "slow", url, timeout_s=1)
         with offering(sample_home, "ours,slow") as client:
             assert found(client, "ours", "slow")["hits"]
-    assert Counting.asked == 1
+    assert Counting.calls == 1
 
 
 def test_a_slow_source_has_time_for_records_and_for_their_full_texts(sample_home, monkeypatch):
     class Slow(Theirs):
         def post(self) -> None:
-            time.sleep(1.8)
+            time.sleep(3)
             super().post()
 
     with serving_http(Slow) as url:
-        declare_theirs(monkeypatch, "slow", url, timeout_s=3, fields__abstract="none", fields__body="inhalt")
+        declare_theirs(monkeypatch, "slow", url, timeout_s=5, fields__abstract="none", fields__body="inhalt")
         with offering(sample_home, "slow") as client:
             assert [hit["doc_id"] for hit in found(client, "slow")["hits"]] == ["B17"]
 

@@ -272,7 +272,7 @@ def test_search_and_ask_take_sources_by_name(sample_home, configured):
     itself = json.loads(shrag("search", ENGLISH, "--name", NAME, "--json", home=sample_home).stdout)
     record = json.loads(done.stdout)
     assert record.keys() == itself.keys()
-    assert record["hits"][0].keys() - itself["hits"][0].keys() == {"found_in"}
+    assert record["hits"][0].keys() - itself["hits"][0].keys() == {"found_in", "url"}
     done = shrag("ask", KOREAN, "--source", f"{NAME},gone", "--json", home=sample_home, config=configured)
     assert done.returncode == 0
     assert any("'gone'" in note for note in json.loads(done.stdout)["notes"])
