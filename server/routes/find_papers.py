@@ -84,14 +84,14 @@ EventsByBody = Annotated[AsyncGenerator[FoundEvent, None], Depends(_by_body)]
 @streamed.get("/find-papers", response_class=EventSourceResponse)
 async def stream_by_address(_: AskStream, events: EventsByAddress) -> AsyncIterator[ServerSentEvent]:
     """Find papers as they are found."""
-    async for event in numbered_events(events):
+    async for event in numbered_events(_lent(events)):
         yield event
 
 
 @streamed.post("/find-papers", response_class=EventSourceResponse)
 async def stream_by_body(_: AskStream, events: EventsByBody) -> AsyncIterator[ServerSentEvent]:
     """Find papers as they are found."""
-    async for event in numbered_events(events):
+    async for event in numbered_events(_lent(events)):
         yield event
 
 
@@ -105,6 +105,12 @@ async def find_by_address(request: Request, _: Find, events: EventsByAddress, se
 async def find_by_body(request: Request, _: Find, events: EventsByBody, services: Shared) -> FOUND:
     """Find papers."""
     return await while_connected(request, services, _last(events), heeds_stop=True)
+
+
+async def _lent(events: AsyncGenerator[FoundEvent, None]) -> AsyncGenerator[FoundEvent, None]:
+    """Pass events on without closing them: who opened them does, and may be at it when this is closed."""
+    async for event in events:
+        yield event
 
 
 async def _last(events: AsyncGenerator[FoundEvent, None]) -> dict[str, Any]:
