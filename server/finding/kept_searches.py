@@ -33,7 +33,7 @@ from server.settings import ServerSettings
 FOLDER = ".find-papers"  # a name that no index can have
 ID = re.compile(r"[0-9a-f]{32}")
 LOCAL = "local"
-MOST_BYTES = 64_000_000  # of one search
+MOST_BYTES = 16_000_000  # of one search: some ten thousand papers, which take seconds to read
 MOST_HEAD_BYTES = 1_000_000
 PATIENCE_S = 2.0  # for a search that is just ending
 LOOKED_EVERY_S = 0.05

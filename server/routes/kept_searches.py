@@ -16,7 +16,7 @@ from server.api.shapes import Shaped
 from server.api.shapes.finding import KeptSearch, KeptSearches
 from server.errors import SearchUnusable
 from server.finding.search_head import SearchHead
-from server.limits.gate import Read
+from server.limits.gate import Read, Search
 from server.model_address import without_address
 from server.services import Services, Shared
 from server.transport.attachments import saved_as
@@ -37,7 +37,7 @@ async def kept_searches(
 
 @router.get("/find-papers/{search_id}")
 async def kept_search(
-    search_id: SearchId, request: Request, services: Shared, _: Read
+    search_id: SearchId, request: Request, services: Shared, _: Search
 ) -> Annotated[dict[str, Any], Shaped(KeptSearch)]:
     """Return what a kept search has come to: its papers, ordered without a model, and its tree."""
     return await asyncio.to_thread(_search, search_id, request, services)
@@ -48,7 +48,7 @@ async def kept_search(
     response_class=Response,
     responses={200: {"content": {"application/json": {"schema": {"type": "object"}}}}},
 )
-async def state_of_search(search_id: SearchId, request: Request, services: Shared, _: Read) -> Response:
+async def state_of_search(search_id: SearchId, request: Request, services: Shared, _: Search) -> Response:
     """Return the state of a kept search as a file that `shrag find-papers --resume` goes on from."""
     kept = await asyncio.to_thread(_read, search_id, request, services)
     text = await asyncio.to_thread(kept[1].as_json)
