@@ -100,9 +100,8 @@ class KeptSearches:
         self.make_room(caller, for_another=True)
         path = folder / f"{secrets.token_hex(16)}.json"
         folder.mkdir(mode=0o700, exist_ok=True)  # one that was empty may just have been removed
-        return LockedSearch(
-            path, _locked(path)
-        )  # who looks for what was left behind may hold it for a moment
+        lock = _locked(path)  # for a moment it may be held by who looks for what was left behind
+        return LockedSearch(path, lock)
 
     def resume(self, caller: Caller, search_id: str) -> tuple[LockedSearch | None, SearchHead, FindingState]:
         """Lock a search, where the home folder can be written to, and read it.
