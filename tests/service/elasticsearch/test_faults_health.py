@@ -117,17 +117,17 @@ def test_a_build_that_becomes_read_only_goes_on_when_it_is_not(
         }
     )
     build(smooth, settings.home / "papers.jsonl")
-    # The server takes the first block away by itself when it looks at its disk, every 30 s.
-    put(client, "/_cluster/settings", {"persistent": {LOOKED_AT_EACH: "1h"}})
     at = Signal("indexing", 30)
     with in_background(lambda: build(settings, settings.home / "papers.jsonl", at)) as building:
         with at.here():
             put(client, f"/{FIRST}/_settings", {f"index.blocks.{block}": True})
+        while not building.done():  # the server takes the first block away when it looks at its disk
+            put(client, f"/{FIRST}/_settings", {f"index.blocks.{block}": True})
+            time.sleep(0.2)
         with pytest.raises(EngineRefused, match="its disk is nearly full, or the index is read-only") as told:
             building.result()
     assert "give the same command again, it goes on" in str(told.value)
 
-    put(client, "/_cluster/settings", {"persistent": {LOOKED_AT_EACH: None}})
     put(client, f"/{FIRST}/_settings", {f"index.blocks.{block}": None})
     build(settings, settings.home / "papers.jsonl")
     assert contents(settings) == contents(smooth)
