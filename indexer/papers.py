@@ -22,6 +22,7 @@ Unit = Literal["passage", "paper"]
 
 IDENTIFIER_CHARACTERS = 512
 INDEXED_CHARACTERS = 1_000_000
+FIRST_YEAR, LAST_YEAR = 1000, 2100
 FORBIDDEN_IN_IDENTIFIERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 
 HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
@@ -90,7 +91,7 @@ class Paper(BaseModel):
     abstract2: Text = ""
     lang: Language = Field(default="other", validation_alias=AliasChoices("lang", "language"))
     authors: list[Text] = []
-    year: int | None = Field(default=None, ge=1000, le=2100)
+    year: int | None = Field(default=None, ge=FIRST_YEAR, le=LAST_YEAR)
     journal: Text = ""
     publisher: Text = ""
     keywords: list[Text] = []

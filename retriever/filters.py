@@ -1,15 +1,12 @@
-"""Filters as people write them: years, a language, a journal."""
+"""Filters as people write them (years, a language, a journal), and what a record satisfies."""
 
 import re
 import unicodedata
 
-from indexer.papers import Language
+from indexer.papers import FIRST_YEAR, LAST_YEAR, Language, Paper
 from indexer.untrusted import one_line
 from retriever.errors import BadFilter
 from retriever.queries import Filters, Range
-
-FIRST_YEAR = 1000
-LAST_YEAR = 2100
 
 YEARS = re.compile(
     r"(?:(?P<only>[0-9]{4})년?"
@@ -69,4 +66,22 @@ def make_filters(year: str | None, lang: str | None, journal: str | None) -> Fil
         years=parse_years(year) if year and year.strip() else None,
         lang=parse_language(lang) if lang and lang.strip() else None,
         journal=unicodedata.normalize("NFC", journal.strip()) or None if journal else None,
+    )
+
+
+def satisfies(paper: Paper, filters: Filters) -> bool:
+    """Tell whether a record is what the filters ask for; one without a year is of no year."""
+    years = filters.years
+    if years and (
+        paper.year is None or not (years.low or FIRST_YEAR) <= paper.year <= (years.high or LAST_YEAR)
+    ):
+        return False
+    if filters.doc_ids and paper.id not in filters.doc_ids:
+        return False
+    complete = bool(paper.abstract or paper.abstract2 or paper.body)
+    return (
+        filters.lang in {None, "", paper.lang}
+        and filters.journal in {None, "", paper.journal}
+        and paper.id not in filters.without
+        and filters.complete in {None, complete}
     )

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from indexer.errors import InvalidCall
 from indexer.manifest import Manifest
+from indexer.papers import FIRST_YEAR, LAST_YEAR
 from indexer.terminal import json_text
 from indexer.versions import installed_version
-from retriever.filters import FIRST_YEAR, LAST_YEAR
 from retriever.given_keywords import LONGEST_GIVEN, check_given
 from retriever.hits import SearchResult
 from retriever.request import SearchRequest

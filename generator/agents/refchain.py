@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generator.agents.asking import all_of
-from generator.agents.retrieval import found_again, merge_known, satisfies, time_filters
+from generator.agents.retrieval import found_again, merge_known, time_filters
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper
 from generator.steps import Step
 from retriever.errors import SourceFailed
+from retriever.filters import satisfies
 from retriever.queries import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
 from retriever.sources.merging import LimitedSource, Merged, ask_sources

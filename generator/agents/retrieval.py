@@ -103,18 +103,6 @@ def time_filters(filters: Filters, understanding: Understanding | None) -> Filte
     return filters if first is None and last is None else replace(filters, years=Range(first, last))
 
 
-def satisfies(paper: Paper, filters: Filters) -> bool:
-    """Tell whether a paper that no query brought is one that queries would be allowed to bring."""
-    if years := filters.years:
-        if paper.year is None:
-            return False
-        if (years.low or paper.year) > paper.year or (years.high or paper.year) < paper.year:
-            return False
-    return (not filters.lang or paper.lang == filters.lang) and (
-        not filters.journal or paper.journal == filters.journal
-    )
-
-
 async def _rarity(state: FindingState, resources: FindResources, step: Step) -> dict[str, float]:
     """Return the idf of the question's words over all sources that count them; 1 each where none does."""
     words = [word.keyword.text for word in await resources.relevance.words(state.asked)]

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from generator.agents.asking import ask_agent
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
-from generator.finding.understood import Intent, Understanding
+from generator.finding.understood import Intent, Understanding, Year
 from generator.steps import Step
 from retriever.asked_words import subject_of, subject_text
 from retriever.constraints import Constraints, find_constraints
@@ -71,7 +71,6 @@ PERSPECTIVES: dict[Intent, dict[str, tuple[str, ...]]] = {
 }
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=400)]
-Year = Annotated[int, Field(ge=1000, le=2100)] | None
 
 
 class ModelUnderstanding(BaseModel):
@@ -79,8 +78,8 @@ class ModelUnderstanding(BaseModel):
 
     intent: Literal["survey", "recent", "comparison", "specific", "other"]
     domain: Annotated[str, StringConstraints(max_length=200)]
-    first_year: Year
-    last_year: Year
+    first_year: Year | None
+    last_year: Year | None
     recent: bool
     sources: Annotated[list[str], Field(max_length=20)]
     sources_reason: Annotated[str, StringConstraints(max_length=600)]

@@ -5,15 +5,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from indexer.papers import FIRST_YEAR, LAST_YEAR
+
 Intent = Literal["survey", "recent", "comparison", "specific", "other"]
-Year = Annotated[int, Field(ge=1000, le=2100)]
+Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
     """Intent, domain, time requirement, sources, and the queries that the question becomes.
 
-    `years` bound the papers, None is open; `recent` asks for new papers without naming years. `sources` are
+    `first_year` and `last_year` bound the papers, None is open; `recent` asks for new papers without naming years. `sources` are
     those to ask, by name; none stands for all.
     """
 

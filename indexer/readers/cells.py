@@ -3,14 +3,13 @@
 import html
 import re
 
-from indexer.papers import Language
+from indexer.papers import FIRST_YEAR, LAST_YEAR, Language
 
 LANGUAGES: dict[str, Language] = {
     **dict.fromkeys(("ko", "kor", "korean", "ko-kr", "한국어", "국문", "한글"), "ko"),
     **dict.fromkeys(("en", "eng", "english", "en-us", "en-gb", "영어", "영문"), "en"),
     "other": "other",
 }
-EARLIEST_YEAR, LATEST_YEAR = 1000, 2100
 YEAR = re.compile(r"\s*(\d{4})(?:\d{2}){0,2}(?!\d)")
 
 SPACES = re.compile(r"\s+")
@@ -45,4 +44,4 @@ def year_in(text: str) -> int | None:
     """Return the year that a date begins with (2019, 2019-03, 20190301), None if it begins with none."""
     found = YEAR.match(text)
     year = int(found[1]) if found else 0
-    return year if EARLIEST_YEAR <= year <= LATEST_YEAR else None
+    return year if FIRST_YEAR <= year <= LAST_YEAR else None

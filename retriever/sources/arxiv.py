@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Sequence
 from urllib.parse import quote_plus
 from xml.etree.ElementTree import Element
 
+from indexer.papers import FIRST_YEAR, LAST_YEAR
 from indexer.settings import IndexerSettings
 from retriever.queries import AnalysedField, Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
-from retriever.sources.web.filtering import EARLIEST, LATEST
 from retriever.sources.web.records import Unreadable, address, doi, identifier, paper_of, text, texts, year
 from retriever.sources.web.settings import Address, AtOnce, Rate, Seconds, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
@@ -61,7 +61,7 @@ def with_years(query: str, filters: Filters) -> str:
     years = filters.years
     if not years or not (years.low or years.high):
         return query
-    first, last = max(years.low or EARLIEST, 1991), years.high or LATEST
+    first, last = max(years.low or FIRST_YEAR, 1991), years.high or LAST_YEAR
     return f"({query}) AND submittedDate:[{first}01010000 TO {last}12312359]"
 
 

@@ -9,13 +9,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from indexer.papers import Paper
+from indexer.papers import FIRST_YEAR, Paper
 from indexer.settings import IndexerSettings
 from retriever.queries import AnalysedField, Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import WebRequest
-from retriever.sources.web.filtering import EARLIEST
 from retriever.sources.web.records import (
     Unreadable,
     at,
@@ -66,7 +65,7 @@ def with_years(term: str, filters: Filters) -> str:
     years = filters.years
     if not years or not (years.low or years.high):
         return term
-    return f"({term}) AND {years.low or EARLIEST}:{years.high or LATEST}[dp]"
+    return f"({term}) AND {years.low or FIRST_YEAR}:{years.high or LATEST}[dp]"
 
 
 def read_ids(content: bytes) -> list[str]:

@@ -19,13 +19,13 @@ from urllib.parse import quote_plus
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 
 from indexer.errors import LibraryMissing
+from indexer.papers import FIRST_YEAR, LAST_YEAR
 from indexer.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
 from indexer.settings import IndexerSettings
 from retriever.queries import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
-from retriever.sources.web.filtering import EARLIEST, LATEST
 from retriever.sources.web.records import Unreadable, address, at, doi, json_in, paper_of, text
 from retriever.sources.web.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
@@ -85,7 +85,7 @@ def search_text(query: str, filters: Filters) -> str:
     fields = {"BI": query}
     years = filters.years
     if years and (years.low or years.high):
-        fields["PY"] = f"{years.low or EARLIEST}~{years.high or LATEST}"
+        fields["PY"] = f"{years.low or FIRST_YEAR}~{years.high or LAST_YEAR}"
     return json.dumps(fields, ensure_ascii=False)
 
 

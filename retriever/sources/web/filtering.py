@@ -1,15 +1,10 @@
-"""Filters of services: lifted out of a query, and looked at again in what a service found.
-
-Each service filters by what it can; whatever it let through is compared here, so a filter always holds.
-"""
+"""Filters of services: lifted out of a query, as each service filters by what it can."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from indexer.papers import Paper
+from indexer.papers import FIRST_YEAR, LAST_YEAR
 from retriever.queries import And, Exact, Filters, Query, Range
-
-EARLIEST, LATEST = 1000, 2100
 
 
 def lift_filters(query: Query, filters: Filters) -> tuple[Query, Filters] | None:
@@ -47,22 +42,6 @@ def _conjuncts(query: Query) -> Iterator[Query]:
 def _both(one: Range | None, other: Range) -> Range | None:
     if one is None:
         return other
-    low = max(one.low or EARLIEST, other.low or EARLIEST)
-    high = min(one.high or LATEST, other.high or LATEST)
+    low = max(one.low or FIRST_YEAR, other.low or FIRST_YEAR)
+    high = min(one.high or LAST_YEAR, other.high or LAST_YEAR)
     return Range(low, high) if low <= high else None
-
-
-def satisfies(paper: Paper, filters: Filters) -> bool:
-    """Tell whether a record is what the filters ask for; one without a year is of no year."""
-    years = filters.years
-    if years and (paper.year is None or not (years.low or EARLIEST) <= paper.year <= (years.high or LATEST)):
-        return False
-    if filters.doc_ids and paper.id not in filters.doc_ids:
-        return False
-    complete = bool(paper.abstract or paper.abstract2 or paper.body)
-    return (
-        filters.lang in {None, "", paper.lang}
-        and filters.journal in {None, "", paper.journal}
-        and paper.id not in filters.without
-        and filters.complete in {None, complete}
-    )

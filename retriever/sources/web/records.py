@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from indexer.normal_forms import whole_doi
-from indexer.papers import Paper
-from indexer.readers.cells import EARLIEST_YEAR, LATEST_YEAR, language_named, without_markup, year_in
+from indexer.papers import FIRST_YEAR, LAST_YEAR, Paper
+from indexer.readers.cells import language_named, without_markup, year_in
 from indexer.untrusted import read_json
 from retriever.sources import SourcePaper
 
@@ -76,7 +76,7 @@ def texts(values: Iterable[Any]) -> list[str]:
 def year(value: Any) -> int | None:
     """Return a year that is a number, or that a date begins with."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return value if EARLIEST_YEAR <= value <= LATEST_YEAR else None
+        return value if FIRST_YEAR <= value <= LAST_YEAR else None
     return year_in(value) if isinstance(value, str) else None
 
 
