@@ -11,6 +11,7 @@ from retriever.constraints import Constraints
 from retriever.hits import SearchResult
 from retriever.index import SearchIndex
 from retriever.queries import Filters
+from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 if TYPE_CHECKING:  # an answer without a model does not wait for it
@@ -42,6 +43,18 @@ class AskRequest:
     topic: str | None = None  # the paper that the question is about, by its id or exact title
     hops: HopsMode = "never"  # whether it is answered in several steps
     turns: tuple[Turn, ...] = ()  # of the conversation before the question, oldest first
+
+    def search(self) -> SearchRequest:
+        """Return the search whose hits the answer is to rest on."""
+        return SearchRequest(
+            self.question,
+            method=self.method,
+            k=self.evidence,
+            filters=self.filters,
+            constraints=self.constraints,
+            keywords=self.keywords,
+            skip=self.skip,
+        )
 
     def as_record(self) -> dict[str, Any]:
         """Return the request as JSON, for a trace."""

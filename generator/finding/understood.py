@@ -15,8 +15,8 @@ Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 class Understanding:
     """Intent, domain, time requirement, sources, and the queries that the question becomes.
 
-    `first_year` and `last_year` bound the papers, None is open; `recent` asks for new papers without naming years. `sources` are
-    those to ask, by name; none stands for all.
+    `first_year` and `last_year` bound the papers, None is open; `recent` asks for new papers without naming
+    years. `sources` are those to ask, by name; none stands for all.
     """
 
     intent: Intent = "other"

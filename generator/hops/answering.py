@@ -24,7 +24,7 @@ from retriever.hits import SearchResult
 from retriever.hops.question_form import question_form
 from retriever.hops.rounds import with_second_round
 from retriever.methods import method_named
-from retriever.search import SearchRequest, check_question, open_search, present, run_stages
+from retriever.search import check_question, open_search, present, run_stages
 
 ROUNDS = 2
 ANOTHER_WAY = "answered in several steps, and not by way {!r}, which answers a question of one step"
@@ -89,7 +89,7 @@ async def _steps(
     tell: Callable[[object], None],
 ) -> tuple[SearchResult, list[Finding]]:
     """Search for the question itself, then go the steps of its plan; return the evidence of all."""
-    context = open_search(resources.index, _first(request), resources.settings.retriever)
+    context = open_search(resources.index, request.search(), resources.settings.retriever)
     first = await search_step(hops, context)
     tell(first)
     if first.applied and first.applied.constraints:  # they hold for every search of the question
@@ -102,7 +102,7 @@ async def _two_rounds(
     hops: Step, request: AskRequest, resources: Resources, tell: Callable[[object], None]
 ) -> SearchResult:
     """Search, and follow what the best passages lead on to; return both rounds, interleaved."""
-    asked = _first(request, rounds=ROUNDS)
+    asked = replace(request.search(), k=ROUNDS * request.evidence)
     context = open_search(resources.index, asked, resources.settings.retriever)
     with hops.step("search", question=asked.question, method=asked.method, k=asked.k) as step:
         stages = await run_stages(context, upto="keywords")
@@ -118,16 +118,3 @@ async def _two_rounds(
             search = replace(search, applied=replace(search.applied, order=order))
         step.output = search.as_record()
     return search
-
-
-def _first(request: AskRequest, rounds: int = 1) -> SearchRequest:
-    """Make the search for the question itself."""
-    return SearchRequest(
-        request.question,
-        method=request.method,
-        k=request.evidence * rounds,
-        filters=request.filters,
-        constraints=request.constraints,
-        keywords=request.keywords,
-        skip=request.skip,
-    )

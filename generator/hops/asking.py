@@ -1,15 +1,15 @@
 """What a model is asked about the steps of a question, each as JSON of a schema by a prompt of its own."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.context import fit
 from generator.llm import LanguageModel, Message, OnText
-from generator.model_step import FromModel
+from generator.model_step import FromModel, model_step
 from generator.prompts import load_prompt
+from generator.steps import Step
 from indexer.papers import language_of
 from indexer.schema import StoredPassage
 
@@ -48,23 +48,27 @@ class SubAnswer(BaseModel):
     answered: bool
 
 
-async def decompose(
-    question: str, model: LanguageModel, on_text: OnText | None = None
-) -> FromModel[Decomposition]:
-    """Ask for the smallest set of questions of one step; raises ModelFailed."""
-    return await _ask("decompose", Decomposition, question, model, on_text)
+async def ask_step(
+    parent: Step,
+    name: str,
+    schema: type[T],
+    question: str,
+    model: LanguageModel,
+    *,
+    fallback: str,
+    **values: Sequence[str],
+) -> T | None:
+    """Ask for JSON of a schema, as a step, by the prompt of its name; None where the model fails."""
+    prompt = load_prompt(name, language_of(question))
+    messages: list[Message] = [{"role": "user", "content": prompt.render(question=question, **values)}]
 
+    async def ask(on_text: OnText | None) -> FromModel[T]:
+        reply = await model.complete_json(
+            messages, schema, name=name, prompt_version=prompt.version, on_text=on_text
+        )
+        return FromModel(reply.value, reply, prompt.version)
 
-async def chain(question: str, model: LanguageModel, on_text: OnText | None = None) -> FromModel[Chain]:
-    """Ask for questions in an order in which each leads to the next; raises ModelFailed."""
-    return await _ask("chain", Chain, question, model, on_text)
-
-
-async def rewrite(
-    question: str, facts: Sequence[str], model: LanguageModel, on_text: OnText | None = None
-) -> FromModel[Rewritten]:
-    """Ask for a question with the facts of earlier steps put into it; raises ModelFailed."""
-    return await _ask("rewrite", Rewritten, question, model, on_text, facts=facts)
+    return await model_step(parent, name, ask, BaseModel.model_dump, fallback=fallback)
 
 
 async def sub_answer(
@@ -87,17 +91,3 @@ async def sub_answer(
         on_text=on_text,
     )
     return FromModel(reply.value, reply, prompt.version, fitted)
-
-
-async def _ask(
-    name: str,
-    schema: type[T],
-    question: str,
-    model: LanguageModel,
-    on_text: OnText | None,
-    **values: Sequence[str],
-) -> FromModel[T]:
-    prompt = load_prompt(name, language_of(question))
-    call = partial(model.complete_json, name=name, prompt_version=prompt.version, on_text=on_text)
-    reply = await call([{"role": "user", "content": prompt.render(question=question, **values)}], schema)
-    return FromModel(reply.value, reply, prompt.version)

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pydantic import BaseModel
 
 from generator.budgets import Account
-from generator.hops.asking import rewrite, sub_answer
+from generator.hops.asking import Rewritten, ask_step, sub_answer
 from generator.hops.evidence import papers_of
 from generator.hops.plans import Plan, normalised, usable
 from generator.llm import LanguageModel
@@ -17,7 +17,7 @@ from generator.request import AskRequest, Resources
 from generator.search_step import search_step
 from generator.steps import Step
 from retriever.hits import SearchResult
-from retriever.search import SearchRequest, open_search
+from retriever.search import open_search
 
 NOT_ANSWERED = "no answer of this step"
 
@@ -96,21 +96,15 @@ async def _with_facts(hop: Step, question: str, facts: Sequence[str], model: Lan
     """Return a step's question with the answers of those before put into it."""
     if not facts or model is None:
         return question
-    rewritten = await model_step(
-        hop, "rewrite", partial(rewrite, question, facts, model), _record, fallback="the step's own question"
+    rewritten = await ask_step(
+        hop, "rewrite", Rewritten, question, model, fallback="the step's own question", facts=facts
     )
     return rewritten.question if rewritten and usable([rewritten.question], "") else question
 
 
 async def _answer(hop: Step, question: str, request: AskRequest, resources: Resources) -> Finding:
     """Search for a step's question, and ask for its answer from what is found."""
-    asked = SearchRequest(
-        question,
-        method=request.method,
-        k=request.evidence,
-        filters=request.filters,
-        constraints=request.constraints,
-    )
+    asked = replace(request.search(), question=question, keywords=None, skip=())
     context = open_search(resources.index, asked, resources.settings.retriever)
     search = await search_step(hop, context)
     if not search.hits or resources.model is None:
@@ -120,11 +114,7 @@ async def _answer(hop: Step, question: str, request: AskRequest, resources: Reso
         hop,
         "sub_answer",
         partial(sub_answer, question, passages, resources.model),
-        _record,
+        BaseModel.model_dump,
         fallback=NOT_ANSWERED,
     )
     return Finding(question, search, given.answer if given and given.answered else "")
-
-
-def _record(value: BaseModel) -> dict[str, object]:
-    return value.model_dump()

@@ -4,14 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
-from pydantic import BaseModel
-
-from generator.hops.asking import MOST_STEPS, chain, decompose
+from generator.hops.asking import MOST_STEPS, Chain, Decomposition, ask_step
 from generator.llm import LanguageModel
-from generator.model_step import model_step
 from generator.steps import Step
 from retriever.errors import BadQuestion
 from retriever.search import check_question
@@ -29,9 +24,7 @@ class Plan:
 
 async def plan_steps(parent: Step, question: str, model: LanguageModel) -> Plan | None:
     """Ask for the smallest set of questions, and for their chain where they depend; None where that fails."""
-    found = await model_step(
-        parent, "decompose", partial(decompose, question, model), _record, fallback=TWO_ROUNDS
-    )
+    found = await ask_step(parent, "decompose", Decomposition, question, model, fallback=TWO_ROUNDS)
     if found is None:
         return None
     questions = usable(found.questions, question)
@@ -39,9 +32,7 @@ async def plan_steps(parent: Step, question: str, model: LanguageModel) -> Plan 
         return Plan(())
     if not found.ordered:
         return Plan(_cut(parent, questions))
-    asked = await model_step(
-        parent, "chain", partial(chain, question, model), _record, fallback="the questions as decomposed"
-    )
+    asked = await ask_step(parent, "chain", Chain, question, model, fallback="the questions as decomposed")
     steps = usable(asked.steps, question) if asked else ()
     return Plan(_cut(parent, steps if len(steps) > 1 else questions), ordered=True)
 
@@ -74,7 +65,3 @@ def _cut(parent: Step, questions: tuple[str, ...]) -> tuple[str, ...]:
     if len(questions) > MOST_STEPS:
         parent.notes.append(f"the model planned {len(questions)} steps; the first {MOST_STEPS} are taken")
     return questions[:MOST_STEPS]
-
-
-def _record(value: BaseModel) -> Any:
-    return value.model_dump()

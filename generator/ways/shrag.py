@@ -26,15 +26,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     Raises:
         RetrieverError: as a search.
     """
-    asked = SearchRequest(
-        request.question,
-        method=request.method,
-        k=request.evidence,
-        filters=request.filters,
-        constraints=request.constraints,
-        keywords=request.keywords,
-        skip=request.skip,
-    )
+    asked = request.search()
     context = open_search(resources.index, asked, resources.settings.retriever)
     stages = await run_stages(context, upto="question")
     if stages.question and not stages.question.is_empty:
