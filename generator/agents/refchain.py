@@ -17,7 +17,7 @@ from retriever.errors import SourceFailed
 from retriever.filters import satisfies
 from retriever.queries import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
-from retriever.sources.merging import LimitedSource, Merged, ask_sources
+from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_of
 
 MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
 MOST_OF_A_LAYER = 300  # new papers, those that most relevant papers are linked to first
@@ -43,7 +43,9 @@ async def follow(
     ]
     if not frontier or resources.allowance.time_is_over:
         return state
-    kinds: list[FoundKind] = ["reference", *(["citing"] if request.does("cited-by") else [])]  # type: ignore[list-item]
+    kinds: list[FoundKind] = ["reference"]
+    if request.does("cited-by"):
+        kinds.append("citing")
     with step.step("refchain", layer=layer, papers=[paper_id for paper_id, _ in frontier]) as following:
         filters = time_filters(request.filters, state.understanding)
         of_kinds = await all_of(_linked(state, frontier, kind, resources) for kind in kinds)
@@ -65,11 +67,7 @@ async def follow(
             "filtered": left_out,
             "requests": sum(linked.requests for linked in of_kinds),
         }
-    followed = {paper_id: replace(known, followed=True) for paper_id, known in {**dict(frontier)}.items()}
-    followed = {
-        paper_id: replace(again[paper_id], followed=True) if paper_id in again else known
-        for paper_id, known in followed.items()
-    }
+    followed = {paper_id: replace(again.get(paper_id, known), followed=True) for paper_id, known in frontier}
     return state.with_papers({**again, **followed, **kept}.items())
 
 
@@ -126,10 +124,9 @@ async def _linked(
         answers[name] = SourceAnswer(
             tuple(linked.papers.get(own.get(paper_id, ""), ())[:limit] for paper_id, _ in frontier)
         )
-    notes = [f"source {name!r}: {note}" for name, linked in given.answers.items() for note in linked.notes]
     several = len(resources.sources) > 1
     merged = await resources.relevance.threads.run(merge_known, answers, state, several=several)
-    return Linked(merged, (*given.failures, *notes), sum(each.requests for each in given.answers.values()))
+    return Linked(merged, notes_of(given), sum(each.requests for each in given.answers.values()))
 
 
 def _can(source: LimitedSource, kind: FoundKind) -> bool:

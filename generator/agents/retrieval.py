@@ -12,7 +12,15 @@ from indexer.papers import Paper
 from retriever.errors import SourceFailed
 from retriever.queries import Filters, Range
 from retriever.sources import Source, SourceAnswer
-from retriever.sources.merging import LimitedSource, Merged, MergedPaper, ask_sources, merge
+from retriever.sources.merging import (
+    LimitedSource,
+    Merged,
+    MergedPaper,
+    ask_sources,
+    merge,
+    notes_of,
+    summed_frequencies,
+)
 from retriever.term_statistics import inverse_document_frequency
 
 ABSENT = 0.3  # of the weight of a word that no source holds: perhaps it is misspelled
@@ -43,16 +51,14 @@ async def retrieve(
                 raise
             retrieval.notes.append(f"further queries were not answered: {error}")
             return state
-        retrieval.notes += given.failures
-        answers: Mapping[str, SourceAnswer] = given.answers
-        retrieval.notes += [f"source {name!r}: {note}" for name in answers for note in answers[name].notes]
+        retrieval.notes += notes_of(given)
         threads, several = resources.relevance.threads, len(resources.sources) > 1
-        merged = await threads.run(merge_known, answers, state, several=several)
+        merged = await threads.run(merge_known, given.answers, state, several=several)
         new = len(merged.papers) - len(state.papers)
         retrieval.output = {
             "papers": sum(map(len, merged.found)),
             "new": new,
-            "requests": sum(answer.requests for answer in answers.values()),
+            "requests": sum(answer.requests for answer in given.answers.values()),
             "filters": [filters.years.low, filters.years.high] if filters.years else None,
         }
         return await threads.run(_with_found, state, unsent, merged)
@@ -106,20 +112,14 @@ def time_filters(filters: Filters, understanding: Understanding | None) -> Filte
 async def _rarity(state: FindingState, resources: FindResources, step: Step) -> dict[str, float]:
     """Return the idf of the question's words over all sources that count them; 1 each where none does."""
     words = [word.keyword.text for word in await resources.relevance.words(state.asked)]
-    counting = [each for each in resources.sources if each.source.features.frequencies]
-    if not counting or not words:
-        return dict.fromkeys(words, 1.0)
     try:
-        given = await ask_sources(counting, lambda source: source.frequencies(words))
+        counts, total = await summed_frequencies(resources.sources, words) if words else ({}, 0)
     except SourceFailed as error:
         step.notes.append(f"how rare words are is not known: {error}")
-        return dict.fromkeys(words, 1.0)
-    counts = [answer for answer in given.answers.values() if answer is not None]
-    total = sum(answer[1] for answer in counts)
-    held = {word: sum(found.get(word, 0) for found, _ in counts) for word in words}
-    return {
+        counts, total = {}, 0
+    return dict.fromkeys(words, 1.0) | {
         word: round(inverse_document_frequency(count, total) * (1 if count else ABSENT), 6)
-        for word, count in held.items()
+        for word, count in counts.items()
     }
 
 

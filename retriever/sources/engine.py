@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from indexer.analysis import Analyzer
 from indexer.encoders.arrays import Stored
@@ -21,7 +20,14 @@ from retriever.engines.tantivy import TantivyEngine
 from retriever.errors import SourceFailed
 from retriever.queries import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 from retriever.sources import Source, SourceAnswer
-from retriever.sources.merging import LimitedSource, MergedPaper, ask_sources, merge, search_sources
+from retriever.sources.merging import (
+    LimitedSource,
+    MergedPaper,
+    ask_sources,
+    merge,
+    search_sources,
+    summed_frequencies,
+)
 from retriever.sources.passage_vectors import PassageVectors
 from retriever.sources.pool import passages_of_papers, write_pool
 from retriever.sources.words import WrittenWords
@@ -77,8 +83,7 @@ class SourcesEngine(Engine):
             folder: a folder of its own for the pool.
         """
         self._sources = sources
-        self._counting = [each for each in sources if each.source.features.frequencies] if total else []
-        self._total = total or UNCOUNTED
+        self._counts, self._total = total is not None, total or UNCOUNTED
         self._analyzer, self._words, self._vectors, self._folder = analyzer, words, vectors, folder
         self._pool = Pool()
         self._opened: list[TantivyEngine] = []  # a pool's engine may be in use until all are closed
@@ -219,14 +224,10 @@ class SourcesEngine(Engine):
 
     async def _count(self, words: Mapping[str, str]) -> None:
         """Ask the sources that count in how many of their papers the words of tokens stand."""
-        asked = sorted(set(words.values()))
-        counts = None
-        if self._counting:
+        if self._counts:
             with suppress(SourceFailed):  # the search will tell
-                given = await ask_sources(self._counting, lambda source: source.frequencies(asked))
-                counts = _summed(list(given.answers.values()), asked)
-        if counts is not None:
-            self._counted |= {token: counts[word] for token, word in words.items()}
+                counts, _ = await summed_frequencies(self._sources, sorted(set(words.values())))
+                self._counted |= {token: counts[word] for token, word in words.items() if word in counts}
 
     async def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
@@ -342,10 +343,3 @@ def as_written(query: Query, words: WrittenWords) -> Query:
             return Not(as_written(clause, words))
         case _:
             return query
-
-
-def _summed(answers: Sequence[Any], words: Sequence[str]) -> dict[str, int] | None:
-    counted = [answer[0] for answer in answers if answer is not None]
-    if not counted:
-        return None
-    return {word: sum(found.get(word, 0) for found in counted) for word in words}

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,7 @@ from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.engine import SourcesEngine
-from retriever.sources.merging import LimitedSource, ask_sources
+from retriever.sources.merging import LimitedSource, summed_frequencies
 from retriever.sources.passage_vectors import PassageVectors
 from retriever.sources.words import NotingAnalyzer, NotingGlossary, WrittenWords
 from retriever.synonyms import read_synonyms
@@ -156,14 +156,10 @@ async def index_of_sources(
 
 async def _total(sources: Sequence[LimitedSource]) -> int | None:
     """Return how many papers those sources hold that count; None where none does."""
-    counting = [each for each in sources if each.source.features.frequencies]
-    if not counting:
-        return None
-    try:
-        given = await ask_sources(counting, lambda source: source.frequencies(()))
-    except SourceFailed:  # the search will tell
-        return None
-    return sum(answer[1] for answer in given.answers.values() if answer is not None) or None
+    with suppress(SourceFailed):  # the search will tell
+        _, total = await summed_frequencies(sources, ())
+        return total or None
+    return None
 
 
 def _manifest(sources: Sequence[LimitedSource], fingerprint: VectorFingerprint | None) -> Manifest:

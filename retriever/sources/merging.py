@@ -9,7 +9,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 from indexer.errors import RemediableError
 from indexer.logs import get_logger
@@ -20,7 +20,7 @@ from retriever.duplicates import Description
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.fusion import reciprocal_rank_fusion
 from retriever.queries import Filters, Query
-from retriever.sources import Source, SourceAnswer
+from retriever.sources import LinkedPapers, Source, SourceAnswer
 
 FILLED = (
     "abstract",
@@ -55,10 +55,10 @@ class LimitedSource:
 
 
 @dataclass(frozen=True, slots=True)
-class FromSources:
+class FromSources(Generic[T]):
     """What each source gave, by its name in the order of the sources; and why others gave nothing."""
 
-    answers: Mapping[str, Any]
+    answers: Mapping[str, T]
     failures: tuple[str, ...] = ()
 
 
@@ -86,7 +86,9 @@ class Merged:
     found: tuple[tuple[tuple[str, float], ...], ...] = ()
 
 
-async def ask_sources(sources: Sequence[LimitedSource], ask: Callable[[Source], Awaitable[T]]) -> FromSources:
+async def ask_sources(
+    sources: Sequence[LimitedSource], ask: Callable[[Source], Awaitable[T]]
+) -> FromSources[T]:
     """Ask all sources at once, each for as long as it may take; what fails is told, and the others go on.
 
     Raises:
@@ -135,12 +137,30 @@ async def search_sources(
         SourceFailed: all of them failed.
     """
     given = await ask_sources(sources, lambda source: source.search(queries, filters=filters))
-    answers: Mapping[str, SourceAnswer] = given.answers
-    notes = (
-        *given.failures,
-        *(f"source {name!r}: {note}" for name in answers for note in answers[name].notes),
-    )
-    return merge(answers, known or {}, several=len(sources) > 1), notes
+    return merge(given.answers, known or {}, several=len(sources) > 1), notes_of(given)
+
+
+def notes_of(given: FromSources[SourceAnswer] | FromSources[LinkedPapers]) -> tuple[str, ...]:
+    """Return what a reader should know of what sources gave, and of those that failed."""
+    answers = given.answers.items()
+    return (*given.failures, *(f"source {name!r}: {note}" for name, of in answers for note in of.notes))
+
+
+async def summed_frequencies(
+    sources: Sequence[LimitedSource], words: Sequence[str]
+) -> tuple[dict[str, int], int]:
+    """Return in how many papers of the sources that count each word stands, and of how many; {}, 0 of none.
+
+    Raises:
+        SourceFailed: all that count failed.
+    """
+    counting = [limited for limited in sources if limited.source.features.frequencies]
+    if not counting:
+        return {}, 0
+    given = await ask_sources(counting, lambda source: source.frequencies(words))
+    counts = [answer for answer in given.answers.values() if answer is not None]
+    summed = {word: sum(found.get(word, 0) for found, _ in counts) for word in words} if counts else {}
+    return summed, sum(total for _, total in counts)
 
 
 def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper], *, several: bool) -> Merged:
