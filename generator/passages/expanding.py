@@ -4,6 +4,7 @@ Exactly two of each (paper-QA, section 3). A reply of more or fewer is sent back
 question or itself counts as none. The model may write in either language.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -66,8 +67,13 @@ FURTHER_QUERIES = Expansion("queries", "further_queries", "query", "statistical-
 HYPOTHESES = Expansion("hypotheses", "hypotheses", "hypothesis", "quoted-hypotheses", _quoted)
 
 
-async def expand(parent: Step, asked: PassageQuestion, expansion: Expansion) -> tuple[QueryText, ...]:
-    """Return two more texts to retrieve by; of a substitute perhaps fewer, where the index holds little."""
+async def expand(parent: Step, asked: PassageQuestion, *expansions: Expansion) -> list[QueryText]:
+    """Return two more texts to retrieve by of each; of a substitute perhaps fewer, from a small index."""
+    made = await asyncio.gather(*(_expand(parent, asked, expansion) for expansion in expansions))
+    return [text for texts in made for text in texts]
+
+
+async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) -> list[QueryText]:
     model = asked.resources.model
     texts: Sequence[str] | None = None
     if model:
@@ -83,7 +89,7 @@ async def expand(parent: Step, asked: PassageQuestion, expansion: Expansion) -> 
         with parent.step(expansion.substitute, question=asked.text) as step:
             texts = await expansion.without_model(asked)
             step.output = list(texts)
-    return tuple(QueryText(f"{expansion.name} {number}", text) for number, text in enumerate(texts, 1))
+    return [QueryText(f"{expansion.name} {number}", text) for number, text in enumerate(texts, 1)]
 
 
 async def texts_from_model(

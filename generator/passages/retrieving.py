@@ -20,19 +20,15 @@ class QueryText:
     text: str
 
 
-def the_question(asked: PassageQuestion) -> QueryText:
-    """Return the question as a text to retrieve by."""
-    return QueryText(QUESTION, asked.text)
-
-
 async def retrieve(
-    parent: Step, asked: PassageQuestion, queries: Sequence[QueryText], k: int
+    parent: Step, asked: PassageQuestion, further: Sequence[QueryText] = (), *, k: int
 ) -> list[SearchResult]:
-    """Retrieve k passages for each text, all at once; the paper that the question is about comes first.
+    """Retrieve k passages for the question and each further text, at once; those of its topic come first.
 
     They are as many as the answer is to rest on, where these are more.
     """
     k = max(k, asked.request.evidence)
+    queries = (QueryText(QUESTION, asked.text), *further)
     index, settings, topic = asked.resources.index, asked.resources.settings.retriever, asked.topic
     texts = {query.name: query.text for query in queries}
     with parent.step("retrieve", queries=texts, k=k, topic=topic and topic.doc_id) as step:

@@ -2,7 +2,7 @@
 
 from generator.passages.answering import answer_briefly
 from generator.passages.asked import OF_PASSAGES, open_question
-from generator.passages.retrieving import retrieve, the_question
+from generator.passages.retrieving import retrieve
 from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
 
@@ -12,5 +12,5 @@ TAKES = OF_PASSAGES
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
     """Answer from the passages that are nearest to the question."""
     asked = await open_question(step, request, resources)
-    [found] = await retrieve(step, asked, [the_question(asked)], k=request.evidence)
+    [found] = await retrieve(step, asked, k=request.evidence)
     return await answer_briefly(step, asked, found)

@@ -3,7 +3,7 @@
 from generator.passages.answering import answer_briefly
 from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.reranking import rerank
-from generator.passages.retrieving import retrieve, the_question
+from generator.passages.retrieving import retrieve
 from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
 
@@ -14,6 +14,6 @@ TAKES = OF_PASSAGES
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
     """Answer from the most relevant of the passages that are nearest to the question."""
     asked = await open_question(step, request, resources)
-    [found] = await retrieve(step, asked, [the_question(asked)], k=RETRIEVED)
+    [found] = await retrieve(step, asked, k=RETRIEVED)
     best = await rerank(step, asked, found, k=request.evidence)
     return await answer_briefly(step, asked, best)

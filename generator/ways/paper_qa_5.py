@@ -1,12 +1,10 @@
 """Way V of paper-QA: further queries and hypothetical answers, fused, re-ranked, answer (section 5)."""
 
-import asyncio
-
 from generator.passages.answering import answer_briefly
 from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, HYPOTHESES, expand
 from generator.passages.reranking import rerank
-from generator.passages.retrieving import fuse, retrieve, the_question
+from generator.passages.retrieving import fuse, retrieve
 from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
 
@@ -17,9 +15,7 @@ TAKES = OF_PASSAGES
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
     """Answer from what the question, two further queries and two hypothetical answers find."""
     asked = await open_question(step, request, resources)
-    queries, hypotheses = await asyncio.gather(
-        expand(step, asked, FURTHER_QUERIES), expand(step, asked, HYPOTHESES)
-    )
-    found = await retrieve(step, asked, [the_question(asked), *queries, *hypotheses], k=RETRIEVED)
+    texts = await expand(step, asked, FURTHER_QUERIES, HYPOTHESES)
+    found = await retrieve(step, asked, texts, k=RETRIEVED)
     best = await rerank(step, asked, fuse(step, asked, found, k=FUSED), k=request.evidence)
     return await answer_briefly(step, asked, best)

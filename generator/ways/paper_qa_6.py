@@ -4,7 +4,7 @@ from generator.passages.answering import answer_briefly
 from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, expand
 from generator.passages.reranking import filter_relevant, rerank
-from generator.passages.retrieving import fuse, retrieve, the_question
+from generator.passages.retrieving import fuse, retrieve
 from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
 
@@ -17,6 +17,6 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     """Answer from the relevant passages alone of what the question and two further queries find."""
     asked = await open_question(step, request, resources)
     queries = await expand(step, asked, FURTHER_QUERIES)
-    found = await retrieve(step, asked, [the_question(asked), *queries], k=RETRIEVED)
+    found = await retrieve(step, asked, queries, k=RETRIEVED)
     best = await rerank(step, asked, fuse(step, asked, found, k=FUSED), k=request.evidence)
     return await answer_briefly(step, asked, filter_relevant(step, best, above=RELEVANT))

@@ -4,7 +4,7 @@ from generator.passages.answering import answer_briefly, draft_answer
 from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, expand
 from generator.passages.reranking import filter_relevant, rerank
-from generator.passages.retrieving import fuse, retrieve, the_question
+from generator.passages.retrieving import fuse, retrieve
 from generator.request import AskRequest, Resources, WayResult
 from generator.steps import Step
 
@@ -17,7 +17,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     """Answer from the passages that are relevant to the question and to a temporary answer of it."""
     asked = await open_question(step, request, resources)
     queries = await expand(step, asked, FURTHER_QUERIES)
-    found = await retrieve(step, asked, [the_question(asked), *queries], k=RETRIEVED)
+    found = await retrieve(step, asked, queries, k=RETRIEVED)
     fused = fuse(step, asked, found, k=FUSED)
     draft = await draft_answer(step, asked, fused)
     best = await rerank(step, asked, fused, k=request.evidence, guide=draft)
