@@ -125,20 +125,44 @@ AllowPlainHttp = Annotated[
 ]
 
 
-class ElasticsearchSettings(BaseModel):
-    """How a cluster is reached, and how indexes lie in it."""
+class ElasticsearchServer(BaseModel):
+    """Where an Elasticsearch server is, and how one logs in there."""
 
     # A complaint never shows the value: it may be a key.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    url: str = Field(
-        default="http://127.0.0.1:9200", description="address; several nodes are separated by commas"
-    )
+    url: str
     user: str = Field(default="", description="name to log in with; beside a password")
     password: SecretStr = Field(default=SecretStr(""), description="password of that user")
     api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
     allow_plain_http: AllowPlainHttp = False
     ca_certs: CaCerts = None
+
+    @field_validator("user")
+    @classmethod
+    def _fit_to_log_in(cls, user: str) -> str:
+        if ":" in user:
+            raise ValueError("a user's name has no ':'")
+        return user
+
+    @property
+    def sends_secret(self) -> bool:
+        """Whether a key or a password goes with each request."""
+        return bool(self.api_key or self.password)
+
+    @model_validator(mode="after")
+    def _is_safe_to_reach(self) -> Self:
+        refuse_plain_http(self.url, secret=self.sends_secret, allowed=self.allow_plain_http)
+        refuse_unused_certificates(self.url, self.ca_certs)
+        return self
+
+
+class ElasticsearchSettings(ElasticsearchServer):
+    """How a cluster is reached, and how indexes lie in it."""
+
+    url: str = Field(
+        default="http://127.0.0.1:9200", description="address; several nodes are separated by commas"
+    )
     prefix: str = Field(
         default="shrag", pattern=r"^[a-z0-9][a-z0-9_]{0,31}$", description="of all names in the cluster"
     )
@@ -179,13 +203,6 @@ class ElasticsearchSettings(BaseModel):
             raise ValueError("must name the port, like http://HOST:9200 or https://HOST:9200")
         return ",".join(addresses)
 
-    @field_validator("user")
-    @classmethod
-    def _fit_to_log_in(cls, user: str) -> str:
-        if ":" in user:
-            raise ValueError("a user's name has no ':'")
-        return user
-
     @field_validator("replicas")
     @classmethod
     def _is_a_range(cls, replicas: str) -> str:
@@ -193,21 +210,6 @@ class ElasticsearchSettings(BaseModel):
         if high.isdecimal() and int(low) > int(high):
             raise ValueError("a range begins with the lower number, like 0-1")
         return replicas
-
-    @property
-    def sends_secret(self) -> bool:
-        """Whether a key or a password goes with each request."""
-        return bool(self.api_key or self.password)
-
-    @model_validator(mode="after")
-    def _key_is_encrypted(self) -> Self:
-        refuse_plain_http(self.url, secret=self.sends_secret, allowed=self.allow_plain_http)
-        return self
-
-    @model_validator(mode="after")
-    def _certificates_can_be_used(self) -> Self:
-        refuse_unused_certificates(self.url, self.ca_certs)
-        return self
 
 
 class EncoderSettings(BaseModel):

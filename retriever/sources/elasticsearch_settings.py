@@ -1,20 +1,17 @@
 """How an Elasticsearch or OpenSearch index that somebody else built is described."""
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    SecretStr,
     field_validator,
-    model_validator,
 )
 
-from indexer.plain_http import refuse_plain_http
-from indexer.settings import AllowPlainHttp, BaseUrl, CaCerts, HeaderKey, refuse_unused_certificates
+from indexer.settings import BaseUrl, ElasticsearchServer
 from retriever.sources.settings import SourceSettings
 
 FIELD = re.compile(r"[^\s*^\x00-\x1f]{1,256}")
@@ -76,16 +73,11 @@ class IndexFields(BaseModel):
         return {**self.body, **self.keywords, **self.abstract, **self.title}
 
 
-class Settings(SourceSettings):
+class Settings(ElasticsearchServer, SourceSettings):
     """How the server is reached, and what stands in which field of the index."""
 
     url: BaseUrl = Field(description="address of the server, like https://HOST:9200")
     index: str = Field(description="name of the index, of an alias, or a pattern")
-    user: str = Field(default="", description="name to log in with; beside a password")
-    password: SecretStr = Field(default=SecretStr(""), description="password of that user")
-    api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
-    allow_plain_http: AllowPlainHttp = False
-    ca_certs: CaCerts = None
     private: bool = Field(default=True, description="whether questions stay within the institution")
     answer_bytes: int = Field(default=64_000_000, ge=10_000, le=1_000_000_000, description="of one answer")
     hangul: Literal["words", "prefixes"] = Field(
@@ -110,16 +102,3 @@ class Settings(SourceSettings):
         if not INDEX.fullmatch(index) or index.startswith(("_", "-", "+", ".")):
             raise ValueError("is no name of an index")
         return index
-
-    @field_validator("user")
-    @classmethod
-    def _fit_to_log_in(cls, user: str) -> str:
-        if ":" in user:
-            raise ValueError("a user's name has no ':'")
-        return user
-
-    @model_validator(mode="after")
-    def _secrets_are_encrypted(self) -> Self:
-        refuse_plain_http(self.url, secret=bool(self.password or self.api_key), allowed=self.allow_plain_http)
-        refuse_unused_certificates(self.url, self.ca_certs)
-        return self
