@@ -159,18 +159,14 @@ class OpenAlex(WebSource):
 
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
-    ) -> tuple[dict[str, list[SourcePaper]], list[str]]:
+    ) -> tuple[Mapping[str, Page], list[str]]:
         """Follow references: two rounds for all papers; citing works: a request a paper."""
         if direction == "citing":
-            pages, failures = await answered(ids, lambda each: self._citing(each, limit, conversation))
-            return {each: [paper for paper in page if paper] for each, page in pages.items()}, failures
+            return await answered(ids, lambda each: self._citing(each, limit, conversation))
         citing, failures = await self.by_id(ids, conversation)
-        wanted = {each: paper.paper.references[:limit] for each, paper in citing.items()}
-        known, more = await self.by_id((each for group in wanted.values() for each in group), conversation)
-        return {each: [known[one] for one in group if one in known] for each, group in wanted.items()}, [
-            *failures,
-            *more,
-        ]
+        references = {each: paper.paper.references[:limit] for each, paper in citing.items()}
+        followed, more = await self.follow_by_id(references, conversation)
+        return followed, [*failures, *more]
 
     async def _citing(self, work: str, limit: int, conversation: Conversation) -> Page:
         parameters = {

@@ -198,19 +198,14 @@ class PubMed(WebSource):
 
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
-    ) -> tuple[dict[str, list[SourcePaper]], list[str]]:
+    ) -> tuple[Mapping[str, Page], list[str]]:
         """Follow references either way: one request for the ids of all papers, further ones for records."""
         link = LINKS[direction]
         form = {"dbfrom": "pubmed", "cmd": "neighbor", "linkname": link, "retmode": "json"}
         content = await self._ask("elink", form, conversation, ids=ids)
         links = await self.read(read_links, content, link)
-        wanted = {each: links[each][:limit] for each in ids if each in links}
-        known, failures = await self.by_id(
-            (each for group in wanted.values() for each in group), conversation
-        )
-        return {
-            each: [known[one] for one in group if one in known] for each, group in wanted.items()
-        }, failures
+        linked = {each: links[each][:limit] for each in ids if each in links}
+        return await self.follow_by_id(linked, conversation)
 
     async def _ask(
         self, utility: str, form: Mapping[str, str], conversation: Conversation, *, ids: Sequence[str] = ()

@@ -153,12 +153,9 @@ class SemanticScholar(WebSource):
 
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
-    ) -> tuple[dict[str, list[SourcePaper]], list[str]]:
+    ) -> tuple[Mapping[str, Page], list[str]]:
         """Follow references either way: a request a paper."""
-        pages, failures = await answered(
-            ids, lambda each: self._linked_to(direction, each, limit, conversation)
-        )
-        return {each: [paper for paper in page if paper] for each, page in pages.items()}, failures
+        return await answered(ids, lambda each: self._linked_to(direction, each, limit, conversation))
 
     async def _linked_to(
         self, direction: Direction, paper: str, limit: int, conversation: Conversation

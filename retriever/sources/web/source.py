@@ -105,9 +105,16 @@ class WebSource(ABC):
 
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
-    ) -> tuple[dict[str, list[SourcePaper]], list[str]]:
+    ) -> tuple[Mapping[str, Page], list[str]]:
         """Return the papers at the other end of references, and what was not answered."""
         raise NotImplementedError
+
+    async def follow_by_id(
+        self, linked: Mapping[str, Sequence[str]], conversation: Conversation
+    ) -> tuple[Mapping[str, Page], list[str]]:
+        """Return the records of linked papers, and what was not answered."""
+        known, failures = await self.by_id((each for ids in linked.values() for each in ids), conversation)
+        return {paper: [known.get(each) for each in ids] for paper, ids in linked.items()}, failures
 
     async def complete(
         self, found: list[list[SourcePaper]], conversation: Conversation
@@ -210,9 +217,9 @@ class WebSource(ABC):
             followed, failures = await self.follow(direction, known, limit, conversation)
         except (Unanswered, Unreadable) as failure:
             raise self._failed([str(failure)]) from None
-        if failures and not any(followed.values()):
+        papers = {each: tuple(filter(None, linked))[:limit] for each, linked in followed.items()}
+        if failures and not any(papers.values()):
             raise self._failed(failures)
-        papers = {each: tuple(linked[:limit]) for each, linked in followed.items()}
         return LinkedPapers(papers, tuple(self._not_answered(failures, len(known))), conversation.requests)
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
