@@ -99,7 +99,8 @@ class Source(Protocol):
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return in how many papers each word stands, and of how many; None without that feature."""
-        ...
+        del words
+        return None
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
         """Return how many papers of the source refer to each, in one request; empty without that feature."""

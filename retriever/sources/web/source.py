@@ -17,7 +17,7 @@ import httpx
 from retriever.errors import SourceFailed
 from retriever.filters import satisfies
 from retriever.queries import Filters, Query
-from retriever.sources import LinkedPapers, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, WrittenQuery, write_query
 from retriever.sources.web.client import Unanswered, WebClient, WebRequest
 from retriever.sources.web.filtering import lift_filters
@@ -67,7 +67,7 @@ class Conversation:
         return content
 
 
-class WebSource(ABC):
+class WebSource(Source, ABC):
     """A service, open until `close`."""
 
     service: ClassVar[str]  # its name, as people know it
@@ -221,16 +221,6 @@ class WebSource(ABC):
         if failures and not any(papers.values()):
             raise self._failed(failures)
         return LinkedPapers(papers, tuple(self._not_answered(failures, len(known))), conversation.requests)
-
-    async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
-        """Return None: no service counts words without a request each."""
-        del words
-        return None
-
-    async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return nothing: services write into each record how often it is cited."""
-        del ids
-        return {}
 
     async def close(self) -> None:
         """Let go of connections."""
