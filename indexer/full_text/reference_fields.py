@@ -56,6 +56,7 @@ SENTENCE = re.compile(r"[.?!](?=\s|$)")
 VENUE = re.compile(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
 BRACKETS = (("(", ")"), ("[", "]"))
 NO_TITLE = 3  # letters
+LONGEST_KOREAN_NAME = 4
 
 
 def parse_references(entries: Iterable[str]) -> list[dict[str, Any]]:
@@ -114,7 +115,7 @@ def _authors_and_title(words: str, year: re.Match[str] | None) -> tuple[list[str
 def _is_korean_comma_list(sentence: str) -> bool:
     parts = sentence.split(",")
     return KOREAN_NAME.fullmatch(parts[0].strip()) is not None and any(
-        len(part.strip()) > len("네글자이") and HANGUL.search(part) for part in parts[1:]
+        len(part.strip()) > LONGEST_KOREAN_NAME and HANGUL.search(part) for part in parts[1:]
     )
 
 

@@ -24,23 +24,23 @@ def check_pdf_library() -> None:
 def read_pdfs(streams: Iterable[Stream | DeadLetter], workers: int) -> Iterator[Item]:
     """Yield a paper or a dead letter for each file, in their order."""
     with ParserPool(workers) as pool:
-        for (identifier, name, refused), parsed in pool.parse_in_order(_documents(streams)):
-            if refused is not None:
-                yield refused
+        for file, parsed in pool.parse_in_order(_documents(streams)):
+            if isinstance(file, DeadLetter):
+                yield file
             elif parsed is None or "record" not in parsed:
-                yield dead_letter(name, 0, parsed["problem"] if parsed else "")
+                yield dead_letter(file.name, 0, parsed["problem"] if parsed else "")
             else:
-                yield admitted({"id": identifier} | parsed["record"], name, 0, b"%PDF-")
+                yield admitted({"id": document_id(file)} | parsed["record"], file.name, 0, b"%PDF-")
 
 
 def _documents(
     streams: Iterable[Stream | DeadLetter],
-) -> Iterator[tuple[tuple[str, str, DeadLetter | None], bytes | None]]:
+) -> Iterator[tuple[Stream | DeadLetter, bytes | None]]:
     for stream in streams:
         if isinstance(stream, DeadLetter):
-            yield ("", "", stream), None
+            yield stream, None
             continue
         try:
-            yield (document_id(stream), stream.name, None), read_whole(stream, PDF_BYTES)
+            yield stream, read_whole(stream, PDF_BYTES)
         except NoDocument as error:
-            yield ("", "", dead_letter(stream.name, 0, str(error))), None
+            yield dead_letter(stream.name, 0, str(error)), None
