@@ -61,20 +61,7 @@ class FindRequest:
 
     def as_record(self) -> dict[str, Any]:
         """Return the request as JSON, for a trace."""
-        return {
-            "question": self.question,
-            "papers": self.papers,
-            "rounds": self.rounds,
-            "layers": self.layers,
-            "threshold": self.threshold,
-            "judge": self.judge,
-            "per_query": self.per_query,
-            "evolved": self.evolved,
-            "seed": self.seed,
-            "without": sorted(self.without),
-            "filters": self.filters.as_record(),
-            "budget": asdict(self.budget),
-        }
+        return asdict(self) | {"without": sorted(self.without), "filters": self.filters.as_record()}
 
 
 @dataclass(frozen=True, slots=True)
