@@ -54,20 +54,15 @@ class Allowance:
         self.end("seconds")
         return True
 
-    def take(self, *, calls: int = 0, tokens: int = 0, papers: int = 0) -> bool:
+    def take(self, *, calls: int = 0, tokens: int = 0) -> bool:
         """Set something aside; False, and noted which bound ended, where that would pass one."""
         spent = self.spent
-        wanted = {
-            "calls": spent.calls + calls,
-            "tokens": spent.tokens + tokens,
-            "seconds": spent.seconds,
-            "papers": spent.papers + papers,
-        }
+        wanted = asdict(replace(spent, calls=spent.calls + calls, tokens=spent.tokens + tokens))
         for name, most in asdict(self.budget).items():
             if most is not None and wanted[name] > most:
                 self.end(name)
                 return False
-        self.settle(calls=calls, tokens=tokens, papers=papers)
+        self.settle(calls=calls, tokens=tokens)
         return True
 
     def settle(self, *, calls: int = 0, tokens: int = 0, papers: int = 0) -> None:

@@ -38,10 +38,6 @@ class Budget:
             if limit is not None and not 0 <= limit < math.inf:
                 raise InvalidCall(f"a budget of {limit} {part} is none; give a number from 0 on")
 
-    def as_record(self) -> dict[str, float | None]:
-        """Return it as JSON."""
-        return asdict(self)
-
     def ended(self, spent: Spent) -> str:
         """Return the parts that are spent, for a note; "" where something is left of each."""
         limits, used = asdict(self), asdict(spent)

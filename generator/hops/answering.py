@@ -8,7 +8,7 @@ answer    as ever, from the evidence of all searches and the answers of the hops
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from generator.answer_step import answer_step
 from generator.budgets import Account, Budget
@@ -56,7 +56,7 @@ async def answer_in_hops(
             "steps": None if plan is None else list(plan.questions),
             "answers": answered(found),
             "spent": account.spent(papers_of(finding.search for finding in found)).as_record(),
-            "budget": budget.as_record(),
+            "budget": asdict(budget),
         }
     if plan is not None and not plan.questions:
         return await way(request, resources, step)

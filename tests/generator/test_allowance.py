@@ -14,7 +14,7 @@ def clock_of(*times):
 
 def test_without_bounds_everything_may_be_taken():
     allowance = Allowance(Budget())
-    assert allowance.take(calls=10**6, tokens=10**9, papers=10**6)
+    assert allowance.take(calls=10**6, tokens=10**9)
     assert allowance.note() == ""
 
 
@@ -23,7 +23,6 @@ def test_without_bounds_everything_may_be_taken():
     [
         ("calls", {"calls": 2}, {"calls": 2}),
         ("tokens", {"tokens": 3}, {"tokens": 1}),
-        ("papers", {"papers": 3}, {"papers": 9}),
     ],
 )
 def test_what_would_pass_a_bound_is_not_taken_and_told(bound, first, second):
