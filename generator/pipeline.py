@@ -91,10 +91,9 @@ async def answer_from_sources(
         UnknownSource, InvalidSource: no such source, or one that is declared wrongly.
         SourceFailed: none of them answers.
     """
-    from retriever.sources.configuration import read_declared
     from retriever.sources.gathered import open_sources
 
-    async with open_sources(read_declared(names), settings.indexer, synonyms) as index:
+    async with open_sources(names, settings.indexer, synonyms) as index:
         return await answer_question(index, request, settings, listener=listener)
 
 
@@ -246,10 +245,9 @@ def check_places(name: str, sources: Sequence[str]) -> None:
 async def _find_in_sources(
     names: Sequence[str], request: SearchRequest, settings: Settings, places: IndexerSettings
 ) -> SearchResult:
-    from retriever.sources.configuration import read_declared
     from retriever.sources.gathered import open_sources
 
-    async with open_sources(read_declared(names), places, settings.retriever.synonyms) as index:
+    async with open_sources(names, places, settings.retriever.synonyms) as index:
         return await search(index, request, settings.retriever)
 
 

@@ -238,11 +238,10 @@ def _of_sources(
     question: "Callable[[SearchIndex], Awaitable[Result]]",
 ) -> Result:
     """Ask sources, as an index is asked."""
-    from retriever.sources.configuration import read_declared
     from retriever.sources.gathered import open_sources
 
     async def asked() -> Result:
-        async with open_sources(read_declared(names), places, synonyms) as index:
+        async with open_sources(names, places, synonyms) as index:
             return await question(index)
 
     return asyncio.run(asked())

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from retriever.index import QuestionModels, SearchIndex
 from retriever.lazy_model import COOLDOWN_S
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
-from retriever.sources.configuration import DeclaredSource
+from retriever.sources.configuration import DeclaredSource, read_declared
 from retriever.sources.engine import SourcesEngine
 from retriever.sources.merging import LimitedSource, summed_frequencies
 from retriever.sources.passage_vectors import PassageVectors
@@ -72,14 +72,16 @@ class _Models(QuestionModels):
 
 @asynccontextmanager
 async def open_sources(
-    declared: Sequence[DeclaredSource], settings: IndexerSettings, synonyms: Path | None = None
+    names: Iterable[str], settings: IndexerSettings, synonyms: Path | None = None
 ) -> AsyncIterator[SearchIndex]:
-    """Open sources as one index for one question; raises as `open_declared`."""
-    async with (
-        open_declared(declared, settings) as sources,
-        gathered_index(sources, settings, synonyms) as index,
-    ):
-        yield index
+    """Open sources by their names as one index for one question, with models of its own.
+
+    Raises as `read_declared` and `open_declared`.
+    """
+    async with open_declared(read_declared(names), settings) as sources:
+        with closing(SharedModels(settings, synonyms)) as models:
+            async with index_of_sources(sources, models) as index:
+                yield index
 
 
 @asynccontextmanager
@@ -98,16 +100,6 @@ async def open_declared(
             opened.push_async_callback(source.close)
             sources.append(LimitedSource(source, each.settings.longest_s))
         yield sources
-
-
-@asynccontextmanager
-async def gathered_index(
-    sources: Sequence[LimitedSource], settings: IndexerSettings, synonyms: Path | None = None
-) -> AsyncIterator[SearchIndex]:
-    """Make an index of what sources find for a question, with models of its own."""
-    with closing(SharedModels(settings, synonyms)) as models:
-        async with index_of_sources(sources, models) as index:
-            yield index
 
 
 @asynccontextmanager

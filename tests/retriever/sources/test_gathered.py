@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+from contextlib import closing
 
 import httpx
 import pytest
@@ -18,7 +19,7 @@ from retriever.settings import RetrieverSettings
 from retriever.sources import SourceFeatures
 from retriever.sources.elasticsearch import open_source
 from retriever.sources.elasticsearch_settings import Settings
-from retriever.sources.gathered import gathered_index
+from retriever.sources.gathered import SharedModels, index_of_sources
 from retriever.sources.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from tests.generator.language_model import Scripted, says
@@ -64,8 +65,9 @@ def asked(settings, sources, question):
 
     async def run():
         limited = [LimitedSource(source, 30) for source in sources]
-        async with gathered_index(limited, settings) as index:
-            return await question(index)
+        with closing(SharedModels(settings)) as models:
+            async with index_of_sources(limited, models) as index:
+                return await question(index)
 
     return asyncio.run(run())
 
