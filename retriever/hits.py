@@ -1,6 +1,6 @@
 """What a search gives back: hits, and all that led to them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -171,3 +171,9 @@ class SearchResult:
             "notes": list(self.notes),
             "milliseconds": {stage: round(spent, 2) for stage, spent in self.milliseconds.items()},
         }
+
+
+def summed_milliseconds(results: Sequence[SearchResult]) -> dict[str, float]:
+    """Return how long each stage of several searches took, all together."""
+    stages = dict.fromkeys(stage for result in results for stage in result.milliseconds)
+    return {stage: sum(result.milliseconds.get(stage, 0.0) for result in results) for stage in stages}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from retriever.abstracts import prefer_abstracts
 from retriever.context import SearchContext
 from retriever.fusion import reciprocal_rank_fusion
-from retriever.hits import Hit, QueryTrace, SearchResult
+from retriever.hits import Hit, QueryTrace, SearchResult, summed_milliseconds
 from retriever.index import SearchIndex
 from retriever.methods import method_named
 from retriever.penalties import penalise
@@ -145,10 +145,5 @@ def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
         with_hits(results[0], [replace(found[item], score=round(score, 6)) for item, score in ranked[:k]]),
         queries=tuple(queries),
         notes=tuple(dict.fromkeys(note for result in results for note in result.notes)),
-        milliseconds=_summed([result.milliseconds for result in results]),
+        milliseconds=summed_milliseconds(results),
     )
-
-
-def _summed(times: Sequence[dict[str, float]]) -> dict[str, float]:
-    stages = dict.fromkeys(stage for each in times for stage in each)
-    return {stage: sum(each.get(stage, 0.0) for each in times) for stage in stages}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from retriever.hits import Hit, SearchResult
+from retriever.hits import Hit, SearchResult, summed_milliseconds
 
 MOST_EVIDENCE = 20  # papers; the model's context may shorten them further
 
@@ -27,7 +27,7 @@ def joined(searches: Sequence[SearchResult], most: int = MOST_EVIDENCE) -> Searc
         first,
         hits=tuple(hits),
         token_weights=_highest([search.token_weights for search in searches]),
-        milliseconds=_summed([search.milliseconds for search in searches]),
+        milliseconds=summed_milliseconds(searches),
         evidence_score=max(likelihoods, default=None),
         notes=tuple(dict.fromkeys(note for search in searches for note in search.notes)),
     )
@@ -43,12 +43,4 @@ def _highest(weights: Sequence[Mapping[str, float]]) -> dict[str, float]:
     for of_one in weights:
         for token, weight in of_one.items():
             found[token] = max(weight, found.get(token, 0.0))
-    return found
-
-
-def _summed(times: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for of_one in times:
-        for stage, spent in of_one.items():
-            found[stage] = found.get(stage, 0.0) + spent
     return found
