@@ -45,10 +45,9 @@ def test_a_trace_shows_steps_with_times_the_tree_and_the_papers(traces, tmp_path
         assert any(line.strip().startswith(f"{step}: ") and " ms" in line for line in lines)
     query = lines.index(f"{REVIEW} (question)")
     assert lines[query + 1].startswith("    ")
-    [evolved] = [
-        line for line in lines if line.strip() == "recovering cobalt cathodes eutectic recovery (application)"
-    ]
-    assert evolved.startswith(" " * 8)
+    evolved = [line for line in lines if line.endswith("(application)")]
+    assert evolved
+    assert all(line.startswith(" " * 8) for line in evolved)
     for paper in record["papers"]:
         assert any(f" {paper['id']} {paper['title']}" in line for line in lines)
 
@@ -104,10 +103,9 @@ def nested(depth):
     ],
 )
 def test_a_trace_of_which_a_part_is_odd_is_named_with_that_part(traces, tmp_path, values, complaint):
-    for path in [changed(traces, tmp_path, **values)]:
-        done = shrag("trace", "show", path, home=tmp_path)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert complaint in done.stderr
+    done = shrag("trace", "show", changed(traces, tmp_path, **values), home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert complaint in done.stderr
 
 
 def test_what_is_shown_of_a_large_tree_is_bounded_and_steers_no_terminal(traces, tmp_path):

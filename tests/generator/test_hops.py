@@ -291,10 +291,8 @@ def test_without_a_model_a_second_round_follows_the_first(sample):
     first, second = asked.trace.steps("search")
     assert len(asked.evidence) == 10
     names = [query["name"] for query in second["output"]["queries"]]
-    assert {"second round 1"} == set(names) - {query["name"] for query in first["output"]["queries"]} - {
-        "second round 2",
-        "second round 3",
-    }
+    assert "second round 1" in names
+    assert "second round 1" not in [query["name"] for query in first["output"]["queries"]]
     assert "interleaved" in asked.result.order
 
 
