@@ -14,7 +14,7 @@ from generator.prompts import load_prompt
 from generator.request import AskRequest, Turn
 from generator.steps import Step
 from indexer.papers import language_of
-from retriever.search import check_question
+from retriever.request import check_question
 
 LONGEST_QUESTION = 2_000  # characters; a longer one holds all that it asks about
 # Characters of the earlier turns that the model is shown, the newest first: of all, of a question, an answer.

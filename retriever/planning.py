@@ -8,8 +8,9 @@ from retriever.index import OpenIndex, SearchIndex
 from retriever.keywords import Keyword
 from retriever.queries import describe
 from retriever.request import SearchRequest
-from retriever.search import Stage, Stages, open_search, run_stages
+from retriever.search import Stages, open_search, run_stages
 from retriever.settings import RetrieverSettings
+from retriever.stages import Stage
 
 
 @dataclass(frozen=True, slots=True)

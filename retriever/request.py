@@ -4,12 +4,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from retriever.constraints import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, find_constraints
-from retriever.errors import BadFilter
+from retriever.errors import BadFilter, BadQuestion
 from retriever.keywords import Keyword
 from retriever.queries import Filters, Range
 from retriever.settings import Candidates, KeywordRanking, OrderPart
 
 ConstraintSource = Literal["question", "given"]
+MOST_CHARACTERS = 20_000  # of a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +99,17 @@ def _in_both(first: Range, second: Range) -> Range:
     if low is not None and high is not None and low > high:
         raise BadFilter(f"no year is asked for by both the question and the filter: from {low}, until {high}")
     return Range(low, high)
+
+
+def check_question(question: str) -> None:
+    """Raise BadQuestion for a question that cannot be searched for: empty, too long, no text."""
+    if len(question) > MOST_CHARACTERS:
+        raise BadQuestion(
+            f"the question has {len(question):,} characters, {MOST_CHARACTERS:,} are allowed; shorten it"
+        )
+    if not question.strip():
+        raise BadQuestion("the question is empty")
+    try:
+        question.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BadQuestion(f"the question holds a lone surrogate at character {error.start}") from None

@@ -9,76 +9,44 @@ call `run_stages`: values that are given are kept, the missing ones are computed
     result = await present(context, stages)
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
-from typing import Literal, Self, TypeAlias, TypeVar
+from typing import TypeAlias
 
-from indexer.schema import StoredPassage
 from indexer.untrusted import one_line
-from retriever.abstracts import prefer_abstracts
-from retriever.confidence import EVIDENCE, AnswerabilityFeatures, answerability_features, evidence_score
 from retriever.context import PassageCache, SearchContext
-from retriever.duplicates import without_duplicates
-from retriever.errors import BadFilter, BadQuestion
+from retriever.errors import BadFilter
 from retriever.given_keywords import check_given
-from retriever.highlights import snippet, title_spans
-from retriever.hits import AppliedSearch, Hit, SearchResult
+from retriever.hits import AppliedSearch, SearchResult
 from retriever.index import OpenIndex, SearchIndex
-from retriever.keyword_choice import KeywordChoice
 from retriever.methods import Method, method_named
 from retriever.penalties import penalise
-from retriever.plan import QueryPlan
-from retriever.pool import CandidatePool, find_candidates
-from retriever.queries import searched_tokens
+from retriever.pool import find_candidates
+from retriever.presenting import applied_search, present
 from retriever.query_names import ALL_LEFT_OUT, NEAREST, NOTHING_TO_SEARCH
-from retriever.question import AnalysedQuestion, analyse_question
+from retriever.question import analyse_question
 from retriever.ranking import Ranking
 from retriever.recorder import SearchRecorder
-from retriever.request import ConstraintSource, SearchOptions, SearchRequest, with_constraints
+from retriever.request import (
+    ConstraintSource,
+    SearchOptions,
+    SearchRequest,
+    check_question,
+    with_constraints,
+)
 from retriever.reranking import rerank
 from retriever.settings import RetrieverSettings
-from retriever.term_statistics import inverse_document_frequency
+from retriever.stages import Stage, Stages, computed
 
 __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search"]
 
-MOST_CHARACTERS = 20_000  # of a question
 MOST_HITS = 10_000
 MOST_TITLE_WEIGHT = 10
 # Hits looked at beyond k, since some of the first may be duplicates.
 MARGIN = 10
-
-T = TypeVar("T")
-Stage = Literal["question", "keywords", "plan", "pool", "ranking"]
-
-
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """What the stages of one search made; None what is not computed yet.
-
-    Methods without keywords leave `keywords` None. A value that is replaced drops those made from it.
-    """
-
-    question: AnalysedQuestion | None = None
-    keywords: KeywordChoice | None = None
-    plan: QueryPlan | None = None
-    pool: CandidatePool | None = None
-    ranking: Ranking | None = None
-
-    def with_keywords(self, keywords: KeywordChoice) -> Self:
-        """Return the stages with other keywords."""
-        return replace(self, keywords=keywords, plan=None, pool=None, ranking=None)
-
-    def with_plan(self, plan: QueryPlan) -> Self:
-        """Return the stages with another query plan."""
-        return replace(self, plan=plan, pool=None, ranking=None)
-
-    def with_pool(self, pool: CandidatePool) -> Self:
-        """Return the stages with another candidate pool."""
-        return replace(self, pool=pool, ranking=None)
-
 
 Further: TypeAlias = Callable[[SearchContext, Stages], Awaitable[Stages]]
 
@@ -121,10 +89,10 @@ async def rank(
         stages = await run_stages(context)
         if further:
             stages = await further(context, stages)
-        ranking = _computed(stages.ranking).cut(request.k)
+        ranking = computed(stages.ranking).cut(request.k)
         by = attrgetter("doc_id" if request.collapse else "passage_id")
         hits = tuple((by(hit), score) for hit, score in ranking.hits)
-        return RankedQuestion(hits, _applied(context, stages))
+        return RankedQuestion(hits, applied_search(context, stages))
 
     return await index.ask(of_version)
 
@@ -228,7 +196,7 @@ async def _analyse(context: SearchContext, method: Method, stages: Stages) -> St
 
 
 async def _choose_keywords(context: SearchContext, method: Method, stages: Stages) -> Stages:
-    question = _computed(stages.question)
+    question = computed(stages.question)
     if method.keywords is None or question.is_empty:
         return stages
     with context.recorder.timed("keywords"):
@@ -236,7 +204,7 @@ async def _choose_keywords(context: SearchContext, method: Method, stages: Stage
 
 
 async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stages:
-    question, skip = _computed(stages.question), context.request.skip
+    question, skip = computed(stages.question), context.request.skip
     plan = method.plan(context, question, stages.keywords)
     if skip and not question.is_empty:
         names = plan.names if context.index.vectors.usable else plan.without(NEAREST).names
@@ -248,11 +216,11 @@ async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stage
 
 
 async def _find(context: SearchContext, _: Method, stages: Stages) -> Stages:
-    return replace(stages, pool=await find_candidates(context, _computed(stages.plan)))
+    return replace(stages, pool=await find_candidates(context, computed(stages.plan)))
 
 
 async def _rank(context: SearchContext, method: Method, stages: Stages) -> Stages:
-    question, plan, pool = _computed(stages.question), _computed(stages.plan), _computed(stages.pool)
+    question, plan, pool = computed(stages.question), computed(stages.plan), computed(stages.pool)
     if context.request.skip and not plan.names and not any(pool.found.values()):
         return replace(stages, ranking=Ranking())
     ranking = await method.rank(context, question, stages.keywords, plan, pool)
@@ -263,187 +231,6 @@ async def _rank(context: SearchContext, method: Method, stages: Stages) -> Stage
 _STAGES = {"question": _analyse, "keywords": _choose_keywords, "plan": _plan, "pool": _find, "ranking": _rank}
 
 
-async def present(context: SearchContext, stages: Stages) -> SearchResult:
-    """Make the hits that are shown: duplicates left out and counted, each with its paper and snippet."""
-    weights, ranking = _token_weights(_computed(stages.question), stages.keywords), _computed(stages.ranking)
-    with context.recorder.timed("total"):
-        shown, filtered, likelihood = await _shown(context, stages, weights)
-    return SearchResult(
-        question=context.request.question,
-        method=context.request.method,
-        keywords=stages.keywords.keywords if stages.keywords else (),
-        token_weights=weights,
-        queries=_pool(stages).traces,
-        hits=shown,
-        filtered=filtered,
-        milliseconds=dict(context.recorder.milliseconds),
-        applied=_applied(context, stages),
-        evidence_score=likelihood,
-        notes=(*context.recorder.notes, *context.index.engine.notes),
-        version=context.index.manifest.version,
-        constraints=_computed(stages.question).constraints,
-        concepts=stages.keywords.concepts if stages.keywords and ranking.scored is not None else (),
-        bridges=ranking.hop.bridges if ranking.hop else (),
-    )
-
-
-async def _shown(
-    context: SearchContext, stages: Stages, weights: Mapping[str, float]
-) -> tuple[tuple[Hit, ...], dict[str, int], float | None]:
-    """Return the hits to show, how many were left out and why, and the likelihood that they answer."""
-    k = context.shown
-    hits, incomplete = await _stored_hits(context, stages), _computed(stages.pool).incomplete
-    kept = without_duplicates(hits)
-    filtered = {
-        "incomplete": _ranked_before(incomplete, stages, kept[:k]) if len(kept) >= k else len(incomplete),
-        "duplicates": len(hits) - len(kept),
-    }
-    with context.recorder.timed("order"):
-        first = kept[:EVIDENCE]
-        likelihood = await context.index.threads.run(_likelihood, context, stages, first)
-    with context.recorder.timed("snippets"):
-        shown = await context.index.threads.run(_with_snippets, kept[:k], weights)
-    return shown, filtered, likelihood
-
-
-def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:
-    return tuple(
-        replace(
-            hit,
-            rank=rank,
-            marked=snippet(hit.passage, weights),
-            title_marks=title_spans(hit.passage, weights),
-        )
-        for rank, hit in enumerate(hits, 1)
-    )
-
-
-async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
-    """Fetch what is stored of the ranked passages and their papers."""
-    ranking = _computed(stages.ranking).cut(context.request.k)
-    found_by = _pool(stages).found_by()
-    ranked, replaced = list(ranking.hits), dict(ranking.replaced)
-    with context.recorder.timed("stored"):
-        shown, newly_replaced = await prefer_abstracts(context, [hit for hit, _ in ranked])
-        by = attrgetter("doc_id" if context.request.collapse else "passage_id")
-        scores = {by(hit): score for hit, score in ranked}
-        ranked = [(hit, scores[by(hit)]) for hit in shown]
-        replaced |= newly_replaced
-        stored = await context.passages.of_hits([hit for hit, _ in ranked])
-        papers = await context.passages.papers(
-            passage.doc_id for passage in stored.values() if not passage.record
-        )
-    names = list(_pool(stages).found)
-    hits = []
-    for hit, score in ranked:
-        finders = {
-            name
-            for passage_id in (hit.passage_id, *replaced.get(hit.passage_id, ()))
-            for name in found_by.get(passage_id, ())
-        }
-        passage = stored[hit.passage_id]
-        paper = passage.paper or (papers[hit.doc_id].paper if hit.doc_id in papers else None)
-        in_order = tuple(name for name in names if name in finders)
-        hits.append(Hit(0, passage, round(score, 4), in_order, paper=paper or {}))
-    return hits
-
-
-def _pool(stages: Stages) -> CandidatePool:
-    """Return all that was found, by a second search too."""
-    return _computed(stages.ranking).pool or _computed(stages.pool)
-
-
-def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Sequence[Hit]) -> int:
-    """Count incomplete papers that score at least as much as the last hit that is shown."""
-    found = next(iter(_computed(stages.pool).found.values()), ())
-    scores = {hit.doc_id: hit.score for hit in found}
-    least = min((scores.get(hit.doc_id, 0.0) for hit in shown), default=0.0)
-    return sum(score >= least for score in incomplete.values())
-
-
-def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[Hit]) -> float | None:
-    """Return the likelihood that the first hits answer; None where the method has no features."""
-    if _computed(stages.ranking).scored is None:
-        return None
-    if not evidence or stages.keywords is None:
-        return 0.0
-    return evidence_score(answerability(context, stages, [hit.passage for hit in evidence]))
-
-
-def answerability(
-    context: SearchContext, stages: Stages, first: Sequence[StoredPassage]
-) -> AnswerabilityFeatures:
-    """Compute the answerability features of the first passages; only candidates have features."""
-    scored = _computed(stages.ranking).scored or {}
-    held = [scored[passage.passage_id] for passage in first if passage.passage_id in scored]
-    concepts = stages.keywords.concepts if stages.keywords else ()
-    unseen = inverse_document_frequency(0, context.index.engine.passage_count)
-    return answerability_features(held, _computed(stages.question), concepts, unseen)
-
-
-def _token_weights(question: AnalysedQuestion, keywords: KeywordChoice | None) -> dict[str, float]:
-    """Return the tokens that were searched for with their weights, for snippets and quotations."""
-    if keywords and keywords.token_weights:
-        return dict(keywords.token_weights)
-    if question.expression is not None:
-        return searched_tokens(question.expression)
-    return {token[0]: 1.0 for token in question.tokens}
-
-
-def _applied(context: SearchContext, stages: Stages) -> AppliedSearch:
-    """Return the configuration that took effect."""
-    options, ranking, recorder = context.options, _computed(stages.ranking), context.recorder
-    method, vectors, keywords = method_named(options.method), context.index.vectors, stages.keywords
-    order = method.order_by_vectors if ranking.by_vectors else method.order
-    if ranking.reranker:
-        order = f"{order}; the first {options.rerank_depth} by {ranking.reranker}"
-    unused = ""
-    if method.order_by_vectors and not ranking.by_vectors:
-        unused = vectors.disabled_reason or recorder.failures.get("encoder", "")
-    return AppliedSearch(
-        method=options.method,
-        order=order,
-        title_weight=options.title_weight,
-        keyword_source=None if keywords is None else "given" if keywords.given else "statistics",
-        keyword_count=options.keyword_count if keywords else None,
-        keyword_ranking=options.keyword_ranking if keywords and keywords.ranked else None,
-        hits_per_query=options.hits_per_query if "hits_per_query" in method.uses else None,
-        count_repeats=options.count_repeats if "count_repeats" in method.uses else None,
-        candidates=options.candidates if "candidates" in method.uses else None,
-        skip=context.request.skip,
-        without=tuple(sorted(options.without)) if "without" in method.uses else None,
-        vectors=vectors.model if ranking.by_vectors else "",
-        vectors_unused=unused,
-        reranker=ranking.reranker,
-        rerank_depth=options.rerank_depth if ranking.reranker else None,
-        drop_incomplete=options.drop_incomplete,
-        constraints=options.constraints,
-        this_year=options.this_year if options.constraints else None,
-        failures=tuple(recorder.failures.values()),
-    )
-
-
-def _computed(value: T | None) -> T:
-    """Return a stage's value, which is there by now."""
-    if value is None:
-        raise ValueError("a stage of the search has not been computed; see run_stages")
-    return value
-
-
 def _check_hits(k: int, most: int) -> None:
     if not 1 <= k <= most:
         raise BadFilter(f"{k} hits are asked for; ask for 1 to {MOST_HITS:,}")
-
-
-def check_question(question: str) -> None:
-    """Raise BadQuestion for a question that cannot be searched for: empty, too long, no text."""
-    if len(question) > MOST_CHARACTERS:
-        raise BadQuestion(
-            f"the question has {len(question):,} characters, {MOST_CHARACTERS:,} are allowed; shorten it"
-        )
-    if not question.strip():
-        raise BadQuestion("the question is empty")
-    try:
-        question.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise BadQuestion(f"the question holds a lone surrogate at character {error.start}") from None

@@ -30,8 +30,9 @@ from indexer.options import json_option
 from indexer.terminal import echo, echo_json, echo_lines
 from retriever.confidence import THRESHOLD, AnswerabilityFeatures, evidence_score
 from retriever.index import SearchIndex
+from retriever.presenting import answerability
 from retriever.queries import Filters
-from retriever.search import SearchRequest, answerability, open_ranking, run_stages, search
+from retriever.search import SearchRequest, open_ranking, run_stages, search
 from retriever.settings import RetrieverSettings
 
 FALSE_ABSTENTION = 0.015  # of the training questions, where the threshold is set

@@ -13,7 +13,7 @@ from indexer.errors import InvalidCall
 from indexer.papers import Language, language_of
 from retriever.paper_relevance import PaperRelevance
 from retriever.queries import Filters
-from retriever.search import check_question
+from retriever.request import check_question
 from retriever.sources.merging import LimitedSource
 
 Wording = Literal["brief", "complex"]

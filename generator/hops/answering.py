@@ -24,7 +24,8 @@ from retriever.hits import SearchResult
 from retriever.hops.question_form import question_form
 from retriever.hops.rounds import with_second_round
 from retriever.methods import method_named
-from retriever.search import check_question, open_search, present, run_stages
+from retriever.request import check_question
+from retriever.search import open_search, present, run_stages
 
 ROUNDS = 2
 ANOTHER_WAY = "answered in several steps, and not by way {!r}, which answers a question of one step"

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from generator.request import AskRequest, Resources
 from generator.steps import Step
 from retriever.constraints import Constraints
-from retriever.request import SearchRequest
-from retriever.search import check_question
+from retriever.request import SearchRequest, check_question
 from retriever.topics import Topic, find_topic
 
 OF_PASSAGES = frozenset({"topic"})  # of the options of a request, what ways over passages use

@@ -11,7 +11,7 @@ from generator.finding.finding import PURE
 from generator.finding.request import FindRequest
 from indexer.errors import InvalidCall
 from retriever.filters import make_filters
-from retriever.search import MOST_CHARACTERS
+from retriever.request import MOST_CHARACTERS
 from server.access.callers import current_visit
 from server.api.requests import (
     QUESTION,

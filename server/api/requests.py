@@ -19,7 +19,8 @@ from retriever.given_keywords import LONGEST_GIVEN, MOST_GIVEN
 from retriever.methods import method_named, method_names
 from retriever.paper_page import LONGEST_ID
 from retriever.queries import Filters
-from retriever.search import MOST_CHARACTERS, SearchRequest, check_question
+from retriever.request import MOST_CHARACTERS, check_question
+from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from server.access.callers import current_visit
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request
 
 from retriever.planning import plan_search
-from retriever.search import Stage
+from retriever.stages import Stage
 from server.api.requests import SearchCall
 from server.api.shapes import Shaped
 from server.api.shapes.searches import ChosenKeywords, PlannedSearch

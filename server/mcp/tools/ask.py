@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from generator.pipeline import answer_question
-from retriever.search import MOST_CHARACTERS
+from retriever.request import MOST_CHARACTERS
 from server.addresses import hit_address
 from server.api.requests import AskCall
 from server.cited_text import CitedText

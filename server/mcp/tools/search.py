@@ -5,7 +5,8 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from retriever.hits import listed_authors
-from retriever.search import MOST_CHARACTERS, search
+from retriever.request import MOST_CHARACTERS
+from retriever.search import search
 from server.addresses import hit_address
 from server.api.requests import SearchCall
 from server.mcp.papers import FoundPaper, metadata_of, paper_id
