@@ -5,7 +5,6 @@ counterparts in the other language, of the general glossary.
 """
 
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from indexer.analysis import Analyzer
@@ -93,11 +92,10 @@ def _commonness(token: str) -> float:
     return COMMON_WEIGHT if token in COMMON else 1.0
 
 
-def words_query(words: tuple[AskedWord, ...], weights: Mapping[str, float] | None = None) -> Or:
-    """Join words and their counterparts by OR; `weights` are of the words as they are written."""
+def words_query(words: tuple[AskedWord, ...]) -> Or:
+    """Join words and their counterparts by OR."""
     terms: dict[str, Term] = {}
     for word in words:
         for keyword in (word.keyword, *word.others):
-            weight = (weights or {}).get(keyword.text, word.weight)
-            terms.setdefault(keyword.text, Term(keyword.text, keyword.tokens, weight=round(weight, 4)))
+            terms.setdefault(keyword.text, Term(keyword.text, keyword.tokens, weight=round(word.weight, 4)))
     return Or(tuple(terms.values()))

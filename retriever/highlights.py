@@ -103,11 +103,6 @@ def title_spans(passage: StoredPassage, tokens: Collection[str]) -> tuple[Span, 
     )
 
 
-def text_spans(passage: StoredPassage, tokens: Collection[str]) -> tuple[Span, ...]:
-    """Return where a passage's text holds tokens: spans of code points, in order and apart."""
-    return tuple(_merged(_places(passage, tokens)))
-
-
 def _start(place: Place) -> int:
     return place.start
 

@@ -21,7 +21,6 @@ from indexer.papers import Paper, why_invalid
 from indexer.regular_files import read_regular
 from retriever.sources.merging import MergedPaper
 
-STATE_VERSION = 1
 MOST_BYTES = 256_000_000  # of a saved state
 
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]

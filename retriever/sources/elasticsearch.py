@@ -183,9 +183,8 @@ class ElasticsearchSource(Source):
         counted = [total for total in totals if total is not None]
         if len(counted) < len(totals):  # what is no number counts nothing
             return None
-        return {word: total for word, total in zip(asked, counted, strict=True) if word is not None}, counted[
-            0
-        ]
+        everything, *of_words = counted
+        return dict(zip(dict.fromkeys(words), of_words, strict=True)), everything
 
     async def close(self) -> None:
         """Close connections."""

@@ -38,7 +38,6 @@ from retriever.sources.web.source import AskedQuery, Conversation, Direction, Pa
 PER_PAGE = 100  # of the search by relevance and of references
 BATCH = 500
 MOST_RANKED = 1_000
-PLAIN = "plain "  # marks a query of words alone
 FIELDS = "paperId,title,abstract,year,externalIds,authors,venue,journal,fieldsOfStudy,citationCount,url"
 PAPER = re.compile(r"[0-9a-f]{40}")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from indexer.analysis import make_analyzer
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
-from retriever.highlights import snippet, text_spans, title_spans
+from retriever.highlights import snippet, title_spans
 
 BILINGUAL = make_analyzer("bilingual")
 MIXED = make_analyzer("bilingual", "mixed")
@@ -178,12 +178,6 @@ def test_the_words_found_are_marked_in_a_title_as_it_is_given():
         "그래프",
         "graphs",
     ]
-
-
-def test_the_words_found_are_marked_in_a_whole_text_behind_its_title():
-    passage = indexed("A graph of graphs", title="graph")
-
-    assert text_spans(passage, {"graph"}) == ((2, 7), (11, 17))
 
 
 @given(st.integers(0, 40), st.sampled_from(["각", "검색 ", "긴 문장 속의 word "]))
