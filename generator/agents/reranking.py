@@ -24,7 +24,6 @@ MOST_RANKED = 50  # papers that one prompt holds
 # Weights of relevance, authority and timeliness, by whether the question asks for a time.
 WEIGHTS: Mapping[bool, tuple[float, float, float]] = {False: (0.75, 0.15, 0.1), True: (0.6, 0.1, 0.3)}
 LONGEST_WHY = 400
-NO_COUNTS: Mapping[str, int] = {}
 CITED = {
     "record": "cited {:,} times",
     "index": "cited {:,} times within the index",
@@ -73,11 +72,11 @@ async def rerank(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step
 ) -> list[RankedPaper]:
     """Return the papers of the cache, best first."""
-    in_index = NO_COUNTS
-    if request.does("reranking"):
-        in_index = await _counts_of_indexes(_cache(state, request), resources, step)
+    if not request.does("reranking"):
+        return order_by_rules(state, request, resources.this_year)
+    in_index = await _counts_of_indexes(_cache(state, request), resources, step)
     ruled = order_by_rules(state, request, resources.this_year, in_index)
-    if not ruled or not request.does("reranking"):
+    if not ruled:
         return ruled
     if resources.model is None:
         with step.step("reranking", papers=len(ruled)) as ranking:
@@ -152,7 +151,7 @@ def _cache(state: FindingState, request: FindRequest) -> Sequence[tuple[str, Kno
 
 
 def order_by_rules(
-    state: FindingState, request: FindRequest, this_year: int, in_index: Mapping[str, int] = NO_COUNTS
+    state: FindingState, request: FindRequest, this_year: int, in_index: Mapping[str, int] | None = None
 ) -> list[RankedPaper]:
     """Return the papers of the cache by the weighted sum, best first; asks no model.
 
@@ -169,17 +168,8 @@ def order_by_rules(
     for (paper_id, known), times, authority in zip(cache, cited, standing, strict=True):
         recency = timeliness(known.paper, this_year)
         score = weights[0] * known.score + weights[1] * authority + weights[2] * recency
-        ranked.append(
-            RankedPaper(
-                paper_id,
-                known,
-                round(score, 6),
-                round(authority, 6),
-                round(recency, 6),
-                _why(known, times),
-                times,
-            )
-        )
+        rounded = round(score, 6), round(authority, 6), round(recency, 6)
+        ranked.append(RankedPaper(paper_id, known, *rounded, _why(known, times), times))
     return sorted(ranked, key=lambda each: -each.score)
 
 
