@@ -1,8 +1,8 @@
 """What a caller may ask where papers are to be found; the words are those of `shrag find-papers`."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from generator.agents import ADDITIONS, AGENTS
 from generator.budgets import Budget
@@ -25,6 +25,7 @@ from server.api.requests import (
     nothing_or,
     with_examples,
 )
+from server.errors import SearchUnusable
 
 SEARCH_ID = r"^[0-9a-f]{32}$"
 Bound = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]
@@ -90,15 +91,22 @@ class FindCall(Call):
         """Return what the call names, to be kept with the search."""
         return self.model_dump(mode="json", exclude_unset=True, exclude={"resume"})
 
+    @classmethod
+    def of_kept(cls, named: dict[str, Any]) -> Self:
+        """Return the call that a kept search is of; SearchUnusable where it is none."""
+        try:
+            return cls.model_validate(named)
+        except ValidationError as error:
+            raise SearchUnusable("what the kept search was asked for cannot be read") from error
+
     def resuming(self, named: dict[str, Any]) -> "FindCall":
         """Return the call with what a kept search was asked for, where it does not name it anew.
 
         Raises:
             InvalidCall: it names another question, index or source.
-            ValidationError: what was kept is no call.
+            SearchUnusable: what was kept is no call.
         """
-        whole = FindCall.model_validate({**named, **self.named()})
-        kept = FindCall.model_validate(named)
+        kept, whole = FindCall.of_kept(named), FindCall.of_kept({**named, **self.named()})
         for part in ("question", "index", "sources"):
             if getattr(whole, part) != (before := getattr(kept, part)):
                 raise InvalidCall(f"the kept search has another {part}: {str(before)[:200]!r}")

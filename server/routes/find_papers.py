@@ -7,14 +7,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import ValidationError
 
 from server.access.callers import visit_of
 from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.events import FINDING_EVENTS, stream_responses
 from server.api.shapes.finding import FoundPapers
-from server.errors import SearchUnusable
 from server.finding.running import FoundEvent, PreparedSearch, finding_events
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
@@ -47,10 +45,7 @@ async def _events(
         kept = await asyncio.to_thread(services.searches.resume, visit.caller, call.resume)
     try:
         if kept:
-            try:
-                call = call.resuming(kept[1].request)
-            except ValidationError as error:
-                raise SearchUnusable("what the kept search was asked for cannot be read") from error
+            call = call.resuming(kept[1].request)
         asked = call.request()
         place = await asked_of(services, call.index, call.sources)
         named = call.named() | {name: value for name, value in place.as_record().items() if value}

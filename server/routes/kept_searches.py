@@ -5,7 +5,6 @@ from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
-from pydantic import ValidationError
 
 from generator.finding.finding import year_of
 from generator.finding.result import found_until_now
@@ -14,7 +13,6 @@ from server.access.callers import visit_of
 from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.finding import KeptSearch, KeptSearches
-from server.errors import SearchUnusable
 from server.finding.search_head import SearchHead
 from server.limits.gate import Read, Search
 from server.model_address import without_address
@@ -68,10 +66,7 @@ def _read(search_id: str, request: Request, services: Services) -> tuple[SearchH
 
 def _search(search_id: str, request: Request, services: Services) -> dict[str, Any]:
     head, state = _read(search_id, request, services)
-    try:
-        asked = FindCall.model_validate(head.request).request()
-    except ValidationError:
-        raise SearchUnusable("what the kept search was asked for cannot be read") from None
+    asked = FindCall.of_kept(head.request).request()
     found = found_until_now(state, asked, year_of(services.settings), notes=head.notes)
     record = replace(found, complete=head.complete).as_tree_record()
     running = services.searches.is_running(visit_of(request).caller, search_id)
