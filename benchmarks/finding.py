@@ -29,7 +29,8 @@ import click
 from benchmarks.citation_corpus import PAPERS, SEED, CitationCorpus, write_corpus
 from benchmarks.figures import Figure, machine, report, strict_option
 from benchmarks.timing import latencies
-from generator.finding.finding import PURE, OpenedSources, find_in_sources, open_index_as_source
+from generator.agents import PURE
+from generator.finding.finding import OpenedSources, find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import FoundPapers
 from generator.request import Settings

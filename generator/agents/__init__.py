@@ -4,18 +4,19 @@ Each is a step or several of the loop in `generator/finding/loop.py`. The retrie
 can be switched off by these names.
 """
 
-# What goes on where one of them is switched off.
-AGENTS = {
-    "understanding": "the question alone is searched for, as it is written",
-    "query-writing": "the words of each query are searched for in every source",
-    "judgement": "papers are judged by relevance without a model",
-    "refchain": "no references are followed",
-    "evolver": "no further queries are made of what was found",
-    "reranking": "papers are ordered by their judgement alone",
-}
-# What the project adds to the paper's method; all off in the pure mode.
-ADDITIONS = {
-    "cited-by": "papers that refer to relevant ones are judged too",
-    "specific-intent": "a question for one certain paper is not widened",
-    "links": "without a model, a paper counts as relevant too where several relevant ones refer to it",
-}
+# Of each, what goes on where it is switched off.
+AGENTS = (
+    "understanding",  # the question alone is searched for, as it is written
+    "query-writing",  # the words of each query are searched for in every source
+    "judgement",  # papers are judged by relevance without a model
+    "refchain",  # no references are followed
+    "evolver",  # no further queries are made of what was found
+    "reranking",  # papers are ordered by their judgement alone
+)
+# What the project adds to the paper's method.
+ADDITIONS = (
+    "cited-by",  # papers that refer to relevant ones are judged too
+    "specific-intent",  # a question for one certain paper is not widened
+    "links",  # without a model, a paper counts as relevant too where several relevant ones refer to it
+)
+PURE = frozenset(ADDITIONS)  # what the pure mode leaves out

@@ -11,7 +11,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from generator.agents import ADDITIONS
 from generator.allowance import Allowance
 from generator.finding.loop import find_in_steps
 from generator.finding.request import FindRequest, FindResources
@@ -32,7 +31,6 @@ if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex
     from retriever.sources.gathered import SharedModels
 
-PURE = frozenset(ADDITIONS)  # what the pure mode leaves out
 INDEX_SECONDS = 60.0  # that an index of one's own is waited for
 NONE = "no paper found is relevant enough"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from generator.agents import ADDITIONS, AGENTS
+from generator.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.bounds import BOUNDS
 
 if TYPE_CHECKING:
@@ -84,7 +84,6 @@ def find_request(
 ) -> "FindRequest":
     """Make the request that the values of these options describe; raises as FindRequest."""
     from generator.budgets import Budget
-    from generator.finding.finding import PURE
     from generator.finding.request import FindRequest
     from retriever.queries import Filters
 

@@ -46,8 +46,8 @@ class FindRequest:
         for what, (least, most) in BOUNDS.items():
             if not least <= getattr(self, what) <= most:
                 raise InvalidCall(f"{what} is {getattr(self, what)}, and has to be {least} to {most:,}")
-        known = {**AGENTS, **ADDITIONS}
-        if unknown := sorted(self.without - known.keys()):
+        known = (*AGENTS, *ADDITIONS)
+        if unknown := sorted(self.without.difference(known)):
             raise InvalidCall(f"there is no agent {unknown[0]!r}; there are {', '.join(known)}")
 
     def does(self, name: str) -> bool:

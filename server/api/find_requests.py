@@ -4,10 +4,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError
 
-from generator.agents import ADDITIONS, AGENTS
+from generator.agents import ADDITIONS, AGENTS, PURE
 from generator.budgets import Budget
 from generator.finding.bounds import BOUNDS
-from generator.finding.finding import PURE
 from generator.finding.request import FindRequest
 from indexer.errors import InvalidCall
 from retriever.filters import make_filters

@@ -7,10 +7,10 @@ import math
 import httpx
 import pytest
 
-from generator.agents import AGENTS
+from generator.agents import AGENTS, PURE
 from generator.agents.judgement import ComplexJudgement, complex_score
 from generator.budgets import Budget
-from generator.finding.finding import PURE, find_in_sources, open_index_as_source
+from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import tree
 from generator.finding.state import FindingState

@@ -5,9 +5,8 @@ from functools import cache
 
 import pytest
 
-from generator.agents import ADDITIONS, AGENTS
+from generator.agents import ADDITIONS, AGENTS, PURE
 from generator.budgets import Spent
-from generator.finding.finding import PURE
 from generator.finding.request import FindRequest
 from tests.generator.finding_model import FindingModel, evolver, reranking, understanding
 from tests.generator.test_finding import find, names_of_steps
@@ -136,5 +135,5 @@ def test_a_question_for_one_certain_paper_is_widened_where_that_addition_is_off(
 def test_the_pure_mode_is_all_additions_off(found, way):
     pure = found(WIDE, way, *sorted(PURE))
     seen = {name for name, aspect in ASPECTS.items() if aspect(pure)}
-    assert seen == ASPECTS.keys() - IDLE[way] - ADDITIONS.keys()
+    assert seen == ASPECTS.keys() - IDLE[way] - PURE
     assert pure.papers
