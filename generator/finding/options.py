@@ -22,28 +22,16 @@ def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fr
     return frozenset(name.strip() for value in values for name in value.split(",") if name.strip())
 
 
+def _number(name: str, default: float, what: str) -> Callable[[Any], Any]:
+    kind = click.FloatRange if isinstance(default, float) else click.IntRange
+    option = f"--{name.replace('_', '-')}"
+    return click.option(option, type=kind(*BOUNDS[name]), default=default, show_default=True, help=what)
+
+
 FINDING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
-        "--rounds",
-        type=click.IntRange(*BOUNDS["rounds"]),
-        default=1,
-        show_default=True,
-        help="How often queries are evolved from what was found.",
-    ),
-    click.option(
-        "--layers",
-        type=click.IntRange(*BOUNDS["layers"]),
-        default=1,
-        show_default=True,
-        help="How far references are followed.",
-    ),
-    click.option(
-        "--threshold",
-        type=click.FloatRange(*BOUNDS["threshold"]),
-        default=0.5,
-        show_default=True,
-        help="Judgement from which a paper is relevant.",
-    ),
+    _number("rounds", 1, "How often queries are evolved from what was found."),
+    _number("layers", 1, "How far references are followed."),
+    _number("threshold", 0.5, "Judgement from which a paper is relevant."),
     click.option(
         "--judge",
         type=click.Choice(["brief", "complex"]),
@@ -51,13 +39,7 @@ FINDING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         show_default=True,
         help="Wording of the judgement by a model.",
     ),
-    click.option(
-        "--per-query",
-        type=click.IntRange(*BOUNDS["per_query"]),
-        default=20,
-        show_default=True,
-        help="Papers that a query brings, of each source.",
-    ),
+    _number("per_query", 20, "Papers that a query brings, of each source."),
     click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of evolved queries."),
     click.option(
         "--without",
