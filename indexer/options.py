@@ -1,9 +1,10 @@
 """Options that commands have in common, and how they end on Ctrl-C."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 10  # indexes of which one is to be named
 INTERRUPTED = 130  # 128 and the number of the signal, as shells say
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command these options, in their order."""
+    return lambda command: reduce(lambda given, option: option(given), reversed(options), command)
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 

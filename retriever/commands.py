@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.columns import display_width, line_width, table, wrap, wrapped_table
-from indexer.options import chosen_index, json_option, name_option
+from indexer.options import chosen_index, json_option, name_option, together
 from indexer.output_files import check_output, is_same_file, output_file, write_standard_output
 from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # loaded where an index is opened
 
 LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one of each
 LONGEST_QUERY = 1_000  # characters that are shown
-Command = TypeVar("Command", bound=Callable[..., Any])
 Result = TypeVar("Result")
 
 method_option = click.option(
@@ -60,59 +59,40 @@ source_option = click.option(
 )
 
 
-def filter_options(command: Command) -> Command:
-    """Add --year, --lang and --journal."""
-    options = (
-        click.option(
-            "--year", metavar="Y|Y..Y", help="Year of publication: 2019, 2019..2024, ..2024, 2019.."
-        ),
-        click.option("--lang", metavar="LANG", help="Language of the passage: ko, en or other."),
-        click.option("--journal", help="The journal's name, exactly."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+filter_options = together(
+    click.option("--year", metavar="Y|Y..Y", help="Year of publication: 2019, 2019..2024, ..2024, 2019.."),
+    click.option("--lang", metavar="LANG", help="Language of the passage: ko, en or other."),
+    click.option("--journal", help="The journal's name, exactly."),
+)
 
+constraint_options = together(
+    click.option(
+        "--exclude", metavar="TERM", multiple=True, help="Rank papers about TERM lower; repeatable."
+    ),
+    click.option(
+        "--strict-time",
+        is_flag=True,
+        help="Papers of other years than the question asks for are left out.",
+    ),
+    click.option(
+        "--no-constraints",
+        is_flag=True,
+        help="What QUESTION excludes, and its years, are words like others.",
+    ),
+)
 
-def constraint_options(command: Command) -> Command:
-    """Add --exclude, --strict-time and --no-constraints."""
-    options = (
-        click.option(
-            "--exclude", metavar="TERM", multiple=True, help="Rank papers about TERM lower; repeatable."
-        ),
-        click.option(
-            "--strict-time",
-            is_flag=True,
-            help="Papers of other years than the question asks for are left out.",
-        ),
-        click.option(
-            "--no-constraints",
-            is_flag=True,
-            help="What QUESTION excludes, and its years, are words like others.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def plan_options(command: Command) -> Command:
-    """Add --keyword and --skip."""
-    options = (
-        click.option(
-            "--keyword",
-            "keywords",
-            metavar="TEXT",
-            multiple=True,
-            help="Search by these keywords instead, the most important first; repeatable.",
-        ),
-        click.option(
-            "--skip", metavar="QUERY", multiple=True, help="Leave a query out: question, SQ9, …; repeatable."
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+plan_options = together(
+    click.option(
+        "--keyword",
+        "keywords",
+        metavar="TEXT",
+        multiple=True,
+        help="Search by these keywords instead, the most important first; repeatable.",
+    ),
+    click.option(
+        "--skip", metavar="QUERY", multiple=True, help="Leave a query out: question, SQ9, …; repeatable."
+    ),
+)
 
 
 @click.command()

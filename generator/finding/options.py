@@ -1,21 +1,19 @@
 """Options that say how papers are found, and the request that they make."""
 
 from collections.abc import Callable, Mapping
-from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from generator.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.bounds import BOUNDS
+from indexer.options import together
 
 if TYPE_CHECKING:
     from generator.finding.request import FindRequest
     from retriever.queries import Filters
 
 PAPERS = 20  # unless asked otherwise
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
@@ -28,7 +26,7 @@ def _number(name: str, default: float, what: str) -> Callable[[Any], Any]:
     return click.option(option, type=kind(*BOUNDS[name]), default=default, show_default=True, help=what)
 
 
-FINDING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+finding_options = together(
     _number("rounds", 1, "How often queries are evolved from what was found."),
     _number("layers", 1, "How far references are followed."),
     _number("threshold", 0.5, "Judgement from which a paper is relevant."),
@@ -54,11 +52,6 @@ FINDING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Seconds, at most."),
     click.option("--max-papers", type=click.IntRange(0), help="Papers that are judged, at most."),
 )
-
-
-def finding_options(command: Command) -> Command:
-    """Give a command these options."""
-    return reduce(lambda decorated, option: option(decorated), reversed(FINDING_OPTIONS), command)
 
 
 def find_request(

@@ -43,7 +43,6 @@ class Exchange:
     nothing: Callable[[Asked], bytes]
     ids: tuple[str, str]
     settings: Mapping[str, str] = field(default_factory=dict)
-    xml: bool = False
 
 
 def as_json(value: object) -> bytes:
@@ -228,9 +227,7 @@ EXCHANGES = {
             ("a" * 40, "b" * 40),
             {"api_key": SECRET},
         ),
-        Exchange(
-            "arxiv", lambda asked: ATOM, lambda asked: NO_ATOM, ("1901.00001", "hep-th/9901001"), xml=True
-        ),
+        Exchange("arxiv", lambda asked: ATOM, lambda asked: NO_ATOM, ("1901.00001", "hep-th/9901001")),
         Exchange(
             "pubmed",
             pubmed,
@@ -251,7 +248,6 @@ EXCHANGES = {
             lambda asked: scienceon(asked, NO_SCIENCEON),
             ("JAKO200000000001", "JAKO200000000002"),
             {"client_id": "id-of-the-client", "api_key": SECRET, "mac_address": "AA-BB-CC-DD-EE-FF"},
-            xml=True,
         ),
     )
 }
