@@ -9,15 +9,13 @@ from indexer.full_text.joining import Usage, join_lines, readable
 from indexer.full_text.layout import Line
 from indexer.full_text.margins import MARGIN, Page
 from indexer.full_text.reference_fields import doi_in
-from indexer.full_text.sections import INLINE_HEADING, LARGER, rounded, together
+from indexer.full_text.sections import INLINE_HEADING, KEYWORD_HEADINGS, LARGER, rounded, together
 from indexer.papers import language_of
 
 TITLE_LETTERS = 5
 TITLE_LINES = 6
 ABSTRACT = re.compile(r"abstract|summary|(?:국문|영문)?(?:초록|요약)", re.IGNORECASE)
-KEYWORDS = re.compile(
-    r"key ?words?(?: and phrases)?|index terms|주제어|핵심어|중심어|키워드|색인어", re.IGNORECASE
-)
+KEYWORDS = re.compile(KEYWORD_HEADINGS, re.IGNORECASE)
 LINE_OF_JOURNAL = re.compile(
     r"vol\.|no\.|doi|©|copyright|published|accepted|received|journal|proceedings|conference|학회|학술|제\s*\d+\s*[권호]"
     r"|접수|게재|논문지",

@@ -17,9 +17,9 @@ INDENTATION = 0.7  # of the height of a line
 SHORT_OF_EDGE = 2.5  # heights of a line: the last one of a paragraph
 SENTENCE_END = re.compile(r"[.?!:;。]['\"”’)\]]*$")
 LETTERS_APART = re.compile(r"(?:[가-힣]\s+){1,6}[가-힣]|(?:[A-Z]\s+){4,20}[A-Z]")
+KEYWORD_HEADINGS = r"key\s?words?(?: and phrases)?|index terms|주제어|핵심어|중심어|키워드|색인어"
 INLINE_HEADING = re.compile(
-    r"(?P<name>abstract|summary|(?:국문\s*|영문\s*)?(?:초\s*록|요\s*약)|"
-    r"(?:key\s?words?(?: and phrases)?|index terms|주제어|핵심어|중심어|키워드|색인어))"
+    rf"(?P<name>abstract|summary|(?:국문\s*|영문\s*)?(?:초\s*록|요\s*약)|{KEYWORD_HEADINGS})"
     r"\s*[-–—:：.]+\s*(?P<text>\S.*)",
     re.IGNORECASE,
 )

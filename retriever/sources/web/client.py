@@ -127,7 +127,7 @@ class WebClient:
             response = await self._exchange(request, until)
         except (httpx.NetworkError, httpx.TimeoutException) as error:
             raise Busy(self._line(_why(error))) from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unanswered(self._line(_why(error))) from None
         if response.status_code == HTTPStatus.OK:
             return response.content
@@ -199,7 +199,7 @@ def _connections(settings: WebSettings) -> BoundedTransport:
     return BoundedTransport(httpx.AsyncHTTPTransport(verify=secure, limits=limits, trust_env=False))
 
 
-def _why(error: httpx.HTTPError) -> str:
+def _why(error: Exception) -> str:
     match error:
         case httpx.ReadTimeout() | httpx.DecodingError() | httpx.RemoteProtocolError():
             return f"it {error}" if str(error).startswith(("did", "sends")) else f"it breaks off: {error}"

@@ -2,38 +2,14 @@
 
 import re
 from typing import Annotated, Any, Self
-from urllib.parse import urlsplit
 
-import httpx
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from indexer.plain_http import refuse_plain_http
+from indexer.settings import BaseUrl, HeaderKey
 from retriever.sources.settings import SourceSettings
 
 CONTACT = re.compile(r"[\x21-\x7e]+@[\x21-\x7e]+|https?://[\x21-\x7e]+")
-KEY = re.compile(r"[\x21-\x7e]{1,1000}")
-
-
-def _usable_key(value: SecretStr) -> SecretStr:
-    if value.get_secret_value() and not KEY.fullmatch(value.get_secret_value()):
-        raise ValueError("a key is of letters, digits and signs, without spaces")
-    return value
-
-
-def _address(value: str) -> str:
-    try:
-        parts = urlsplit(str(httpx.URL(value)))
-    except httpx.InvalidURL as error:
-        raise ValueError(str(error)) from None
-    if (
-        parts.scheme not in {"http", "https"}
-        or not parts.hostname
-        or parts.port == 0
-        or parts.username
-        or parts.query
-    ):
-        raise ValueError("an address is https://HOST and perhaps a path, without a password in it")
-    return value.rstrip("/")
 
 
 def _contact(value: str) -> str:
@@ -43,8 +19,8 @@ def _contact(value: str) -> str:
 
 
 # A service that has another default keeps what is checked.
-Key = Annotated[SecretStr, AfterValidator(_usable_key)]
-Address = Annotated[str, AfterValidator(_address), Field(description="where the service is")]
+Key = HeaderKey
+Address = Annotated[BaseUrl, Field(description="where the service is")]
 Contact = Annotated[
     str,
     AfterValidator(_contact),
