@@ -30,13 +30,17 @@ async def find_topic(index: SearchIndex, name: str, filters: Filters) -> Topic:
         UnknownPaper: the index holds none.
         BadFilter: several papers bear the title.
     """
-    name = " ".join(normalize("NFC", name).split())
+    name = _composed(name)
     first = (await index.engine.papers([name])).get(name) if may_be_id(name) else None
     if first is None:
         first = await _titled(index, name)
     asked = (Exact("doc_id", (first.doc_id,)), filters)
     [passages] = await index.engine.counts([asked])
     return Topic(first.doc_id, first.title, passages)
+
+
+def _composed(text: str) -> str:
+    return " ".join(normalize("NFC", text).split())
 
 
 async def _titled(index: SearchIndex, title: str) -> StoredPassage:
@@ -47,9 +51,7 @@ async def _titled(index: SearchIndex, title: str) -> StoredPassage:
         [hits] = await index.engine.search([(And(words), MOST_OF_A_TITLE)], filters=Filters(), collapse=False)
         stored = await index.engine.passages(hit.passage_id for hit in hits)
         for passage in stored.values():
-            if title in {
-                " ".join(normalize("NFC", each).split()) for each in (passage.title, passage.title2)
-            }:
+            if title in map(_composed, (passage.title, passage.title2)):
                 found.setdefault(passage.doc_id, passage)
     if not found:
         raise UnknownPaper(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from retriever.hits import Hit, SearchResult, summed_milliseconds
 
@@ -16,16 +17,14 @@ def joined(searches: Sequence[SearchResult], most: int = MOST_EVIDENCE) -> Searc
     """
     first = searches[0]
     ranked: dict[str, Hit] = {}
-    for place in range(max(len(search.hits) for search in searches)):
-        for search in searches:
-            if place < len(search.hits):
-                hit = search.hits[place]
-                ranked.setdefault(hit.passage_id, replace(hit, score=round(1 / (place + 1), 4)))
-    hits = [replace(hit, rank=rank) for rank, hit in enumerate(list(ranked.values())[:most], 1)]
+    for place, hits in enumerate(zip_longest(*(search.hits for search in searches)), 1):
+        for hit in filter(None, hits):
+            ranked.setdefault(hit.passage_id, replace(hit, score=round(1 / place, 4)))
+    kept = [replace(hit, rank=rank) for rank, hit in enumerate(list(ranked.values())[:most], 1)]
     likelihoods = [search.evidence_score for search in searches if search.evidence_score is not None]
     return replace(
         first,
-        hits=tuple(hits),
+        hits=tuple(kept),
         token_weights=_highest([search.token_weights for search in searches]),
         milliseconds=summed_milliseconds(searches),
         evidence_score=max(likelihoods, default=None),
@@ -39,8 +38,5 @@ def papers_of(searches: Iterable[SearchResult]) -> int:
 
 
 def _highest(weights: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for of_one in weights:
-        for token, weight in of_one.items():
-            found[token] = max(weight, found.get(token, 0.0))
-    return found
+    tokens = dict.fromkeys(token for each in weights for token in each)
+    return {token: max(each.get(token, 0.0) for each in weights) for token in tokens}

@@ -8,6 +8,7 @@ The second round is one call to the engine, with a query for each passage that l
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from retriever.context import SearchContext
 from retriever.engines import EngineHit
@@ -95,12 +96,10 @@ def _is(hit: EngineHit, lead: Lead) -> bool:
 
 def in_turn(found: Sequence[Sequence[EngineHit]]) -> list[EngineHit]:
     """Take hits of several lists in turn, each once, as far as the longest goes."""
-    longest = max(map(len, found), default=0)
     taken: dict[str, EngineHit] = {}
-    for place in range(longest):
-        for hits in found:
-            if place < len(hits):
-                taken.setdefault(hits[place].passage_id, hits[place])
+    for hits in zip_longest(*found):
+        for hit in filter(None, hits):
+            taken.setdefault(hit.passage_id, hit)
     return list(taken.values())
 
 
