@@ -13,6 +13,7 @@ from retriever.reference import web_address
 SHOWN_FOUND = 300  # papers that the tree names of a query or a paper
 LONGEST_TEXT = 500  # characters of a title, a reason, a query, where many are told
 LONGEST_ABSTRACT = 20_000
+DEEPEST = 100  # papers that the tree names below each other; a search leads to fewer
 KEYS = ("title", "title2", "authors", "year", "journal", "doi", "lang", "cited_by_count", "abstract")
 
 
@@ -159,11 +160,11 @@ def shorten(text: str) -> str:
 
 
 def _without_circles(roots: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Copy the tree; a node that would stand within itself is named there, and not gone into."""
+    """Copy the tree; a node that would stand within itself, or too deep, is only named there."""
 
     def copied(node: Mapping[str, Any], above: frozenset[str]) -> dict[str, Any]:
         own = str(node.get("paper", ""))
-        if own and own in above:
+        if own and (own in above or len(above) == DEEPEST):
             return {"paper": own}
         inside = above | {own} if own else above
         return {

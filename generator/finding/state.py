@@ -4,7 +4,6 @@ The value is replaced by each step, never changed, and holds all that a later ru
 sent, papers not judged, references not followed. So it is saved as JSON, and checked when it is read.
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -22,16 +21,23 @@ from indexer.regular_files import read_regular
 from retriever.sources.merging import MergedPaper
 
 MOST_BYTES = 256_000_000  # of a saved state
+MOST_SPENT = 10**24  # of each, more than a model counts; JSON may hold any number of digits
+MOST_ROUNDS, MOST_QUERIES = 1_000, 1_000
 
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
 FoundKind = Literal["query", "reference", "citing"]
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Round = Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
 
 
-def _not_negative(spent: Spent) -> Spent:
-    if not all(0 <= value < math.inf for value in asdict(spent).values()):
+def _counted(spent: Spent) -> Spent:
+    if not all(0 <= value <= MOST_SPENT for value in asdict(spent).values()):
         raise ValueError("what was spent is no number of things")
     return spent
+
+
+SavedSpent = Annotated[Spent, AfterValidator(_counted)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class SearchQuery:
 
     text: Annotated[str, Field(min_length=1, max_length=20_000)]
     kind: QueryKind
-    round: Annotated[int, Field(ge=0)] = 0
+    round: Round = 0
     paper: str = ""
     found: tuple[str, ...] | None = None
 
@@ -65,7 +71,7 @@ class Judgement:
     reason: str
     by: str
     text_hash: str
-    parts: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, Finite] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +104,11 @@ class FindingState:
     version: Literal[1] = 1
     subject: str = ""  # the question without years and words to leave out
     understanding: Understanding | None = None
-    queries: tuple[SearchQuery, ...] = ()
+    queries: Annotated[tuple[SearchQuery, ...], Field(max_length=MOST_QUERIES)] = ()
     papers: Mapping[str, KnownPaper] = field(default_factory=dict)
-    round: Annotated[int, Field(ge=0)] = 0
-    rarity: Mapping[str, float] = field(default_factory=dict)  # idf of the question's words
-    spent: Annotated[Spent, AfterValidator(_not_negative)] = field(default_factory=Spent)
+    round: Round = 0
+    rarity: Mapping[str, Finite] = field(default_factory=dict)  # idf of the question's words
+    spent: SavedSpent = field(default_factory=Spent)
 
     @property
     def asked(self) -> str:

@@ -19,8 +19,6 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from generator.finding.state import FindingState
 from indexer.durable import TEMPORARY, cause_of, write_durably
 from indexer.logs import get_logger
@@ -134,7 +132,7 @@ class KeptSearches:
             return head_of(head, path), FindingState.of_json(state)
         except FileNotFoundError:
             raise UnknownSearch(UNKNOWN) from None
-        except (OSError, ValidationError) as error:
+        except (OSError, ValueError) as error:
             log.warning("search not read", file=str(path), reason=type(error).__name__)
             raise SearchUnusable(f"the kept search {search_id} cannot be read; it can be deleted") from None
 
@@ -150,7 +148,7 @@ class KeptSearches:
             try:
                 with open_regular(path) as file:
                     head = head_of(file.readline(MOST_HEAD_BYTES), path)
-            except (OSError, ValidationError) as error:
+            except (OSError, ValueError) as error:
                 log.warning("search not listed", file=str(path), reason=type(error).__name__)
             else:
                 found.append((head, self.is_running(caller, head.id)))

@@ -10,7 +10,8 @@ from typing import Any, Literal, Self
 from pydantic import TypeAdapter
 
 from generator.budgets import Spent
-from generator.finding.state import FindingState
+from generator.finding.state import FindingState, SavedSpent
+from indexer.readers.jsonl import parse_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class SearchHead:
     format: Literal[1] = 1
     known: int = 0
     relevant: int = 0
-    spent: Spent = field(default_factory=Spent)
+    spent: SavedSpent = field(default_factory=Spent)
     complete: bool = False
     notes: tuple[str, ...] = ()
 
@@ -49,7 +50,8 @@ def now() -> str:
 
 
 def head_of(line: bytes, path: Path) -> SearchHead:
-    """Read the first line; ValidationError where it is none, OSError where it is of another search."""
+    """Read the first line; ValueError where it is none, OSError where it is of another search."""
+    parse_record(line)  # refuses NaN and numbers without end, which stand in no answer
     head = _adapter().validate_json(line)
     if head.id != path.stem:
         raise OSError(errno.EINVAL, "it is of another search")

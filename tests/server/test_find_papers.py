@@ -339,6 +339,9 @@ def test_damaged_and_foreign_files_are_one_clear_error_and_can_be_deleted(home):
             (made, head + b'\n{"question": 3}\n'),
             (made, state + b"\n" + head),
             (made, head.replace(b'"max_papers":3', b'"max_papers":"x"') + b"\n" + state),
+            (made, head.replace(b'"max_papers":3', b'"max_papers":NaN') + b"\n" + state),
+            (made, head.replace(b'"max_papers":3', b'"journal":"\\ud800"') + b"\n" + state),
+            (made, head.replace(b'"seconds":', b'"seconds":1e999,"then":') + b"\n" + state),
             (other.stem, whole),  # of another id
         ]:
             file.with_stem(name).write_bytes(content)
@@ -346,6 +349,7 @@ def test_damaged_and_foreign_files_are_one_clear_error_and_can_be_deleted(home):
             for answer in (client.get(f"{address}/{name}"), resumed):
                 assert (answer.status_code, answer.json()["code"]) == (503, "search-unusable"), content[:80]
                 assert str(home) not in answer.text
+            assert client.get(f"{address}/kept").status_code == 200
         assert other.stem not in client.get(f"{address}/kept").text
         with file.open("r+b") as sparse:
             sparse.truncate(10**9)
