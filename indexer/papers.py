@@ -23,6 +23,7 @@ Unit = Literal["passage", "paper"]
 IDENTIFIER_CHARACTERS = 512
 INDEXED_CHARACTERS = 1_000_000
 FIRST_YEAR, LAST_YEAR = 1000, 2100
+MOST_CITATIONS = 10**12  # of a paper; JSON may hold any number of digits, with which nothing can be computed
 FORBIDDEN_IN_IDENTIFIERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 
 HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
@@ -99,7 +100,7 @@ class Paper(BaseModel):
     url: Text = ""
     source: Text = ""
     references: list[Identifier] = []
-    cited_by_count: int | None = Field(default=None, ge=0)
+    cited_by_count: int | None = Field(default=None, ge=0, le=MOST_CITATIONS)
     body: Text = ""
     _origin: Origin = PrivateAttr(Origin())
 

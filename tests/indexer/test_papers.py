@@ -39,6 +39,10 @@ def test_what_is_absent_stays_absent_and_what_is_unknown_is_kept():
         ({"id": 3}, "id: Input should be a valid string"),
         ({"id": "A", "year": 999}, "year: Input should be greater than or equal to 1000"),
         ({"id": "A", "year": 2101}, "year: Input should be less than or equal to 2100"),
+        (
+            {"id": "A", "cited_by_count": 10**400},
+            "cited_by_count: Input should be less than or equal to 1000000000000",
+        ),
         ({"id": "A", "authors": "Kim"}, "authors: Input should be a valid list"),
         (
             {"id": "A", "references": ["B C"]},

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from indexer.normal_forms import whole_doi
-from indexer.papers import FIRST_YEAR, LAST_YEAR, Paper
+from indexer.papers import FIRST_YEAR, LAST_YEAR, MOST_CITATIONS, Paper
 from indexer.readers.cells import language_named, without_markup, year_in
 from indexer.untrusted import read_json
 from retriever.sources import SourcePaper
@@ -81,8 +81,9 @@ def year(value: Any) -> int | None:
 
 
 def count(value: Any) -> int | None:
-    """Return a number that counts something."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Return a number of citations; None for one that no paper has."""
+    counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_CITATIONS
+    return value if counts else None
 
 
 def number(value: Any) -> float | None:

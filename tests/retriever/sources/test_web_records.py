@@ -131,6 +131,12 @@ def test_openalex_tells_references_citations_and_a_score() -> None:
     assert found.score == 12.5
 
 
+def test_citations_beyond_all_papers_are_not_told_and_cost_no_paper() -> None:
+    found = openalex.read_work({"id": "W1", "title": "Rice", "cited_by_count": 10**400}, "s")
+    assert found is not None
+    assert found.paper.cited_by_count is None
+
+
 def test_a_language_that_is_neither_korean_nor_english_is_another() -> None:
     found = openalex.read_work({"id": "W1", "title": "Le riz", "language": "fr"}, "s")
     assert found is not None
