@@ -13,9 +13,10 @@ from generator.llm import OnText
 from generator.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.steps import Step
-from indexer.papers import Language
+from indexer.papers import Language, Paper
 
 CHARACTERS_OF_A_TOKEN = 2  # for an estimate that is rather too high, Korean included
+TITLE_CHARACTERS, ABSTRACT_CHARACTERS = 1_000, 4_000  # that a prompt shows of a paper
 
 T = TypeVar("T", bound=BaseModel)
 Made = TypeVar("Made")
@@ -72,6 +73,16 @@ async def ask_agent(
     except TimeoutError:
         allowance.end("seconds")
         raise BudgetSpent from None
+
+
+def title_of(paper: Paper) -> str:
+    """Return the title that a prompt shows of a paper."""
+    return (paper.title or paper.title2)[:TITLE_CHARACTERS]
+
+
+def abstract_of(paper: Paper) -> str:
+    """Return the abstract that a prompt shows of a paper."""
+    return (paper.abstract or paper.abstract2)[:ABSTRACT_CHARACTERS]
 
 
 async def all_of(works: Iterable[Coroutine[Any, Any, Made]]) -> list[Made]:

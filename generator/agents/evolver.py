@@ -12,7 +12,7 @@ from typing import Annotated, cast
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.agents.asking import all_of, ask_agent
+from generator.agents.asking import TITLE_CHARACTERS, abstract_of, all_of, ask_agent, title_of
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
@@ -22,7 +22,6 @@ from retriever.asked_words import AskedWord
 
 FALLBACK = "queries of the paper's words"
 EVOLVED_PAPERS = 10  # of a round, the best that were not evolved before
-ABSTRACT_CHARACTERS = 4_000
 SHOWN_QUERIES = 50  # of the history that the model is shown
 HEAD, TAIL = 2, 3  # words of the question, and of the paper, in a query without a model
 OVERLAP = 0.75  # share of a query's words in another one from which it brings nothing new
@@ -95,8 +94,8 @@ async def _of_paper(
             language=request.language,
             values={
                 "queries": [query.text for query in state.queries][-SHOWN_QUERIES:],
-                "title": paper.title or paper.title2,
-                "abstract": (paper.abstract or paper.abstract2)[:ABSTRACT_CHARACTERS],
+                "title": title_of(paper),
+                "abstract": abstract_of(paper),
                 "field": _field(state, paper),
                 "question": request.question,
             },
@@ -159,4 +158,4 @@ def _tokens(words: Iterable[AskedWord]) -> frozenset[str]:
 def _field(state: FindingState, paper: Paper) -> str:
     named = [*paper.keywords[:10], paper.journal]
     domain = state.understanding.domain if state.understanding else ""
-    return ", ".join(filter(None, [*named, domain])) or "not known"
+    return ", ".join(filter(None, [*named, domain]))[:TITLE_CHARACTERS] or "not known"

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from generator.agents.asking import all_of, ask_agent
+from generator.agents.asking import abstract_of, all_of, ask_agent, title_of
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper
@@ -24,7 +24,6 @@ from indexer.papers import Paper
 IN_FLIGHT = 10  # papers that the model judges together
 WITHOUT_MODEL = 100  # papers that are judged between two looks at the clock
 FALLBACK = "judged by relevance without a model"
-ABSTRACT_CHARACTERS = 4_000
 LONGEST_REASON = 600
 
 # The complex wording's rules (SPAR, appendix A.3).
@@ -178,8 +177,8 @@ async def _by_model(
                     language=request.language,
                     values={
                         "question": request.question,
-                        "title": known.paper.title or known.paper.title2,
-                        "abstract": (known.paper.abstract or known.paper.abstract2)[:ABSTRACT_CHARACTERS],
+                        "title": title_of(known.paper),
+                        "abstract": abstract_of(known.paper),
                     },
                     fallback=FALLBACK,
                     paper=paper_id,

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from generator.agents.asking import ask_agent
+from generator.agents.asking import TITLE_CHARACTERS, ask_agent, title_of
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
@@ -186,10 +186,11 @@ def _why(known: KnownPaper, cited: Cited | None) -> str:
 
 def _described(ranked: RankedPaper) -> str:
     paper = ranked.known.paper
-    authors = ", ".join(paper.authors[:5]) or "authors not known"
+    authors = ", ".join(paper.authors[:5])[:TITLE_CHARACTERS] or "authors not known"
+    venue = paper.journal[:TITLE_CHARACTERS] or "venue not known"
     times = ranked.cited
     cited = f"; {CITED[times.by].format(times.count)}" if times and times.by != "found" else ""
     return (
-        f"{paper.title or paper.title2}\n{authors}; {paper.journal or 'venue not known'}; "
-        f"{paper.year or 'year not known'}{cited}\nrelevance {ranked.known.score:.2f}"
+        f"{title_of(paper)}\n{authors}; {venue}; {paper.year or 'year not known'}{cited}\n"
+        f"relevance {ranked.known.score:.2f}"
     )

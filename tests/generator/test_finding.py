@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -13,7 +14,7 @@ from generator.budgets import Budget
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import tree
-from generator.finding.state import FindingState
+from generator.finding.state import FindingState, FoundBy
 from indexer.errors import InvalidCall
 from tests.generator.finding_model import FindingModel
 from tests.generator.language_model import says
@@ -179,16 +180,31 @@ def test_a_file_that_is_no_state_is_refused_in_one_line(sample_home, tmp_path, c
     assert "state.json" in done.stderr
 
 
-def test_values_out_of_bounds_in_a_state_are_refused(sample_home, tmp_path):
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("spent", {"calls": -1}),
+        ("spent", {"tokens": 10**400}),
+        ("rarity", {"battery": math.nan}),
+        ("rarity", {"battery": math.inf}),
+        ("round", 10**30),
+        ("queries", [{"text": f"q{number}", "kind": "method"} for number in range(5_000)]),
+        ("papers.judgement.score", 3),
+        ("papers.judgement.parts", {"words": math.nan}),
+        ("papers.found_by", []),
+    ],
+)
+def test_values_out_of_bounds_in_a_state_are_refused(sample_home, tmp_path, part, value):
     path = tmp_path / "state.json"
-    find(sample_home, FindRequest(ENGLISH)).state.save(path)
+    find(sample_home, FindRequest(ENGLISH, budget=Budget(papers=3))).state.save(path)
     record = json.loads(path.read_text())
-    path.write_text(json.dumps(record | {"spent": {"calls": -1}}))
-    with pytest.raises(InvalidCall, match="spent"):
-        FindingState.load(path)
-    next(iter(record["papers"].values()))["judgement"]["score"] = 3
+    *within, name = part.split(".")
+    holder = record
+    for key in within:
+        holder = next(iter(holder[key].values())) if key == "papers" else holder[key]
+    holder[name] = value
     path.write_text(json.dumps(record))
-    with pytest.raises(InvalidCall, match="score"):
+    with pytest.raises(InvalidCall, match=name):
         FindingState.load(path)
 
 
@@ -214,15 +230,6 @@ def test_a_request_out_of_bounds_is_refused(wrong):
 def test_a_budget_that_bounds_nothing_is_refused(limit):
     with pytest.raises(InvalidCall, match="seconds"):
         Budget(seconds=limit)
-
-
-def test_a_paper_of_a_state_that_nothing_found_is_refused(sample_home, tmp_path):
-    find(sample_home, FindRequest(ENGLISH)).state.save(tmp_path / "state.json")
-    record = json.loads((tmp_path / "state.json").read_text(encoding="utf-8"))
-    next(iter(record["papers"].values()))["found_by"] = []
-    (tmp_path / "state.json").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(InvalidCall, match="found_by"):
-        FindingState.load(tmp_path / "state.json")
 
 
 def test_one_file_for_state_and_trace_is_refused(sample_home, tmp_path):
@@ -420,3 +427,28 @@ def papers_below(nodes):
             yield node
         for key in ("papers", "references", "cited_by", "evolved"):
             yield from papers_below(node.get(key, ()))
+
+
+def test_a_chain_of_thousands_of_references_is_named_as_far_as_a_reader_follows(sample_home):
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(papers=1)))
+    [query, *_], known = found.state.queries, next(iter(found.state.papers.values()))
+    ways = [FoundBy("query", query.text, 1), *(FoundBy("reference", f"P{n}", 1) for n in range(3_000))]
+    papers = {f"P{number}": replace(known, found_by=(by,)) for number, by in enumerate(ways)}
+    [root] = tree(FindingState(ENGLISH, queries=(query,), papers=papers))
+    depth, [node] = 1, root["papers"]
+    while "references" in node:
+        depth, [node] = depth + 1, node["references"]
+    assert depth == 101
+    assert node == {"paper": "P100"}
+
+
+def test_a_prompt_holds_no_more_of_a_paper_than_a_person_reads(tmp_path):
+    long = {name: f"thermal runaway {name} " * 20_000 for name in ("title", "abstract", "journal")}
+    papers = [
+        {"id": f"P{n}", "keywords": ["cell " * 20_000], "authors": ["Kim " * 20_000], **long} for n in "ab"
+    ]
+    build(tmp_path, write_jsonl(tmp_path / "papers.jsonl", papers), name="long")
+    model = FindingModel()
+    find(tmp_path, FindRequest("thermal runaway", papers=1), model=model, name="long")
+    assert {"judgement", "reranking"} <= model.calls.keys()
+    assert max(map(len, model.prompts)) < 20_000
