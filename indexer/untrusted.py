@@ -1,6 +1,7 @@
 """What comes from outside, a server or a file of somebody else's: JSON and text, read and shown safely."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ from pydantic import SecretStr
 from pydantic_core import from_json
 
 SHOWN_CHARACTERS = 300
+CREDENTIALS = re.compile(r"(?<=://)[^\s/@]+@")  # of the server's own, in an address that it tells
 
 
 def read_json(content: bytes | str) -> Any:
@@ -18,9 +20,13 @@ def read_json(content: bytes | str) -> Any:
 def message_in(content: bytes) -> str:
     """Find what a server says in the body of an error, whose shape no standard fixes."""
     try:
-        said = read_json(content)
+        return message_of(read_json(content))
     except ValueError:
         return content.decode("utf-8", "replace")
+
+
+def message_of(said: Any) -> str:
+    """Find what a server says in the JSON of an error; what is no text comes as JSON."""
     for name in ("error", "message", "detail"):  # {"error": {"message": …}} and its like
         if isinstance(said, Mapping) and said.get(name):
             said = said[name]
@@ -28,8 +34,8 @@ def message_in(content: bytes) -> str:
 
 
 def one_line(text: str, key: SecretStr | None = None) -> str:
-    """Make one printable line of at most SHOWN_CHARACTERS, without the key."""
-    shown = without_key(text, key)[: 10 * SHOWN_CHARACTERS]
+    """Make one printable line of at most SHOWN_CHARACTERS, without the key, and addresses without theirs."""
+    shown = CREDENTIALS.sub("***@", without_key(text, key)[: 10 * SHOWN_CHARACTERS])
     line = " ".join("".join(char if char.isprintable() else " " for char in shown).split()).rstrip(".")
     return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 

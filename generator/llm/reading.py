@@ -7,7 +7,6 @@ completion gives it no name, no id and no time to reconnect.
 import asyncio
 import codecs
 import io
-import json
 from collections.abc import AsyncGenerator, AsyncIterable, Callable
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,7 +16,7 @@ from generator.llm.completion import DONE, Completion, NoCompletion, ServerError
 from generator.llm.limits import Limit, now
 from generator.llm.refusals import LOOK_INTO_THE_LOG, SERVER_ERROR, refusal_of
 from generator.settings import LanguageModelSettings
-from indexer.untrusted import message_in, one_line, without_key
+from indexer.untrusted import message_of, one_line, without_key
 
 if TYPE_CHECKING:
     import httpx
@@ -68,7 +67,7 @@ class Reading:
                 await (self._read_stream(pieces) if streamed else self._read_whole(response, pieces))
         except ServerError as error:
             status = error.status or (SERVER_ERROR if streamed else 200)
-            said = message_in(json.dumps({"error": error.said}).encode())
+            said = message_of({"error": error.said})
             raise self._refused(f"answered with an error: {said}", LOOK_INTO_THE_LOG, status) from None
         answer = self.answer
         if answer.refusal or answer.finish_reason == "content_filter":

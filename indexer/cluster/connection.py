@@ -273,16 +273,19 @@ def _refusal(error: ApiError) -> tuple[str, str | tuple[str, ...]]:
 
 
 def reason_of(error: ApiError) -> tuple[str, str]:
-    """Return the kind and the reason of an answer that is no success, the innermost that says something."""
-    body: Any = error.body
-    cause = body.get("error") if isinstance(body, dict) else None
-    if not isinstance(cause, dict):
-        return "", one_line(str(cause or error.message or error.status_code))
+    """Return the kind and the reason of an answer that is no success."""
+    kind, reason = cause_in(error.body.get("error") if isinstance(error.body, dict) else None)
+    return kind, reason or one_line(str(error.message or error.status_code))
+
+
+def cause_in(said: Any) -> tuple[str, str]:
+    """Return kind and reason of what a cluster says of a failure, the innermost; the reason is one line."""
+    cause = said if isinstance(said, dict) else {"reason": said}
     for root in cause.get("root_cause") or ():
         cause = root
     while isinstance(cause.get("caused_by"), dict):
         cause = cause["caused_by"]
-    return str(cause.get("type", "")), one_line(str(cause.get("reason") or error.message))
+    return str(cause.get("type", "")), one_line(str(cause.get("reason") or ""))
 
 
 def _said(error: Exception) -> str:

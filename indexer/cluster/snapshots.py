@@ -20,6 +20,7 @@ from indexer.cluster.connection import FORBIDDEN, Cluster, reason_of
 from indexer.cluster.names import glossaries, is_ours, is_version, leases
 from indexer.errors import EngineRefused, IndexBusy, IndexerError, IndexNotWritten, InvalidCall, UnknownIndex
 from indexer.requests import Progress, no_progress
+from indexer.untrusted import one_line
 
 POLL_S = 0.5
 WHOLE: dict[str, Any] = {"include_global_state": False, "partial": False}
@@ -91,9 +92,10 @@ def backup(
     if found["state"] != "SUCCESS":
         cluster.run(api.delete(**one))
         failures = found.get("failures") or [{}]
+        why = one_line(str(found.get("reason") or failures[0].get("reason", "")))
         raise IndexNotWritten(
             f"the snapshot {name!r} is {found['state'].lower()} and is deleted again "
-            f"({found.get('reason') or failures[0].get('reason', '')}); see GET /_cluster/health for missing "
+            f"({why}); see GET /_cluster/health for missing "
             "shards, and the disk of the repository, then take it again"
         )
     return _snapshot(found)

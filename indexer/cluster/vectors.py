@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from indexer.cluster.bulk import send_in_bulk
-from indexer.cluster.connection import Cluster
+from indexer.cluster.connection import Cluster, cause_in
 from indexer.cluster.documents import document_id
 from indexer.cluster.mapping import VectorField, vector_field
 from indexer.cluster.reading import PAGE, passages_of_index, refresh
@@ -68,6 +68,6 @@ async def _send(cluster: Cluster, index: str, updates: Sequence[tuple[str, list[
     async for answer in send_in_bulk(cluster, actions, at_once=PAGE):
         raise EngineRefused(
             f"Elasticsearch at {cluster.settings.url} takes no vector of passage {answer['_id']!r} "
-            f"({answer['status']}: {(answer.get('error') or {}).get('reason', '')}); nothing was "
+            f"({answer['status']}: {cause_in(answer.get('error'))[1]}); nothing was "
             "published, and what was encoded is kept: mend the cause and give the same command again"
         )

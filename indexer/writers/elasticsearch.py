@@ -27,6 +27,7 @@ from indexer.cluster.connection import (
     TRANSIENT,
     UNAUTHORIZED,
     Cluster,
+    cause_in,
     describing_errors,
     growing_pauses,
     is_transient,
@@ -328,21 +329,17 @@ def _is_gone(error: BaseException | None) -> bool:
 
 
 def _dead_letter(answer: dict[str, Any], sequence: int) -> DeadLetter:
-    error = answer.get("error") or {}
-    while isinstance(error.get("caused_by"), dict):
-        error = error["caused_by"]
     return DeadLetter(
         file=f"(refused by the cluster) {answer['_id'][:HEAD_BYTES]}",
         line=sequence + 1,
-        reason=str(error.get("reason", answer.get("status")))[:HEAD_BYTES],
+        reason=cause_in(answer.get("error"))[1] or str(answer.get("status")),
         head="",
     )
 
 
 def _gave_up(answer: dict[str, Any], url: str) -> str:
-    error = answer.get("error") or {}
-    reason = error.get("reason", "") if isinstance(error, dict) else error
-    if "block" in str(error):
+    kind, reason = cause_in(answer.get("error"))
+    if "block" in f"{kind} {reason}":
         cause = "its disk is nearly full, or the index is read-only"
     elif answer["status"] == FORBIDDEN:
         cause = "this user or key lacks the right"

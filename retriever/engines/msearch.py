@@ -8,6 +8,7 @@ from elasticsearch import NotFoundError
 
 from indexer.cluster.connection import TRANSPORT_RETRIES, Cluster, growing_pauses
 from indexer.errors import EngineRefused, VersionGone
+from indexer.untrusted import one_line
 
 # Of a search whose node died under it: the cluster itself asks another copy, but not in the middle of a
 # search, which goes on where it began.
@@ -95,4 +96,4 @@ def _cause_of(answer: Mapping[str, Any]) -> tuple[str, str]:
     cause = answer.get("error") or {}
     for root in cause.get("root_cause") or ():
         cause = root
-    return str(cause.get("type", "")), str(cause.get("reason", ""))
+    return str(cause.get("type", "")), one_line(str(cause.get("reason", "")))

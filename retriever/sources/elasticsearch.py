@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -19,7 +20,7 @@ from pydantic import SecretStr
 from indexer.backoff import TRANSIENT_STATUSES
 from indexer.http_client import exchange, open_client
 from indexer.settings import IndexerSettings
-from indexer.untrusted import message_in, one_line, without_key
+from indexer.untrusted import message_in, message_of, one_line, without_key
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries import Filters, Query
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
@@ -140,8 +141,8 @@ class ElasticsearchSource(Source):
             for start in range(0, len(wanted), RECORDS_AT_A_TIME)
         ]
         answers, _ = await self._many(bodies) if bodies else ([], [])
-        papers = [paper_of(self._settings, self._name, hit) for answer in answers for hit in hits_in(answer)]
-        by_id = {paper.paper.id: replace(paper, score=None) for paper in papers if paper}
+        found = await asyncio.to_thread(self._without_scores, answers)
+        by_id = {paper.paper.id: paper for papers in found for paper in papers}
         return {paper_id: by_id[paper_id] for paper_id in wanted if paper_id in by_id}
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
@@ -164,11 +165,16 @@ class ElasticsearchSource(Source):
         if not self.features.citing or not ids:
             return LinkedPapers()
         answers, notes = await self._many([citing_body(self._settings, paper_id, limit) for paper_id in ids])
-        found = {}
-        for paper_id, answer in zip(ids, answers, strict=True):
-            papers = (paper_of(self._settings, self._name, hit) for hit in hits_in(answer))
-            found[paper_id] = tuple(replace(paper, score=None) for paper in papers if paper)
-        return LinkedPapers(found, tuple(notes), requests=1)
+        found = await asyncio.to_thread(self._without_scores, answers)
+        return LinkedPapers(dict(zip(ids, found, strict=True)), tuple(notes), requests=1)
+
+    def _without_scores(self, answers: Sequence[dict[str, Any]]) -> list[tuple[SourcePaper, ...]]:
+        """Return each answer's papers, in their order."""
+        read = partial(paper_of, self._settings, self._name)
+        return [
+            tuple(replace(paper, score=None) for paper in map(read, hits_in(answer)) if paper)
+            for answer in answers
+        ]
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return in how many papers each word stands, and of how many; None where that cannot be told."""
@@ -209,15 +215,17 @@ class ElasticsearchSource(Source):
         lines = [line for body in bodies for line in (b"{}", json.dumps(body, ensure_ascii=False).encode())]
         index = quote(self._settings.index, safe="*,-+.:")
         response = await self._post(f"{index}/_msearch", b"\n".join(lines) + b"\n")
+        return await asyncio.to_thread(self._answers_in, response, len(bodies))
+
+    def _answers_in(self, response: dict[str, Any], count: int) -> tuple[list[dict[str, Any]], list[str]]:
         answers = response.get("responses")
-        if not isinstance(answers, list) or len(answers) != len(bodies):
-            raise self._failed(f"its answer is not that of _msearch: {json.dumps(response)[:200]}")
+        if not isinstance(answers, list) or len(answers) != count:
+            raise self._failed(f"its answer is not that of _msearch: {message_of(response)}")
         notes, failures = [], 0
         for place, answer in enumerate(answers):
             if not isinstance(answer, dict) or answer.get("error") or not has_hits(answer):
                 failures += 1
-                why = message_in(json.dumps(answer).encode())
-                notes.append(f"a query failed: {self._line(why)}")
+                notes.append(f"a query failed: {self._line(message_of(answer))}")
                 answers[place] = {}
             elif answer.get("timed_out") or _failed_shards(answer):
                 notes.append("a part of it did not answer in time: some papers may be missing")
@@ -274,7 +282,9 @@ class ElasticsearchSource(Source):
         return SourceFailed(self._told(why))
 
     def _told(self, why: str) -> str:
-        return f"source {self._name!r} at {self._settings.url}: {self._line(why)}"
+        """Say what failed; callers of a server are told it where others answer there, without the address."""
+        where = f" at {self._settings.url}" if self._settings.private else ""
+        return f"source {self._name!r}{where}: {self._line(why)}"
 
     def _line(self, text: str) -> str:
         """Make one line, with what logs in hidden as it is and as it was sent, before the line is cut."""

@@ -261,6 +261,11 @@ def test_a_server_that_fails_is_told_in_one_line_without_the_key(fault):
     assert len(message) < 500
 
 
+def test_of_a_server_elsewhere_the_address_is_not_told():
+    with pytest.raises(SourceFailed, match=r"^source 'library': status 403: no"):
+        found(FAULTS["forbidden"][0], private=False)
+
+
 def test_a_server_that_was_overloaded_is_asked_again():
     answers = [httpx.Response(429), httpx.Response(503)]
 
