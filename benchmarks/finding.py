@@ -1,6 +1,7 @@
 """What references bring, what it costs, and how long the loop that finds papers takes.
 
     python -m benchmarks.finding [--papers 20000] [--questions 50] [--delay-ms 500] [--home DIR] [--strict]
+                                 [--engine elasticsearch]
 
 Over the generated corpus with citations (`benchmarks/citation_corpus.py`): recall and precision of the papers
 found, without a model, by how many layers of references are followed, in the paper's mode and with what the
@@ -21,7 +22,7 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, get_args
 from zlib import crc32
 
 import click
@@ -40,7 +41,7 @@ from indexer.ingest import build_index
 from indexer.options import json_option
 from indexer.progress import progress_bar
 from indexer.requests import IngestRequest
-from indexer.settings import IndexerSettings
+from indexer.settings import EngineName, IndexerSettings
 from indexer.store.engines import open_store
 from retriever.settings import RetrieverSettings
 
@@ -77,18 +78,28 @@ ANSWERS: dict[str, dict[str, Any]] = {
 @click.option("--questions", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--delay-ms", type=click.IntRange(1), default=500, show_default=True)
 @click.option("--home", type=click.Path(path_type=Path), help="Keep the index there for the next run.")
+@click.option("--engine", type=click.Choice(get_args(EngineName)), default="tantivy", show_default=True)
 @strict_option
 @json_option
 def main(
-    papers: int, questions: int, delay_ms: int, home: Path | None, *, strict: bool, as_json: bool
+    papers: int,
+    questions: int,
+    delay_ms: int,
+    home: Path | None,
+    engine: EngineName,
+    *,
+    strict: bool,
+    as_json: bool,
 ) -> None:
-    """Measure finding papers over a generated corpus."""
+    """Measure finding papers over a generated corpus; a cluster is that of the settings."""
     facts = machine()
     with ExitStack() as stack:
         folder = home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-bench-")))
         corpus = CitationCorpus(papers, SEED)
         settings = Settings(
-            IndexerSettings(home=folder / "home", workers=2), RetrieverSettings(), GeneratorSettings()
+            IndexerSettings(home=folder / "home", engine=engine, workers=2),
+            RetrieverSettings(),
+            GeneratorSettings(),
         )
         _ensure_index(corpus, folder, settings.indexer)
         asked = [
