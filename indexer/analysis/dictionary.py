@@ -61,8 +61,12 @@ HANGUL_LETTERS = (range(0x1100, 0x1200), range(0x3130, 0x3190), range(0xAC00, 0x
 COMPILER = "import sys, _mecab; sys.exit(_mecab.cli.dict_index(sys.argv[1:]))"
 
 
+@lru_cache(maxsize=4)
 def open_tagger(user_dictionary: UserDictionary | None = None) -> _mecab.Tagger:
-    """Open the dictionary, with one of the user's; several taggers of one machine share its pages."""
+    """Open the dictionary, with one of the user's; threads share a tagger, and processes its pages.
+
+    Each thread needs a lattice of its own.
+    """
     with tempfile.TemporaryDirectory(prefix="shrag-dictionary-") as name:
         try:
             options = _written(Path(name), user_dictionary)
@@ -90,7 +94,6 @@ def _written(folder: Path, user_dictionary: UserDictionary | None) -> list[str]:
     return ["--rcfile", str(folder / "dicrc"), "--dicdir", str(folder), "--userdic", ",".join(added)]
 
 
-@lru_cache(maxsize=2)
 def _compiled(dictionary: UserDictionary) -> bytes:
     """Compile a user's dictionary to MeCab's format."""
     with tempfile.TemporaryDirectory(prefix="shrag-dictionary-") as name:

@@ -1,6 +1,7 @@
 """Text to tokens: what the chains make of Korean, English and both in one sentence."""
 
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import _mecab
@@ -33,6 +34,11 @@ SCHOLARLY = st.lists(
 
 def terms(analyzer, text):
     return [token[0] for token in analyzer.analyze(text)]
+
+
+def test_a_further_analyzer_needs_no_room_for_temporary_files(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    assert terms(make_analyzer("korean"), "논의 메탄") == terms(KOREAN, "논의 메탄")
 
 
 def test_of_two_dictionary_entries_alike_the_first_is_taken():
