@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
+from indexer.durable import CAUSES
 from indexer.errors import UnknownIndex, join_remedies
 from indexer.logs import get_logger
 from indexer.remedies import describe_error, describe_remedies
@@ -106,6 +107,8 @@ log = get_logger("server")
 
 def problem(error: Exception) -> dict[str, Any]:
     """Describe an error; what was not foreseen is logged, and nothing of it told."""
+    if isinstance(error, OSError) and error.errno in CAUSES:  # a disk is full: no fault of the program
+        error = indexer_errors.IndexerError(describe_error(error))
     for kind, (status, code) in PROBLEMS.items():
         if isinstance(error, kind):
             return _problem(status, code, detail_of(error), error)

@@ -1,5 +1,6 @@
 """Calls that nobody should make: each is answered or refused in plain words, and nothing else happens."""
 
+import errno
 import gzip
 import json
 from unicodedata import normalize
@@ -8,6 +9,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from server.problems.details import problem
 from tests.generator.sample_index import ENGLISH
 from tests.indexer.corpora import build, write_jsonl
 from tests.server.running import serving
@@ -400,3 +402,11 @@ def test_refusals_tell_nothing_of_the_machine(odd):
         assert "no " in answer.text
         for place in ("Traceback", "/", "http"):
             assert place not in answer.text
+
+
+def test_a_full_disk_is_no_fault_of_the_program_and_its_place_is_for_the_log(caplog):
+    described = problem(OSError(errno.ENOSPC, "No space left on device", "/var/shrag"))
+    assert (described["status"], described["code"]) == (500, "index")
+    assert "/var" not in str(described)
+    assert "/var/shrag: the disk is full" in caplog.text
+    assert "Traceback" not in caplog.text
