@@ -119,7 +119,7 @@ async def find_in_sources(
     notes = notes_of(step)
     if budget := allowance.note():
         notes.append(budget)
-    if not ranked:
+    if not ranked and (after.papers or not budget):
         notes.append(NONE if after.papers else "no source holds a paper with the question's words")
     return FoundPapers(
         request,
