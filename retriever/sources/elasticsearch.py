@@ -46,6 +46,7 @@ RECORDS_AT_A_TIME = 500
 COUNTS_AT_A_TIME = 100
 TRIES, PAUSE_S = 3, 0.3
 MOST_NOTES = 3
+MOST_HITS = 10_000  # of a search: `index.max_result_window`, unless somebody raised it
 MOST_PAPERS = 10**12  # that a count may tell; weights of words are computed from it
 
 
@@ -300,8 +301,8 @@ def has_hits(answer: dict[str, Any]) -> bool:
 
 
 def hits_in(answer: dict[str, Any]) -> list[Any]:
-    """Return the hits of one answer; none of one that failed."""
-    return list(answer["hits"]["hits"]) if has_hits(answer) else []
+    """Return the hits of one answer, as many as a server gives at most; none of one that failed."""
+    return list(answer["hits"]["hits"][:MOST_HITS]) if has_hits(answer) else []
 
 
 def total_in(answer: dict[str, Any]) -> int | None:

@@ -17,6 +17,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 LONGEST = 1_000_000  # characters of one field
 MOST = 10_000  # values of one list
+MOST_VALUES = 4_000_000  # of an answer: each takes some hundred bytes of memory, and some two bytes to send
 
 
 class Unreadable(ValueError):
@@ -25,6 +26,8 @@ class Unreadable(ValueError):
 
 def json_in(content: bytes) -> Any:
     """Read an answer in JSON. A lone surrogate or a control character in one record spoils no other."""
+    if sum(map(content.count, (b"{", b"[", b","))) > MOST_VALUES:
+        raise Unreadable(f"its answer has more than {MOST_VALUES:,} values")
     try:
         return read_json(content)
     except ValueError:

@@ -126,6 +126,12 @@ def test_records_without_a_usable_id_are_left_out_and_counted():
     assert answer.notes == ("4 records without a usable id were left out",)
 
 
+def test_hits_that_nobody_asked_for_have_an_end():
+    hits = [{"_id": f"B{number}", "_source": {"name": "Rice"}} for number in range(11_000)]
+    [papers] = found(answered(*hits)).found
+    assert len(papers) == 10_000
+
+
 def test_all_queries_go_in_one_request_that_reads():
     asked = []
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from retriever.sources import SourcePaper, arxiv, openalex, pubmed, scienceon, semantic_scholar, wikipedia
 from retriever.sources.web.records import Unreadable, json_in
+from retriever.sources.web.xml import xml_in
 from tests.hostile import TEXTS, VALUES
 from tests.retriever.sources.exchanges import ATOM, OPENALEX, PUBMED, SCHOLAR, SCIENCEON, TITLE, WIKIPEDIA
 
@@ -154,3 +155,10 @@ def test_an_address_that_is_no_web_address_is_left_out() -> None:
 def test_what_is_no_json_is_unreadable(content: bytes) -> None:
     with pytest.raises(Unreadable):
         json_in(content)
+
+
+def test_an_answer_of_millions_of_values_is_not_made_objects_of() -> None:
+    with pytest.raises(Unreadable, match="more than 4,000,000 values"):
+        json_in(b'{"results": [' + b"{}," * 4_000_001 + b"{}]}")
+    with pytest.raises(Unreadable, match="more than 1,000,000 tags"):
+        xml_in(b"<feed>" + b"<a/>" * 1_000_000 + b"</feed>", "feed")
