@@ -51,7 +51,7 @@ async def evolve(
         return state
     cache = [item for item in state.relevant(request.threshold) if not item[1].evolved][:EVOLVED_PAPERS]
     if not cache:
-        return replace(state, round=state.round + 1)
+        return state
     with step.step("evolver", papers=[paper_id for paper_id, _ in cache], round=state.round + 1) as evolving:
         given = await all_of(
             _of_paper(state, paper_id, known, request, resources, evolving) for paper_id, known in cache

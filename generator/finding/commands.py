@@ -37,7 +37,9 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @finding_options
 @click.option("--save", "save_file", type=FILE, help="Keep what was come to, to go on from it.")
-@click.option("--resume", "resume_file", type=FILE, help="Go on from a kept file, within a larger budget.")
+@click.option(
+    "--resume", "resume_file", type=FILE, help="Go on from a kept file, further or within a larger budget."
+)
 @click.option("--trace", "trace_file", type=FILE, help="Save all that happened as JSON.")
 @json_option
 def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options give

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from generator.finding.finding import OpenedSources, find_in_sources
 from generator.finding.request import FindRequest
-from generator.finding.result import query_record, shorten
+from generator.finding.result import address_of, query_record, shorten
 from generator.finding.state import FindingState, KnownPaper
 from generator.following import Progress, followed
 from generator.llm import LanguageModel
@@ -138,6 +138,7 @@ def _paper_record(paper_id: str, known: KnownPaper, threshold: float) -> dict[st
         "id": paper_id,
         "title": shorten(paper.title or paper.title2),
         **{name: value for name, value in facts.items() if value},
+        **address_of(paper),
         "score": judgement.score if judgement else None,
         "relevant": judgement is not None and judgement.score >= threshold,
         "reason": shorten(judgement.reason) if judgement else "",

@@ -8,6 +8,7 @@ from generator.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState, KnownPaper, SearchQuery
 from generator.steps import Step
+from indexer.papers import Paper
 from retriever.reference import web_address
 
 SHOWN_FOUND = 300  # papers that the tree names of a query or a paper
@@ -89,7 +90,7 @@ def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:
     known, paper = ranked.known, ranked.known.paper
     told = {key: value for key in KEYS if (value := getattr(paper, key))}
     told |= {"abstract": paper.abstract[:LONGEST_ABSTRACT]} if paper.abstract else {}
-    told |= {"url": address} if (address := web_address({"url": paper.url, "doi": paper.doi})) else {}
+    told |= address_of(paper)
     judgement = known.judgement
     return {
         "id": ranked.paper_id,
@@ -148,7 +149,14 @@ def _node(paper_id: str, known: KnownPaper) -> dict[str, Any]:
         "reason": shorten(judgement.reason) if judgement else "",
         **({"year": paper.year} if paper.year else {}),
         "lang": paper.lang,
+        **address_of(paper),
     }
+
+
+def address_of(paper: Paper) -> dict[str, str]:
+    """Return where a paper is on the web, as `url`; nothing where that is no address to link to."""
+    address = web_address({"url": paper.url, "doi": paper.doi})
+    return {"url": address} if address else {}
 
 
 def shorten(text: str) -> str:

@@ -106,9 +106,11 @@ class FindCall(Call):
             SearchUnusable: what was kept is no call.
         """
         kept, whole = FindCall.of_kept(named), FindCall.of_kept({**named, **self.named()})
-        for part in ("question", "index", "sources"):
-            if getattr(whole, part) != (before := getattr(kept, part)):
-                raise InvalidCall(f"the kept search has another {part}: {str(before)[:200]!r}")
+        if whole.question != kept.question:
+            raise InvalidCall(f"the kept search has another question: {str(kept.question)[:200]!r}")
+        if (whole.index, whole.sources) != (kept.index, kept.sources):
+            place = f"sources {', '.join(kept.sources)}" if kept.sources else f"index {kept.index}"
+            raise InvalidCall(f"the kept search is of {place}, and goes on there alone")
         return whole
 
     def request(self) -> FindRequest:

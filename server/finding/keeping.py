@@ -2,16 +2,17 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 from generator.finding.state import FindingState
 from generator.following import ended
 from indexer.durable import cause_of
 from indexer.logs import get_logger
 from server.finding.kept_searches import LockedSearch
-from server.finding.search_head import SearchHead
+from server.finding.search_file import SearchFile, order_of
 
 WRITTEN_EVERY_S = 1.0
 SHARE = 20  # at most the 20th part of the time is spent writing
@@ -25,11 +26,11 @@ class Keeping:
     What cannot be written is told by `failure`, and the search goes on.
     """
 
-    def __init__(self, search: LockedSearch, head: SearchHead, state: FindingState, threshold: float) -> None:
-        """Take the search, which is released at the end, and the state that it begins with."""
+    def __init__(self, search: LockedSearch, kept: SearchFile, threshold: float) -> None:
+        """Take the search, which is released at the end, and what it begins with."""
         self.id = search.id
         self.failure = ""
-        self._search, self._head, self._state, self._threshold = search, head, state, threshold
+        self._search, self._kept, self._threshold = search, kept, threshold
         self._changed, self._ends = asyncio.Event(), asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
 
@@ -49,13 +50,16 @@ class Keeping:
 
     def note(self, state: FindingState) -> None:
         """Take a newer state; it is written soon."""
-        self._state = state
+        self._kept = replace(self._kept, state=state, order=())
         self._changed.set()
 
-    async def end(self, *, complete: bool = False, notes: tuple[str, ...] = ()) -> None:
-        """Write the last state and what is to be said of it, and let others go on with the search."""
+    async def end(self, result: Mapping[str, Any] | None = None) -> None:
+        """Write the last state, and of a result what is said of it, and let others go on with the search."""
         if not self._ends.is_set():
-            self._head = replace(self._head, complete=complete, notes=notes)
+            if result:
+                notes = tuple(result["notes"])
+                head = replace(self._kept.head, complete=result["complete"], notes=notes)
+                self._kept = replace(self._kept, head=head, order=order_of(result["papers"]))
             self._ends.set()
             self._changed.set()
         if self._writing:
@@ -77,12 +81,12 @@ class Keeping:
 
     async def _write(self) -> None:
         try:
-            await asyncio.to_thread(self._write_now, self._state)
+            await asyncio.to_thread(self._write_now, self._kept)
         except (OSError, ValueError) as error:
             self.failure = cause_of(error) if isinstance(error, OSError) else "it cannot be written as JSON"
             log.warning("search not kept", reason=self.failure)
         else:
             self.failure = ""
 
-    def _write_now(self, state: FindingState) -> None:
-        self._search.save(self._head.with_state(state, self._threshold), state)
+    def _write_now(self, kept: SearchFile) -> None:
+        self._search.save(replace(kept, head=kept.head.with_state(kept.state, self._threshold)))

@@ -2,7 +2,7 @@
 
 | below HOME/.find-papers/ | what |
 |---|---|
-| CALLER/ID.json | a line that says what was asked for, and a line with the state, as `--save` writes it |
+| CALLER/ID.json | what was asked for, the state, the order of the papers, each a line (`search_file.py`) |
 | CALLER/ID.lock | locked while the search is under way, by whichever process |
 
 A file is replaced whole, so a kill leaves what was kept before. An id is 128 random bits, and a search is
@@ -19,12 +19,12 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from generator.finding.state import FindingState
 from indexer.durable import TEMPORARY, cause_of, write_durably
 from indexer.logs import get_logger
 from indexer.regular_files import open_regular, read_regular
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, UnknownSearch
+from server.finding.search_file import SearchFile, search_file_of
 from server.finding.search_head import SearchHead, head_of
 from server.settings import ServerSettings
 
@@ -63,9 +63,9 @@ class LockedSearch:
         """Its id."""
         return self.path.stem
 
-    def save(self, head: SearchHead, state: FindingState) -> None:
+    def save(self, kept: SearchFile) -> None:
         """Replace what is kept; OSError where the system refuses, or it is too large."""
-        content = head.as_json() + b"\n" + state.as_json() + b"\n"
+        content = kept.as_json()
         if len(content) > MOST_BYTES:
             raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES:,} bytes")
         write_durably(self.path, content)
@@ -101,7 +101,7 @@ class KeptSearches:
         lock = _locked(path)  # for a moment it may be held by who looks for what was left behind
         return LockedSearch(path, lock)
 
-    def resume(self, caller: Caller, search_id: str) -> tuple[LockedSearch | None, SearchHead, FindingState]:
+    def resume(self, caller: Caller, search_id: str) -> tuple[LockedSearch | None, SearchFile]:
         """Lock a search, where the home folder can be written to, and read it.
 
         Raises:
@@ -112,14 +112,14 @@ class KeptSearches:
         try:
             search = LockedSearch(path, _locked(path))
         except OSError:
-            return None, *self.read(caller, search_id)
+            return None, self.read(caller, search_id)
         try:
-            return search, *self.read(caller, search_id)
+            return search, self.read(caller, search_id)
         except BaseException:
             search.release()
             raise
 
-    def read(self, caller: Caller, search_id: str) -> tuple[SearchHead, FindingState]:
+    def read(self, caller: Caller, search_id: str) -> SearchFile:
         """Read a search.
 
         Raises:
@@ -128,8 +128,7 @@ class KeptSearches:
         """
         path = self._path(caller, search_id)
         try:
-            head, _, state = read_regular(path, MOST_BYTES).partition(b"\n")
-            return head_of(head, path), FindingState.of_json(state)
+            return search_file_of(read_regular(path, MOST_BYTES), path)
         except FileNotFoundError:
             raise UnknownSearch(UNKNOWN) from None
         except (OSError, ValueError) as error:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from generator.finding.events import stream_finding
@@ -19,6 +19,7 @@ from server.errors import Stopping, TooSlow
 from server.finding.keeping import Keeping
 from server.finding.kept_searches import LockedSearch
 from server.finding.opening import opened_sources
+from server.finding.search_file import SearchFile
 from server.finding.search_head import SearchHead, now
 from server.model_address import without_address
 from server.monitoring import metrics
@@ -33,7 +34,7 @@ log = get_logger("server")
 class PreparedSearch:
     """A call that can be answered, as far as can be told before it is.
 
-    `named` is what the call named. A kept search that it goes on with has a head and a state, and is locked,
+    `named` is what the call named. A kept search that it goes on with is locked,
     unless the home folder cannot be written to.
     """
 
@@ -41,7 +42,7 @@ class PreparedSearch:
     request: FindRequest
     named: Mapping[str, Any]
     visit: Visit
-    kept: tuple[LockedSearch | None, SearchHead, FindingState] | None = None
+    kept: tuple[LockedSearch | None, SearchFile] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,10 @@ async def finding_events(call: PreparedSearch, services: Services) -> AsyncGener
     Raises:
         SourceFailed: nothing of what papers are looked for in answers.
     """
-    settings, state = services.settings, call.kept[2] if call.kept else None
+    settings, state = services.settings, call.kept[1].state if call.kept else None
     so_far = SoFar(state)
     async with (
-        _keeping(call, services, state or FindingState(call.request.question)) as (keeping, refused),
+        _keeping(call, services) as (keeping, refused),
         opened_sources(call.place, services) as opened,
     ):
         if keeping and not keeping.failure:
@@ -88,7 +89,7 @@ async def finding_events(call: PreparedSearch, services: Services) -> AsyncGener
             done = await asyncio.to_thread(found.as_tree_record)
         metrics.observe_finding(call.visit, done, so_far.step)
         if keeping:
-            await keeping.end(complete=done["complete"], notes=tuple(done["notes"]))
+            await keeping.end(done)
         failure = keeping.failure if keeping else refused
         search = {"search": keeping.id} if keeping and not failure else {}
         notes = [*done["notes"], *([f"the search is not kept: {failure}"] if failure else [])]
@@ -104,17 +105,15 @@ def _cut_off(error: Stopping | TooSlow) -> str:
 
 
 @asynccontextmanager
-async def _keeping(
-    call: PreparedSearch, services: Services, state: FindingState
-) -> AsyncIterator[tuple[Keeping | None, str]]:
+async def _keeping(call: PreparedSearch, services: Services) -> AsyncIterator[tuple[Keeping | None, str]]:
     """Keep a search while it runs; yield why it is not kept where it cannot be."""
     caller = call.visit.caller
     if not services.server.kept_searches:
         yield None, ""
         return
-    search, created, failure = None, now(), ""
+    search, before, failure = None, None, ""
     if call.kept:
-        search, created = call.kept[0], call.kept[1].created
+        search, before = call.kept
     else:
         try:
             search = await asyncio.to_thread(services.searches.begin, caller)
@@ -124,9 +123,10 @@ async def _keeping(
     if search is None:
         yield None, failure or "its file cannot be written to"
         return
-    head = SearchHead(search.id, dict(call.named), created)
+    head = SearchHead(search.id, dict(call.named), before.head.created if before else now())
+    kept = replace(before, head=head) if before else SearchFile(head, FindingState(call.request.question))
     try:
-        async with Keeping(search, head, state, call.request.threshold) as keeping:
+        async with Keeping(search, kept, call.request.threshold) as keeping:
             yield keeping, ""
     finally:
         await ended(asyncio.create_task(asyncio.to_thread(services.searches.make_room, caller)))

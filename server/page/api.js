@@ -1,5 +1,7 @@
 // Calls of the server: JSON, problem details, event streams.
 
+const SILENCE_MS = 60_000; // of a stream, in which the server gives a sign of life every 15 seconds
+
 /** An error as the server tells it; `code` is stable. */
 export class Problem extends Error {
   constructor(described) {
@@ -38,14 +40,20 @@ export async function call(path, options) {
 /** Call the server for a file. */
 export const download = async (path, options) => (await send(path, { accept: "*/*", ...options })).blob();
 
-/** Yield the events of a stream as `{kind, data}`; leaving the loop ends the server's work. */
+/** Yield the events of a stream as `{kind, data}`, until it ends or falls silent; leaving the loop ends the server's work. */
 export async function* events(path, body, signal) {
   const response = await send(path, { body, signal, accept: "text/event-stream" });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = "";
+  let silence;
+  const read = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => reader.cancel().catch(() => {}), SILENCE_MS);
+    return reader.read();
+  };
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await read();
       if (done) break;
       buffer += value;
       const blocks = buffer.split(/\r?\n\r?\n/);
@@ -61,6 +69,7 @@ export async function* events(path, body, signal) {
     if (error.name === "AbortError" || error instanceof Problem) throw error;
     throw new Problem({ code: "offline", status: 0 });
   } finally {
+    clearTimeout(silence);
     reader.cancel().catch(() => {});
   }
 }

@@ -5,7 +5,7 @@ import { Problem, call, events } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { offerKept, showEnding } from "./finding_ending.js";
 import { showNotes, showQueries, showSpent, showUnderstanding } from "./finding_column.js";
-import { BUDGET, NOTHING, body, fillForm, fromAddress, fromForm, fromRecord, showPure, toAddress } from "./finding_asked.js";
+import { NOTHING, body, fillForm, fromAddress, fromForm, fromRecord, showPure, toAddress } from "./finding_asked.js";
 import { growingTree } from "./finding_tree.js";
 import { addPapers, showPapers } from "./found_papers.js";
 import { eventsOf, foundSoFar } from "./found_so_far.js";
@@ -41,7 +41,7 @@ function show(on) {
 function clear(index) {
   for (const name of ["hits", "tree-body", "spent", "understanding", "notes", "problem", "ending", "results-tools", "offer"]) fill(byId(name));
   const found = foundSoFar();
-  shown = { id: null, index, found, tree: growingTree(found, index), changed: [], later: undefined, record: null };
+  shown = { id: null, index, found, tree: growingTree(found, index), changed: [], later: undefined, record: null, spent: {} };
   show(true);
   view("results");
 }
@@ -50,10 +50,8 @@ function searching(on) {
   const focused = document.activeElement;
   byId("begin").hidden = on;
   byId("stop").hidden = !on;
-  if (on && focused === byId("begin")) byId("stop").focus();
-  if (!on && focused === byId("stop")) byId("begin").focus();
-  byId("results").toggleAttribute("aria-busy", on);
-  if (on) byId("results").setAttribute("aria-busy", "true");
+  if (on && focused.matches("#begin, #ending *, #problem *")) byId("stop").focus();
+  if (!on && focused === byId("stop")) (document.querySelector('[data-ending] [data-key="go-on"]') ?? byId("begin")).focus();
 }
 
 const TAKE = {
@@ -66,7 +64,10 @@ const TAKE = {
     if (has(name)) say(t(name, step));
   },
   understanding: (understanding) => showUnderstanding(understanding),
-  spent: (spent) => showSpent(spent, asked),
+  spent(spent) {
+    shown.spent = spent;
+    showSpent(spent, asked);
+  },
 };
 
 function take(event) {
@@ -102,13 +103,14 @@ function finish(record, how) {
 function recordOfShown() {
   const { found } = shown;
   const papers = found.relevant().sort((one, other) => other.score - one.score).slice(0, asked.papers);
-  return { papers: papers.map((paper) => ({ ...paper, relevance: paper.score })), known: found.papers.size, relevant: found.relevant().length, complete: false, notes: [] };
+  return { papers: papers.map((paper) => ({ ...paper, relevance: paper.score })), known: found.papers.size, relevant: found.relevant().length, spent: shown.spent, complete: false, notes: [] };
 }
 
+/** Tell what went wrong: with a way to go on from what was kept, else to try it again. */
 function failed(error, again) {
   sayProblem(error);
-  fill(byId("problem"), describe(error, again));
-  if (shown?.found.papers.size) showEnding({ ...recordOfShown(), how: "failed", id: shown.id }, asked, goOn);
+  if (shown.found.papers.size) showEnding({ ...recordOfShown(), how: "failed", id: shown.id }, asked, goOn, describe(error, shown.id ? undefined : again));
+  else fill(byId("problem"), describe(error, again));
   if (wantsKey(error)) askForKey(() => { loadIndexes(); again(); });
 }
 
@@ -122,6 +124,7 @@ async function search(next, resume) {
   asked = next;
   fillForm(asked);
   growQuestion();
+  searching(true);
   if (resume) for (const name of ["problem", "ending", "notes"]) fill(byId(name));
   else {
     const address = toAddress(asked);
@@ -130,11 +133,12 @@ async function search(next, resume) {
     clear(asked.index || byId("index").value);
   }
   shown.record = null;
-  searching(true);
   say(t("find_begins"));
+  let arrived = false;
   try {
     for await (const event of events(ADDRESS, resume ?? body(asked), signal)) {
       if (signal.aborted) return;
+      arrived = true;
       if (event.kind === "done") { finish(event.data, "ended"); return; }
       if (event.kind === "error") throw new Problem(event.data);
       take(event);
@@ -144,7 +148,7 @@ async function search(next, resume) {
     if (signal.aborted) return;
     if (!(error instanceof Problem)) throw error;
     showChanged();
-    failed(error, () => search(asked, resume));
+    failed(arrived && error.code === "offline" ? new Problem({ code: "find-cut-off" }) : error, () => search(asked, resume));
   } finally {
     if (!signal.aborted) { running = null; searching(false); }
   }
@@ -170,10 +174,10 @@ async function settled(id) {
   }
 }
 
-/** Go on with the search that is shown, within another budget. */
-function goOn(budget) {
-  const bounds = Object.fromEntries(BUDGET.filter((name) => budget[name] !== "" || asked[name] !== "").map((name) => [name, budget[name] === "" ? null : budget[name]]));
-  return search({ ...asked, ...budget }, { resume: shown.id, ...bounds });
+/** Go on with the search that is shown, further or within another budget. */
+function goOn(further) {
+  const named = Object.entries(further).map(([name, value]) => [name, value === "" ? null : value]);
+  return search({ ...asked, ...further }, { resume: shown.id, ...Object.fromEntries(named) });
 }
 
 /** End the search under way, of which what was found is kept. */

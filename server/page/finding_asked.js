@@ -5,44 +5,42 @@ import { byId } from "./dom.js";
 import { choose } from "./indexes.js";
 import { partOf, placeOf } from "./places.js";
 
-/** The agents that can be switched off; the last ones are what the project adds to the method. */
-export const AGENTS = ["understanding", "query-writing", "judgement", "refchain", "evolver", "reranking"];
-export const ADDITIONS = ["cited-by", "specific-intent", "links"];
+/** How far a search goes, and what it may spend at most, where nothing is without limit. */
+export const EXTENT = ["papers", "rounds", "layers", "threshold"];
 export const BUDGET = ["max_calls", "max_tokens", "max_seconds", "max_papers"];
 const TEXTS = ["index", "judge", "year", "lang", "journal"];
-// The least and the most of each number; of a budget, nothing is without limit.
-const NUMBERS = {
-  papers: [1, 500], rounds: [0, 10], layers: [0, 3], threshold: [0, 1],
-  max_calls: [0, 1e9], max_tokens: [0, 1e9], max_seconds: [1, 1e9], max_papers: [0, 1e9],
-};
+// What is usual, the least and the most of each number, and the agents: as the server wrote them into the form.
+const NUMBERS = [...EXTENT, ...BUDGET];
+const agents = () => [...document.querySelectorAll("[data-agent]")];
+const usual = (name) => (byId(name).defaultValue === "" ? "" : Number(byId(name).defaultValue));
 export const NOTHING = Object.freeze({
-  question: "", index: "", papers: 20, rounds: 1, layers: 1, threshold: 0.5, judge: "brief", year: "", lang: "", journal: "",
-  max_calls: "", max_tokens: "", max_seconds: "", max_papers: "", without: [], pure: false,
+  question: "", index: "", judge: "brief", year: "", lang: "", journal: "", without: [], pure: false,
+  ...Object.fromEntries(NUMBERS.map((name) => [name, usual(name)])),
 });
 
 /** Read a number within its bounds; what is none is as when nothing is asked. */
 function numberOf(name, text) {
-  const [least, most] = NUMBERS[name];
-  const value = name === "threshold" ? Number(text) : Math.round(Number(text));
-  return String(text ?? "").trim() === "" || Number.isNaN(value) ? NOTHING[name] : Math.min(Math.max(value, least), most);
+  const { min, max, step } = byId(name);
+  const value = step === "1" ? Math.round(Number(text)) : Number(text);
+  return String(text ?? "").trim() === "" || Number.isNaN(value) ? NOTHING[name] : Math.min(Math.max(value, Number(min)), Number(max));
 }
 
 /** Make what is asked of a function that gives each part as text. */
 function made(part, question, without, pure) {
   const texts = TEXTS.map((name) => [name, (part(name) ?? "").trim() || NOTHING[name]]);
-  const numbers = Object.keys(NUMBERS).map((name) => [name, numberOf(name, part(name))]);
+  const numbers = NUMBERS.map((name) => [name, numberOf(name, part(name))]);
   return { ...NOTHING, ...Object.fromEntries([...texts, ...numbers]), question: question.trim(), without, pure };
 }
 
 /** Read what an address asks. */
 export function fromAddress(search) {
   const given = new URLSearchParams(search);
-  const without = given.getAll("without").filter((name) => AGENTS.includes(name) || ADDITIONS.includes(name));
+  const without = agents().map((box) => box.dataset.agent).filter((name) => given.getAll("without").includes(name));
   return made((name) => given.get(name), given.get("q") ?? "", without, given.has("pure"));
 }
 
 const isUsual = (asked, name) => String(asked[name]) === String(NOTHING[name]);
-const unusual = (asked) => [...TEXTS, ...Object.keys(NUMBERS), "without", "pure"].filter((name) => !isUsual(asked, name)).map((name) => [name, asked[name]]);
+const unusual = (asked) => [...TEXTS, ...NUMBERS, "without", "pure"].filter((name) => !isUsual(asked, name)).map((name) => [name, asked[name]]);
 
 /** Write the address that asks the same. */
 export function toAddress(asked) {
@@ -60,21 +58,21 @@ export function body(asked) {
 /** Fill the form with what is asked. */
 export function fillForm(asked) {
   byId("question").value = asked.question;
-  for (const name of [...TEXTS, ...Object.keys(NUMBERS)]) if (name !== "index") byId(name).value = asked[name];
+  for (const name of [...TEXTS, ...NUMBERS]) if (name !== "index") byId(name).value = asked[name];
   if (asked.index) choose(byId("index"), asked.index);
   byId("pure").checked = asked.pure;
   showPure();
-  for (const name of [...AGENTS, ...ADDITIONS]) byId(`agent-${name}`).checked = !asked.without.includes(name);
+  for (const box of agents()) box.checked = !asked.without.includes(box.dataset.agent);
 }
 
 /** What the project adds to the method is off where the method alone is asked for. */
 export function showPure() {
-  for (const name of ADDITIONS) byId(`agent-${name}`).disabled = byId("pure").checked;
+  for (const box of agents()) box.disabled = "addition" in box.dataset && byId("pure").checked;
 }
 
 /** Read what the form asks. */
 export function fromForm() {
-  const off = [...AGENTS, ...ADDITIONS].filter((name) => !byId(`agent-${name}`).checked);
+  const off = agents().filter((box) => !box.checked).map((box) => box.dataset.agent);
   return made((name) => byId(name).value, byId("question").value, off, byId("pure").checked);
 }
 

@@ -1,36 +1,56 @@
-// How a search for papers ended, and what can be done then: go on within a larger budget, or ask otherwise.
+// How a search for papers ended, and what can be done then: go on with it, further or within a larger budget.
 
 import { query } from "./api.js";
 import { byId, fill, h } from "./dom.js";
-import { BUDGET } from "./finding_asked.js";
+import { BUDGET, EXTENT } from "./finding_asked.js";
 import { t } from "./i18n.js";
+import { saidByServer } from "./said.js";
 
-/** Say how it ended; `goOn(budget)` goes on with it. */
-export function showEnding({ papers, complete, spent = {}, known, how, id }, asked, goOn) {
-  const broken = how === "stopped" || how === "failed" || !complete;
-  const said = how === "stopped" ? t("find_stopped") : how === "failed" ? t("find_failed") : !complete && t("find_incomplete");
+/** Say how it ended; `goOn(further)` goes on with it, `failure` describes what broke it off. */
+export function showEnding(record, asked, goOn, failure) {
+  const { papers, complete, known, how, id, notes = [] } = record;
+  const broken = failure || how === "stopped" || !complete;
   const none = !papers.length && (known > 0 ? t("find_none", { n: known }) : t("find_nothing"));
-  if (!broken && !none) return fill(byId("ending"));
-  return fill(byId("ending"), h("div", { class: "box", role: "group", "data-ending": broken ? how : "none" },
+  const form = id && goingOn(further(asked, record), goOn);
+  if (!broken && !none) return fill(byId("ending"), form && h("details", { "data-further": true }, h("summary", {}, t("find_further")), form));
+  const said = !failure && broken && t(how === "stopped" ? "find_stopped" : "find_incomplete");
+  return fill(byId("ending"), h("div", { class: "box", role: "group", "data-ending": !broken ? "none" : failure ? "failed" : how },
+    failure,
+    failure && papers.length > 0 && h("p", {}, t("find_failed")),
     said && h("p", {}, h("b", {}, said)),
+    broken && notes.filter((note) => note.endsWith("what was found before is given")).map((note) => h("p", { class: "quiet" }, saidByServer(note))),
     none && h("p", {}, broken ? none : h("b", {}, none)),
     none && !broken && h("p", { class: "quiet" }, t("find_advice")),
-    broken && (id ? goingOn(asked, spent, goOn) : h("p", { class: "quiet" }, t("find_not_kept")))));
+    form || (broken && h("p", { class: "quiet" }, t("find_not_kept")))));
 }
 
-/** A form for the budget of what comes next: that of before on top of what was spent. */
-function goingOn(asked, spent, goOn) {
-  const fields = BUDGET.map((name) => {
-    const part = name.slice(4);
-    const field = h("input", { type: "number", min: 1, step: 1, name, placeholder: t("find_unlimited"), value: asked[name] === "" ? "" : Math.ceil(spent[part] ?? 0) + Number(asked[name]) });
-    return [name, field, h("label", {}, t(part === "papers" ? "find_judged" : `find_${part}`), field)];
+/** What to go on with: the budget of before on top of what was spent, and of a whole search more of what ended it. */
+function further(asked, { complete, spent = {}, relevant, queries = [] }) {
+  const next = { ...asked };
+  for (const name of BUDGET) if (asked[name] !== "") next[name] += Math.ceil(spent[name.slice(4)] ?? 0);
+  if (!complete) return next;
+  const rounds = Math.max(0, ...queries.map(({ round }) => round));
+  if (relevant >= asked.papers) next.papers += asked.papers;
+  else if (rounds >= asked.rounds) next.rounds += 1;
+  else next.layers += 1; // a further round would find nothing new
+  return next;
+}
+
+/** A form like the one above, for what comes next. */
+function goingOn(next, goOn) {
+  const fields = [...EXTENT, ...BUDGET].map((name) => {
+    const like = byId(name);
+    const field = like.cloneNode();
+    field.removeAttribute("id");
+    Object.assign(field, { name, required: EXTENT.includes(name), value: next[name] === "" ? "" : Math.min(next[name], like.max) });
+    return [field, h("label", {}, like.labels[0].textContent.trim(), field)];
   });
   const begin = (event) => {
     event.preventDefault();
-    goOn(Object.fromEntries(fields.map(([name, field]) => [name, field.value === "" ? "" : Number(field.value)])));
+    goOn(Object.fromEntries(fields.map(([{ name, value }]) => [name, value === "" ? "" : Number(value)])));
   };
   return h("form", { class: "going-on", onsubmit: begin, "aria-label": t("find_go_on") },
-    fields.map(([, , label]) => label), h("button", { class: "primary", "data-key": "go-on" }, t("find_go_on")));
+    fields.map(([, label]) => label), h("button", { class: "primary", "data-key": "go-on" }, t("find_go_on")));
 }
 
 /** Before a search: say that the address asks one, and offer what was found before the page was left. */

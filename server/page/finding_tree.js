@@ -23,7 +23,7 @@ export function growingTree(found, index) {
   function rowList(label) {
     let most = ROWS;
     let order = [];
-    const more = h("button", { type: "button", class: "plain", onclick: () => { most += ROWS; show(); } });
+    const more = h("button", { type: "button", class: "plain", onclick: showMore });
     const behind = h("li", { hidden: true }, more);
     const list = h("ul", { role: "list", "aria-label": label }, behind);
     function show() {
@@ -35,6 +35,14 @@ export function growingTree(found, index) {
       behind.hidden = order.length <= most;
       more.textContent = t("find_more", { n: Math.min(order.length - most, ROWS) });
       if (focused !== document.activeElement) focused.focus({ preventScroll: true }); // it moved with its row
+    }
+    /** Show the next rows, and go on reading at the first of them. */
+    function showMore() {
+      const next = rowOf(order[most].id);
+      most += ROWS;
+      show();
+      next.tabIndex = -1;
+      next.focus({ preventScroll: true });
     }
     function update(papers) {
       const now = new Map(papers.map((paper) => [paper.id, paper]));
@@ -52,7 +60,7 @@ export function growingTree(found, index) {
 
   function paperRow(id) {
     const line = h("div", { class: "tree-line" });
-    const below = h("ul", { role: "list" });
+    const below = h("ul", { role: "list", hidden: true });
     const element = h("li", { "data-paper": id }, line, below);
     let said = "";
     function update() {
@@ -66,6 +74,7 @@ export function growingTree(found, index) {
       said = now;
       for (const kind of KINDS) if (found.group(groupKey(kind, id)).length) put(groupKey(kind, id), below, () => linkedPart(kind, id));
       showQueries(id, below);
+      below.hidden = !below.hasChildNodes();
     }
     update();
     return { element, update };

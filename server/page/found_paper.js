@@ -8,14 +8,14 @@ import { hitAddress, isSources, linked } from "./places.js";
 export function paperLink(paper, place) {
   const title = paper.title || paper.title2 || paper.id;
   const outside = isSources(place) ? { rel: "external noreferrer" } : {};
-  return linked(hitAddress({ doc_id: paper.id, url: paper.url }, place), { lang: langOf(title, title === paper.title ? paper.lang : undefined), ...outside }, title);
+  return linked(hitAddress({ doc_id: paper.id, url: paper.url }, place), { "data-key": `paper:${paper.id}`, lang: langOf(title, title === paper.title ? paper.lang : undefined), ...outside }, title);
 }
 
 /** Say how a paper was judged, by sign, number and word. */
 export function standing({ score, relevant }) {
   const judged = score !== null && score !== undefined;
   const [name, sign] = relevant ? ["relevant", "✓"] : judged ? ["below", "–"] : ["waiting", "…"];
-  return h("span", { class: "standing", "data-standing": name }, `${sign} `, judged && h("span", { class: "number" }, number(score, 2)), judged && " ", t(`find_is_${name}`));
+  return h("span", { class: "standing", "data-standing": name }, h("span", { "aria-hidden": "true" }, sign), " ", judged && h("span", { class: "number" }, number(score, 2)), judged && " ", t(`find_is_${name}`));
 }
 
 /** Say by what a paper was found; `titleOf(id)` names another paper. */

@@ -22,14 +22,17 @@ export function addPapers(papers, index, titleOf) {
 
 /** Show the papers of a whole search, best first, with their export. */
 export function showPapers(papers, index, titleOf) {
-  fill(byId("hits"), papers.map((paper, place) => item(paper, place + 1, index, titleOf)));
+  const list = byId("hits");
+  const opened = [...list.querySelectorAll('[aria-expanded="true"]')].map((button) => button.dataset.key);
+  fill(list, papers.map((paper, place) => item(paper, place + 1, index, titleOf)));
+  list.querySelectorAll("[aria-expanded]").forEach((button) => { if (opened.includes(button.dataset.key)) button.click(); });
   showExport({ hits: papers.map(({ id }) => ({ doc_id: id })), index });
 }
 
 function item(paper, rank, index, titleOf) {
   const title = paper.title || paper.title2 || paper.id;
-  const [why, account] = disclosure(`▸ ${t("find_why")}`, () => explained(paper, titleOf), { "aria-label": t("find_why_of", { title }) });
-  const [cite, reference] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ ...paper, doc_id: paper.id }, index), { "aria-label": t("cite_of", { title }) });
+  const [why, account] = disclosure(`▸ ${t("find_why")}`, () => explained(paper, titleOf), { "data-key": `why:${paper.id}`, "aria-label": t("find_why_of", { title }) });
+  const [cite, reference] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ ...paper, doc_id: paper.id }, index), { "data-key": `cite:${paper.id}`, "aria-label": t("cite_of", { title }) });
   const written = [byline({ ...paper, found_in: isSources(index) && paper.sources }), paper.cited_by_count > 0 && t("find_cited", { n: paper.cited_by_count })].filter(Boolean).join(" · ");
   return h("li", { "data-doc": paper.id },
     h("span", { class: "rank number" }, number(rank)),

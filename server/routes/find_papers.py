@@ -45,7 +45,7 @@ async def _events(
         kept = await asyncio.to_thread(services.searches.resume, visit.caller, call.resume)
     try:
         if kept:
-            call = call.resuming(kept[1].request)
+            call = call.resuming(kept[1].head.request)
         asked = call.request()
         place = await asked_of(services, call.index, call.sources)
         named = call.named() | {name: value for name, value in place.as_record().items() if value}

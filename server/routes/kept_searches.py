@@ -8,11 +8,11 @@ from fastapi import APIRouter, Path, Request, Response
 
 from generator.finding.finding import year_of
 from generator.finding.result import found_until_now
-from generator.finding.state import FindingState
 from server.access.callers import visit_of
 from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.finding import KeptSearch, KeptSearches
+from server.finding.search_file import SearchFile, in_order
 from server.finding.search_head import SearchHead
 from server.limits.gate import Read, Search
 from server.model_address import without_address
@@ -37,7 +37,7 @@ async def kept_searches(
 async def kept_search(
     search_id: SearchId, request: Request, services: Shared, _: Search
 ) -> Annotated[dict[str, Any], Shaped(KeptSearch)]:
-    """Return what a kept search has come to: its papers, ordered without a model, and its tree."""
+    """Return what a kept search has come to: its papers, as they stood when it ended, and its tree."""
     return await asyncio.to_thread(_search, search_id, request, services)
 
 
@@ -49,7 +49,7 @@ async def kept_search(
 async def state_of_search(search_id: SearchId, request: Request, services: Shared, _: Search) -> Response:
     """Return the state of a kept search as a file that `shrag find-papers --resume` goes on from."""
     kept = await asyncio.to_thread(_read, search_id, request, services)
-    text = await asyncio.to_thread(kept[1].as_json)
+    text = await asyncio.to_thread(kept.state.as_json)
     return Response(text + b"\n", media_type="application/json", headers=saved_as(f"{search_id}.json"))
 
 
@@ -60,15 +60,17 @@ async def forget_search(search_id: SearchId, request: Request, services: Shared,
     return Response(status_code=204)
 
 
-def _read(search_id: str, request: Request, services: Services) -> tuple[SearchHead, FindingState]:
+def _read(search_id: str, request: Request, services: Services) -> SearchFile:
     return services.searches.read(visit_of(request).caller, search_id)
 
 
 def _search(search_id: str, request: Request, services: Services) -> dict[str, Any]:
-    head, state = _read(search_id, request, services)
+    kept = _read(search_id, request, services)
+    head = kept.head
     asked = FindCall.of_kept(head.request).request()
-    found = found_until_now(state, asked, year_of(services.settings), notes=head.notes)
+    found = found_until_now(kept.state, asked, year_of(services.settings), notes=head.notes)
     record = replace(found, complete=head.complete).as_tree_record()
+    record["papers"] = in_order(record["papers"], kept.order)
     running = services.searches.is_running(visit_of(request).caller, search_id)
     beside = {name: value for name, value in _described(head).items() if name not in record}
     return {**without_address({**beside, **record}, services.settings), "running": running}

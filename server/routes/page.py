@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from server.html.find_form import find_form
 from server.html.markup import Markup, element, html
 from server.html.page_files import page_files
 from server.html.reader import Reader
@@ -71,8 +72,11 @@ async def home(
 @router.get("/find")
 async def find(request: Request, q: Annotated[str, Query(max_length=20_000)] = "") -> HTMLResponse:
     """Show the page for finding papers; what is asked stands in its address, and is begun by the reader."""
-    places = {"question": q, "preloads": page_files().preloads("find.js", "start.js")}
-    return page_in(Reader.of(request), "find.html", places)
+    files, reader = page_files(), Reader.of(request)
+    form = find_form(files.words[reader.language])
+    return page_in(
+        reader, "find.html", {"question": q, "preloads": files.preloads("find.js", "start.js"), **form}
+    )
 
 
 @router.get("/operator")

@@ -68,6 +68,23 @@ def test_what_a_model_has_judged_is_not_judged_again(sample_home):
         assert resumed.state.spent.papers == whole.state.spent.papers
 
 
+def test_a_whole_search_goes_on_with_more_layers_and_rounds(sample_home):
+    short = find(sample_home, replace(REVIEW, rounds=0, layers=0))
+    assert short.complete
+    resumed = find(sample_home, REVIEW, state=short.state)
+    whole = find(sample_home, REVIEW)
+    assert ids(resumed) == ids(whole)
+    assert resumed.state.papers == whole.state.papers
+    assert len(whole.state.papers) > len(short.state.papers)
+
+
+def test_queries_are_evolved_of_papers_that_a_lower_threshold_makes_relevant(sample_home):
+    none = find(sample_home, replace(REVIEW, threshold=1))
+    assert not ids(none)
+    resumed = find(sample_home, REVIEW, state=none.state)
+    assert any(query.paper for query in resumed.state.queries)
+
+
 def test_a_round_for_which_no_call_was_left_is_gone_through_later(sample_home):
     one_round = FindRequest(ENGLISH, rounds=0)
     calls = find(sample_home, one_round, model=FindingModel()).state.spent.calls

@@ -123,14 +123,27 @@ def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(unlimit
     assert resumed["complete"]
     assert ids(resumed) == ids(whole)
     assert kept(unlimited.url, small["search"]).json()["request"]["layers"] == REVIEW["layers"]
-    for other in ({"question": "another"}, {"index": "another"}):
-        assert find(unlimited.url, resume=small["search"], **other).json()["code"] == "invalid-call"
+    for other in ({"question": "another"}, {"index": "another"}, {"sources": ["another"]}):
+        refused = find(unlimited.url, resume=small["search"], **other).json()
+        assert refused["code"] == "invalid-call"
+        assert "None" not in refused["detail"]
+        assert said_in_korean(refused["detail"])
+
+
+def test_a_whole_search_is_gone_on_with_further_within_the_bounds(unlimited):
+    short = find(unlimited.url, **REVIEW | {"rounds": 0, "layers": 0}).json()
+    assert short["complete"]
+    further = {"rounds": REVIEW["rounds"], "layers": REVIEW["layers"]}
+    resumed = find(unlimited.url, resume=short["search"], **further).json()
+    assert ids(resumed) == ids(find(unlimited.url, **REVIEW).json())
+    assert further.items() <= kept(unlimited.url, short["search"]).json()["request"].items()
+    assert find(unlimited.url, resume=short["search"], rounds=11).status_code == 422
 
 
 def test_a_kept_search_is_shown_listed_saved_for_the_command_and_deleted(unlimited, tmp_path):
     small = find(unlimited.url, **REVIEW, max_papers=5).json()
     shown = kept(unlimited.url, small["search"]).json()
-    assert ids(shown) == ids(small)
+    assert shown["papers"] == small["papers"]
     assert shown["tree"] == small["tree"]
     assert shown["notes"] == small["notes"]
     assert not shown["running"]
@@ -200,6 +213,21 @@ def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_
     titles = [value_of("title", prompt) for prompt in model.prompts[asked:] if "<title>" in prompt]
     assert titles
     assert len(set(titles)) == len(titles)
+
+
+def test_a_kept_search_stands_in_the_order_of_the_model_until_it_goes_on(home, tmp_path):
+    with (
+        serving_model(FindingModel()) as settings,
+        serving(home, tmp_path / "log", **settings) as server,
+    ):
+        found = find(server.url, **PLAIN).json()
+        assert kept(server.url, found["search"]).json()["papers"] == found["papers"]
+        resumed = find(server.url, resume=found["search"], papers=3).json()
+        assert kept(server.url, found["search"]).json()["papers"] == resumed["papers"]
+        file = home / ".find-papers" / "local" / f"{found['search']}.json"
+        head, state, *_ = file.read_bytes().split(b"\n")
+        file.write_bytes(head + b"\n" + state)  # as while it is under way
+        assert ids(kept(server.url, found["search"]).json()) != ids(resumed)
 
 
 def test_a_killed_server_has_kept_what_was_judged(home, tmp_path):
@@ -331,13 +359,18 @@ def test_damaged_and_foreign_files_are_one_clear_error_and_can_be_deleted(home):
         made = client.post(address, json={"question": ENGLISH, "max_papers": 3}).json()["search"]
         file = home / ".find-papers" / "local" / f"{made}.json"
         whole = file.read_bytes()
-        head, state, _ = whole.split(b"\n")
+        head, state, order, _ = whole.split(b"\n")
+        found = client.get(f"{address}/{made}").json()
+        for lines in ((head, state), (head, state, b"[]")):  # not ended, and of other papers
+            file.write_bytes(b"\n".join(lines))
+            assert sorted(ids(client.get(f"{address}/{made}").json())) == sorted(ids(found))
         other = file.with_name(f"{'ab' * 16}.json")
         for name, content in [
             (made, b""),
             (made, whole[: len(whole) // 2]),
             (made, head + b'\n{"question": 3}\n'),
             (made, state + b"\n" + head),
+            (made, head + b"\n" + state + b"\n" + order.replace(b'"score":', b'"rank":')),
             (made, head.replace(b'"max_papers":3', b'"max_papers":"x"') + b"\n" + state),
             (made, head.replace(b'"max_papers":3', b'"max_papers":NaN') + b"\n" + state),
             (made, head.replace(b'"max_papers":3', b'"journal":"\\ud800"') + b"\n" + state),

@@ -499,13 +499,22 @@ def test_papers_are_found_in_sources_and_the_search_is_gone_on_with_there(client
     book = next(paper for paper in resumed["papers"] if paper["id"] == "theirs:B17")
     assert book["url"] == "https://doi.org/10.1234/aero.17"  # its own begins with javascript:
     streamed = client.post("/api/v1/find-papers", json=call, headers={"Accept": "text/event-stream"})
-    *_, last = events_of(streamed.text.splitlines())
+    *events, last = events_of(streamed.text.splitlines())
+    told = {
+        paper["id"]: paper for event in events if event.name == "papers" for paper in event.data["papers"]
+    }
+    assert told["theirs:B17"]["url"] == book["url"]
     assert [paper["id"] for paper in last.data["papers"]] == [paper["id"] for paper in found["papers"]]
     for text in (client.get(f"/api/v1/find-papers/{found['search']}").text, streamed.text):
         assert theirs not in text
         assert SECRET not in text
-    for other in ({"index": NAME, "sources": ["ours"]}, {"resume": found["search"], "sources": ["ours"]}):
-        answer = client.post("/api/v1/find-papers", json={"question": ENGLISH} | other)
-        assert answer.json()["code"] == "invalid-call"
+    for other in (
+        {"index": NAME, "sources": ["ours"]},
+        {"resume": found["search"], "sources": ["ours"]},
+        {"resume": found["search"], "index": NAME},
+    ):
+        refused = client.post("/api/v1/find-papers", json={"question": ENGLISH} | other).json()
+        assert refused["code"] == "invalid-call"
+        assert "None" not in refused["detail"]
     hidden = client.post("/api/v1/find-papers", json={"question": ENGLISH, "sources": ["hidden"]})
     assert hidden.json()["code"] == "unknown-source"

@@ -101,6 +101,7 @@ class TreePaper(TypedDict):
     reason: NotRequired[str]
     year: NotRequired[int]
     lang: NotRequired[Language]
+    url: NotRequired[str]
     references: NotRequired[list["TreePaper"]]
     cited_by: NotRequired[list["TreePaper"]]
     evolved: NotRequired[list["TreeQuery"]]
@@ -162,7 +163,7 @@ class KeptSearches(TypedDict):
 
 
 class KeptSearch(SearchSoFar):
-    """A kept search and its papers, ordered without a model."""
+    """A kept search and its papers, as they stood when it ended; of one that broke off by rules."""
 
     id: str
     request: dict[str, Any]
@@ -198,6 +199,7 @@ class SeenPaper(TypedDict):
     title: str
     year: NotRequired[int]
     lang: NotRequired[Language]
+    url: NotRequired[str]
     score: Score | None
     relevant: bool
     reason: str

@@ -1,6 +1,7 @@
 """Papers are found on a page of their own: as they come, stopped and gone on with, kept, read by keyboard."""
 
 import json
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -108,7 +109,7 @@ def test_a_search_is_walked_from_the_first_page_to_a_paper_and_back(finder, lang
     expect(page.locator("#mark")).to_be_visible()
     page.go_back()
     expect(hits(page)).to_have_count(6)
-    assert sorted(papers(page)) == sorted(found)  # the kept list is ordered without a model
+    assert papers(page) == found
     assert len([request for request in sent if request.method == "POST"]) == 1
     page.locator("#search-link").click()
     expect(page.locator("#question")).to_have_value(QUESTIONS[language])
@@ -298,7 +299,23 @@ def test_the_tree_is_opened_by_keys_and_keeps_the_focus_while_it_grows(finder, m
     expect(low.locator(".standing")).to_contain_text("below")
 
 
-def many(count: int) -> bytes:
+def test_a_list_that_is_put_in_order_keeps_the_focus_and_what_is_open(finder, model):
+    model.hold("evolver")
+    page = finder.open(address(papers=100))
+    begin(page)
+    why = hits(page).first.locator(".actions button").first
+    of = hits(page).first.get_attribute("data-doc")
+    why.press("Enter")
+    expect(page.locator("[data-account]")).to_be_visible()
+    model.go_on()
+    ended(page)
+    row = page.locator(f'#hits > [data-doc="{of}"]')
+    expect(row).not_to_have_attribute("data-doc", hits(page).first.get_attribute("data-doc") or "")
+    expect(row.locator(".actions button").first).to_be_focused()
+    expect(row.locator("[data-account]")).to_be_visible()
+
+
+def many(count: int, **record: object) -> bytes:
     """Write the events of a search that found so many papers, one of fifty relevant."""
     query = {"text": ENGLISH, "kind": "question", "round": 0, "paper": None, "found": count}
     records = [
@@ -313,6 +330,7 @@ def many(count: int) -> bytes:
             "judged_by": "words",
             "layer": 0,
             "found_by": {"kind": "query", "of": ENGLISH, "rank": number + 1},
+            **record,
         }
         for number in range(count)
     ]
@@ -321,20 +339,60 @@ def many(count: int) -> bytes:
     return "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in sent).encode()
 
 
-def test_five_thousand_papers_are_told_and_made_when_they_are_opened(finder):
-    page = finder.open(address())
-    page.route(
-        "**/api/v1/find-papers",
-        lambda route: route.fulfill(body=many(5_000), headers={"Content-Type": "text/event-stream"}),
-    )
+def begin_with(page: Page, events: bytes) -> None:
+    """Begin a search that sends these events, and breaks off."""
+    headers = {"Content-Type": "text/event-stream"}
+    page.route("**/api/v1/find-papers", lambda route: route.fulfill(body=events, headers=headers))
     begin(page)
     expect(page.locator('[data-problem="find-cut-off"]')).to_be_visible()
+
+
+def test_five_thousand_papers_are_told_and_made_when_they_are_opened(finder):
+    page = finder.open(address())
+    begin_with(page, many(5_000))
     expect(page.locator(".branch").first).to_contain_text("5,000 papers, 100 relevant")
     assert page.locator("[data-paper]").count() == 50
     page.locator(".others > button").click()
     assert page.locator(".others [data-paper]").count() == 50
-    page.locator(".others").get_by_text("50 more").click()
+    page.locator(".others").get_by_text("50 more").press("Enter")
     assert page.locator(".others [data-paper]").count() == 100
+    expect(page.locator(".others [data-paper]").nth(50)).to_be_focused()
+
+
+def test_a_paper_of_a_source_links_to_its_own_address_in_the_tree_too(finder):
+    page = finder.open(address(index="source:ours"))
+    begin_with(page, many(1, url="https://example.org/P0"))
+    for place in ("#hits", "#tree"):
+        expect(page.locator(f"{place} a")).to_have_attribute("href", "https://example.org/P0")
+    begin_with(page, many(1))
+    expect(page.locator("#tree [data-paper]")).to_contain_text("Paper 0")
+    expect(page.locator("#tree a")).to_have_count(0)
+
+
+HEAR = """
+window.said = [];
+const status = document.getElementById("status");
+new MutationObserver(() => window.said.push(status.textContent)).observe(status, { childList: true });
+"""
+
+
+def test_a_screen_reader_is_told_names_and_states_and_nothing_of_each_paper(finder):
+    page = finder.open(address())
+    page.evaluate(HEAR)
+    begin_with(page, many(200))
+    assert len(page.evaluate("window.said")) <= 2  # it begins, it breaks off
+    assert page.locator("[aria-live], [role=status], [role=alert]").count() == 1
+    tree = page.get_by_role("region", name="How they were found")
+    expect(tree.get_by_role("button", name="200 papers, 4 relevant", expanded=True)).to_be_visible()
+    found = tree.get_by_role("list", name=f"Papers of the query “{ENGLISH}”")
+    expect(found.get_by_role("listitem")).to_have_text(
+        [re.compile(f"relevant Paper {n}") for n in (0, 50, 100, 150)]
+    )
+    folded = tree.get_by_role("button", name="196 below the threshold", expanded=False)
+    folded.press("Enter")
+    expect(tree.get_by_role("list", name="Papers below the threshold").get_by_role("listitem")).to_have_count(
+        51
+    )
 
 
 def shown_whole(page: Page) -> None:

@@ -1,0 +1,49 @@
+"""The fields of the page for finding papers as the call describes them: the least, the most, the usual."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from generator.agents import ADDITIONS, AGENTS
+from server.api.find_requests import FindCall
+from server.html.markup import Markup, element, html
+
+NUMBERS = ("papers", "rounds", "layers", "threshold")
+BUDGET = ("max_calls", "max_tokens", "max_seconds", "max_papers")  # each may be left open
+
+
+def find_form(words: Mapping[str, str]) -> dict[str, Markup]:
+    """Make the fields of a form in these words, by the places of its template."""
+    numbers = {name: _number(name) for name in NUMBERS}
+    numbers |= {name: _number(name, placeholder=words["find_unlimited"]) for name in BUDGET}
+    places = {f"field_{name}": element("input", attributes) for name, attributes in numbers.items()}
+    return places | {"agents": html(_agent(name, words) for name in (*AGENTS, *ADDITIONS))}
+
+
+def _number(name: str, **attributes: str) -> dict[str, str]:
+    """Describe the field of a number; one that has to be more than 0 begins at 1."""
+    described = _parts()[name]
+    number = described.get("anyOf", [described])[0]
+    usual = described.get("default")
+    return {
+        "id": name,
+        "type": "number",
+        "min": str(number.get("minimum", 1)),
+        "max": str(number["maximum"]),
+        "step": "1" if number["type"] == "integer" else "any",
+        "value": "" if usual is None else str(usual),
+        **attributes,
+    }
+
+
+def _agent(name: str, words: Mapping[str, str]) -> Markup:
+    box = {"id": f"agent-{name}", "type": "checkbox", "checked": "checked", "data-agent": name}
+    box |= {"data-addition": name} if name in ADDITIONS else {}
+    words_of_it = words[f"find_agent_{name.replace('-', '_')}"]
+    return element("label", {"class": "check"}, element("input", box), " ", words_of_it)
+
+
+@cache
+def _parts() -> Mapping[str, Any]:
+    parts: Mapping[str, Any] = FindCall.model_json_schema()["properties"]
+    return parts
