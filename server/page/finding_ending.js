@@ -11,12 +11,13 @@ export function showEnding(record, asked, goOn, failure) {
   const { papers, complete, known, how, id, notes = [] } = record;
   const broken = failure || how === "stopped" || !complete;
   const none = !papers.length && (known > 0 ? t("find_none", { n: known }) : t("find_nothing"));
-  const form = id && goingOn(further(asked, record), goOn);
+  const folded = broken && BUDGET.every((name) => asked[name] === "");
+  const form = id && goingOn(further(asked, record), goOn, folded);
   if (!broken && !none) return fill(byId("ending"), form && h("details", { "data-further": true }, h("summary", {}, t("find_further")), form));
   const said = !failure && broken && t(how === "stopped" ? "find_stopped" : "find_incomplete");
   return fill(byId("ending"), h("div", { class: "box", role: "group", "data-ending": !broken ? "none" : failure ? "failed" : how },
     failure,
-    failure && papers.length > 0 && h("p", {}, t("find_failed")),
+    failure && id && papers.length > 0 && h("p", {}, t("find_failed")),
     said && h("p", {}, h("b", {}, said)),
     broken && notes.filter((note) => note.endsWith("what was found before is given")).map((note) => h("p", { class: "quiet" }, saidByServer(note))),
     none && h("p", {}, broken ? none : h("b", {}, none)),
@@ -36,8 +37,8 @@ function further(asked, { complete, spent = {}, relevant, queries = [] }) {
   return next;
 }
 
-/** A form like the one above, for what comes next. */
-function goingOn(next, goOn) {
+/** A form like the one above, for what comes next; its numbers are folded away where none ended the search. */
+function goingOn(next, goOn, folded) {
   const fields = [...EXTENT, ...BUDGET].map((name) => {
     const like = byId(name);
     const field = like.cloneNode();
@@ -49,8 +50,9 @@ function goingOn(next, goOn) {
     event.preventDefault();
     goOn(Object.fromEntries(fields.map(([{ name, value }]) => [name, value === "" ? "" : Number(value)])));
   };
+  const numbers = h("div", { class: "numbers" }, fields.map(([, label]) => label));
   return h("form", { class: "going-on", onsubmit: begin, "aria-label": t("find_go_on") },
-    fields.map(([, label]) => label), h("button", { class: "primary", "data-key": "go-on" }, t("find_go_on")));
+    folded ? h("details", {}, h("summary", {}, t("find_bounds")), numbers) : numbers, h("button", { class: "primary", "data-key": "go-on" }, t("find_go_on")));
 }
 
 /** Before a search: say that the address asks one, and offer what was found before the page was left. */

