@@ -22,7 +22,9 @@ from indexer.options import (
 )
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo, echo_json
+from indexer.terminal import echo, echo_json, echo_lines
+
+SHOWN_LETTERS = 3  # records that were refused
 
 
 @click.command()
@@ -126,13 +128,11 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     )
     for line in [*describe_counts(manifest.counts)[1:], describe_glossary(manifest)]:
         echo(f"  {line}")
-    if report.dead_letters:
-        first, written = report.dead_letters[0], report.dead_letters_written
+    if letters := report.dead_letters:
+        written = report.dead_letters_written
         share = "all" if written == manifest.counts["dead_letters"] else f"the first {written:,}"
-        echo(
-            f"  {first.file}, line {first.line}: {first.reason}; {share} in {report.dead_letter_file}",
-            err=True,
-        )
+        *others, last = [f"  {letter.described}" for letter in letters[:SHOWN_LETTERS]]
+        echo_lines([*others, f"{last}; {share} in {report.dead_letter_file}"], err=True)
 
 
 def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:

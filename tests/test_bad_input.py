@@ -121,6 +121,20 @@ def test_nothing_indexable_is_one_line_and_exit_code_1(call, tmp_path):
     assert told.startswith("EmptyCorpus: nothing to index: all 2 records were refused; the first: ")
 
 
+def test_of_a_file_that_is_refused_whole_no_line_is_told(call, tmp_path):
+    (tmp_path / "empty.txt").touch()
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.txt").write_bytes(b"\xff")
+    lone = tmp_path / "a.txt"
+
+    assert call("index", lone, "--name", "x")[2].startswith(f"EmptyCorpus: nothing to index: {lone}: ")
+    (tmp_path / "good.txt").write_text("A title\nA text about methane.")
+    _, _, told = call("index", tmp_path, "--name", "x")
+    assert [line.partition(": ")[0] for line in told.splitlines()] == [
+        f"  {tmp_path}/{name}.txt" for name in ("a", "b", "empty")
+    ]
+
+
 def test_strict_stops_at_the_first_and_publishes_nothing(call, tmp_path):
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [GOOD, "{"])
 

@@ -39,6 +39,7 @@ from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, Remedy, S
 from indexer.logs import get_logger
 from indexer.manifest import Manifest
 from indexer.readers import DeadLetter
+from indexer.readers.folders import ENDINGS
 from indexer.requests import Progress
 from indexer.settings import IndexerSettings
 from indexer.store import IndexStore
@@ -124,8 +125,7 @@ def _build(
     def refuse(letter: DeadLetter) -> None:
         if plan.request.strict:
             raise StrictRefusal(
-                f"{letter.file}, line {letter.line}: {letter.reason}; nothing was published",
-                remedy=Remedy.ALLOW_DEAD_LETTERS,
+                f"{letter.described}; nothing was published", remedy=Remedy.ALLOW_DEAD_LETTERS
             )
         letters.add(letter)
         tally.counts["dead_letters"] += 1
@@ -161,11 +161,11 @@ def _build(
         if better := _leaving_out(plan, tally):
             return better
         if tally.counts["records"] == 0:
-            raise EmptyCorpus(_why_empty(plan, letters))
+            raise _nothing_to_index(plan, letters)
         progress("merging", 0, 0)
         writer.commit()
         if writer.passage_count == 0:  # the engine would not take any
-            raise EmptyCorpus(_why_empty(plan, letters))
+            raise _nothing_to_index(plan, letters)
         tally.counts["replaced"] = writer.replaced
         draft = vectors.run(plan.draft(store, dict(tally.counts)), writer)
         writer.finish()
@@ -184,11 +184,10 @@ def _leaving_out(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
     return None
 
 
-def _why_empty(plan: BuildPlan, letters: DeadLetterFile) -> str:
+def _nothing_to_index(plan: BuildPlan, letters: DeadLetterFile) -> EmptyCorpus:
     if not letters.count:
-        return f"nothing to index in {', '.join(map(str, plan.request.paths))}: no records"
-    letter = letters.first[0]
-    return (
-        f"nothing to index: all {letters.count:,} records were refused; the first: "
-        f"{letter.file}, line {letter.line}: {letter.reason}"
-    )
+        where = ", ".join(map(str, plan.request.paths))
+        read = f"files that end in {', '.join(sorted(ENDINGS))} are read"
+        return EmptyCorpus(f"nothing to index in {where}: no records", remedy=read)
+    refused = f"all {letters.count:,} records were refused; the first: " if letters.count > 1 else ""
+    return EmptyCorpus(f"nothing to index: {refused}{letters.first[0].described}")

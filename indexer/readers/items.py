@@ -22,6 +22,12 @@ class DeadLetter:
     reason: str
     head: str
 
+    @property
+    def described(self) -> str:
+        """Say what was refused and why."""
+        where = f"{self.file}, line {self.line}" if self.line else self.file
+        return f"{where}: {self.reason}"
+
 
 Item: TypeAlias = Paper | DeadLetter
 
