@@ -14,7 +14,7 @@ from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines, shortened
 from retriever.queries import Filters, Or, Term
-from retriever.sources import SourceAnswer, SourceFeatures
+from retriever.sources import Source, SourceAnswer, SourceFeatures
 from retriever.sources.configuration import SourceTable, declared, find_source, read_tables
 from retriever.sources.gathered import open_declared
 from retriever.sources.merging import ask_sources
@@ -118,14 +118,15 @@ async def _check(name: str, tables: dict[str, SourceTable]) -> CheckedSource:
     try:
         declared_source = find_source(name, tables, os.environ)
         async with open_declared([declared_source], IndexerSettings()) as opened:
-            given = await ask_sources(opened, lambda source: source.search([(WORDS, 3)], filters=Filters()))
+            given = await ask_sources(opened, _asked)
     except RemediableError as error:
         return CheckedSource(name, problem=str(error))
-    [answer] = given.answers.values()
-    return _described(name, answer, 1000 * (time.monotonic() - begun))
-
-
-def _described(name: str, answer: SourceAnswer, milliseconds: float) -> CheckedSource:
+    [(answer, wrong)] = given.answers.values()
     papers = answer.found[0] if answer.found else ()
     title = papers[0].paper.title if papers else ""
-    return CheckedSource(name, len(papers), title, answer.notes, round(milliseconds, 2))
+    spent = round(1000 * (time.monotonic() - begun), 2)
+    return CheckedSource(name, len(papers), title, (*answer.notes, *wrong), spent)
+
+
+async def _asked(source: Source) -> tuple[SourceAnswer, tuple[str, ...]]:
+    return await source.search([(WORDS, 3)], filters=Filters()), await source.wrongly_described()

@@ -107,6 +107,10 @@ class Source(Protocol):
         del ids
         return {}
 
+    async def wrongly_described(self) -> tuple[str, ...]:
+        """Say which parts of the settings fit nothing that it holds; none where it cannot tell."""
+        return ()
+
     async def close(self) -> None:
         """Let go of connections."""
         ...

@@ -142,7 +142,8 @@ def find_source(name: str, tables: Mapping[str, SourceTable], variables: Mapping
         return declared(tables[name])
     if not name.endswith(SUFFIX):
         known = f"there are {', '.join(tables)}" if tables else f"[sources.{name}] of shrag.toml declares one"
-        raise UnknownSource(f"no source {name!r}", remedy=known)
+        is_file = Path(f"{name}{SUFFIX}").is_file()
+        raise UnknownSource(f"no source {name!r}", remedy=f"is {name}{SUFFIX} meant?" if is_file else known)
     path = Path(name).absolute()
     return declared(
         SourceTable(path.stem, read_toml(path), _by_name(variables).get(variable_name(path.stem), {}), path)

@@ -30,6 +30,7 @@ from retriever.sources.elasticsearch_queries import (
     bodies_body,
     citing_body,
     count_body,
+    holding_body,
     records_body,
     search_body,
 )
@@ -193,6 +194,17 @@ class ElasticsearchSource(Source):
         everything, *of_words = counted
         return dict(zip(dict.fromkeys(words), of_words, strict=True)), everything
 
+    async def wrongly_described(self) -> tuple[str, ...]:
+        """Name the fields that no paper has, or that are not indexed; asked in one request."""
+        named = self._settings.fields.named
+        answers, _ = await self._many([holding_body(name) for name in named])
+        absent = [
+            name for name, answer in zip(named, answers, strict=True) if answer and total_in(answer) == 0
+        ]
+        return tuple(
+            f"no paper has the field {name!r} ({named[name]}), or it is not indexed" for name in absent
+        )
+
     async def close(self) -> None:
         """Close connections."""
         await self._client.aclose()
@@ -260,7 +272,9 @@ class ElasticsearchSource(Source):
                 if tries_left and isinstance(error, httpx.ConnectError):
                     await asyncio.sleep(PAUSE_S)
                     continue
-                raise self._failed(str(error) or type(error).__name__) from None
+                why = str(error) or type(error).__name__
+                unreached = isinstance(error, httpx.ConnectError)
+                raise self._failed(f"cannot be reached: {why}" if unreached else why) from None
             if response.status_code not in TRANSIENT_STATUSES or not tries_left:
                 return await asyncio.to_thread(self._read, response)
             await asyncio.sleep(PAUSE_S)

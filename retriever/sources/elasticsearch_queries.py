@@ -32,7 +32,15 @@ def search_body(settings: Settings, query: Query, k: int, filters: Filters) -> B
 
 def count_body(settings: Settings, word: str | None) -> Body:
     """Make the body of a search that only counts the papers that hold a word, None for all papers."""
-    query = EVERYTHING if word is None else written(settings, Term(word, ()))
+    return _counting(EVERYTHING if word is None else written(settings, Term(word, ())))
+
+
+def holding_body(field: str) -> Body:
+    """Make the body of a search that only counts the papers that have a field."""
+    return _counting({"exists": {"field": field}})
+
+
+def _counting(query: Body) -> Body:
     return {"query": query, "size": 0, "track_total_hits": True, "_source": False}
 
 

@@ -72,6 +72,12 @@ class IndexFields(BaseModel):
         """The fields that a word is looked for in."""
         return {**self.body, **self.keywords, **self.abstract, **self.title}
 
+    @property
+    def named(self) -> dict[str, str]:
+        """What each field that is named holds, but for the server's own id."""
+        names = ((name, role) for role, value in self for name in ([value] if _is_text(value) else value))
+        return {name: role for name, role in names if name and name != "_id"}
+
 
 class Settings(ElasticsearchServer, SourceSettings):
     """How the server is reached, and what stands in which field of the index."""

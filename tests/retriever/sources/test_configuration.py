@@ -142,6 +142,13 @@ def test_an_unknown_name_is_told_with_those_there_are():
         find_source("other", tables({"library": LIBRARY, "ours": {"kind": "index"}}), {})
 
 
+def test_a_file_named_without_its_ending_is_pointed_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "books.toml").touch()
+    with pytest.raises(UnknownSource, match=r"is books\.toml meant"):
+        find_source("books", {}, {})
+
+
 def test_every_kind_forbids_what_it_does_not_know():
     assert {"index", "elasticsearch"} <= set(kinds())
     for kind in kinds():

@@ -308,6 +308,19 @@ def test_a_count_that_is_no_number_counts_nothing(total):
     assert asyncio.run(source(lambda _: httpx.Response(200, json=answers)).frequencies(["methane"])) is None
 
 
+def test_fields_that_no_paper_has_are_named():
+    def handler(request):
+        asked = [json.loads(line)["query"]["exists"]["field"] for line in request.content.splitlines()[1::2]]
+        answers = [
+            {"hits": {"total": 0 if name in {"summary", "people"} else 3, "hits": []}} for name in asked
+        ]
+        answers[asked.index("venue")] = {"error": {"reason": "no"}}  # nothing is known of this one
+        return httpx.Response(200, json={"responses": answers})
+
+    told = asyncio.run(source(handler).wrongly_described())
+    assert [line.split("(")[1].split(")")[0] for line in told] == ["abstract", "authors"]
+
+
 def test_a_search_that_took_its_time_leaves_full_texts_theirs_and_keeps_its_papers():
     async def handler(request):
         [_, body] = map(json.loads, request.content.splitlines())
