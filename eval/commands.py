@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from generator.finding.options import finding_options
+from generator.finding.options import BUDGET_OPTIONS, STEP_OPTIONS
+from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import chosen_index, json_option, name_option
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.commands import synonyms_option
 from retriever.methods import method_names
+from retriever.options import synonyms_option
 
 if TYPE_CHECKING:
     from eval.kinds_of_runs import KindOfRun
@@ -51,52 +52,59 @@ def evaluate() -> None:
     """Make runs of topics, score them with judgements, compare them."""
 
 
-@evaluate.command("run")
+@evaluate.command("run", cls=SectionedCommand)
 @click.argument("topics", type=a_file, metavar="TOPICS")
-@name_option
-@click.option("--method", type=click.Choice(method_names()), default="shrag", show_default=True)
-@click.option(
-    "-k",
-    type=click.IntRange(1, 10_000),
-    help="Hits a question; 100 unless given. Of a way the evidence, as the settings say; with --find 20.",
+@option_section(
+    "What is ranked",
+    name_option,
+    click.option("--method", type=click.Choice(method_names()), default="shrag", show_default=True),
+    click.option(
+        "--hops",
+        type=click.Choice(["auto", "always", "never"]),
+        default="never",
+        show_default=True,
+        help="Questions of several steps in two rounds of searches, with the model in its steps.",
+    ),
+    click.option("--way", metavar="WAY", help="Rank the evidence of the answer that this way gives."),
+    click.option("--find", is_flag=True, help="Rank the papers that find-papers finds."),
+    click.option(
+        "-k",
+        type=click.IntRange(1, 10_000),
+        help="Hits a question; 100 unless given. Of a way the evidence, as the settings say; with --find 20.",
+    ),
+    click.option(
+        "--unit",
+        type=click.Choice(["passage", "paper"]),
+        help="What was judged; a paper scores as its best passage. The index says which unless this is "
+        "given.",
+    ),
+    click.option(
+        "--keywords",
+        type=click.Choice(["statistics", "model"]),
+        default="statistics",
+        show_default=True,
+        help="Where keywords come from, and whether ways, hops and agents ask the model; it must be "
+        "configured.",
+    ),
+    click.option(
+        "--title-weight",
+        type=click.FloatRange(0, 10),
+        help="Of the title clause; 0 leaves it out. Else the settings'.",
+    ),
+    synonyms_option,
 )
-@click.option(
-    "--unit",
-    type=click.Choice(["passage", "paper"]),
-    help="What was judged; a paper scores as its best passage. The index says which unless this is given.",
+@option_section("With --find", *STEP_OPTIONS)
+@option_section("Budgets of a question, with --find", *BUDGET_OPTIONS)
+@option_section(
+    "Output",
+    click.option(
+        "--out",
+        required=True,
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="The run file; beside it, unless it is a pipe, OUT.manifest.json says what it was made with.",
+    ),
+    json_option,
 )
-@click.option(
-    "--keywords",
-    type=click.Choice(["statistics", "model"]),
-    default="statistics",
-    show_default=True,
-    help="Where keywords come from, and whether ways, hops and agents ask the model; it must be configured.",
-)
-@click.option(
-    "--title-weight",
-    type=click.FloatRange(0, 10),
-    help="Of the title clause; 0 leaves it out. Else the settings'.",
-)
-@synonyms_option
-@click.option(
-    "--hops",
-    type=click.Choice(["auto", "always", "never"]),
-    default="never",
-    show_default=True,
-    help="Questions of several steps in two rounds of searches, with the model in its steps.",
-)
-@click.option("--way", metavar="WAY", help="Rank the evidence of the answer that this way gives.")
-@click.option(
-    "--find", is_flag=True, help="Rank the papers that find-papers finds; the options below are its."
-)
-@finding_options
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The run file; beside it, unless it is a pipe, OUT.manifest.json says what it was made with.",
-)
-@json_option
 def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     topics: Path,
     name: str | None,

@@ -6,57 +6,80 @@ from typing import Literal
 
 import click
 
-from indexer.options import INTERRUPTED, chosen_index, json_option, name_option
+from indexer.completion import completing
+from indexer.option_sections import SectionedCommand, option_section
+from indexer.options import INTERRUPTED, json_option
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.commands import (
+from retriever.commands import show_trace
+from retriever.methods import method_names
+from retriever.options import (
+    LIMITS,
+    OUTPUT,
+    SEARCHING,
+    chosen_place,
     constraint_options,
     filter_options,
+    place_options,
     plan_options,
-    show_trace,
-    source_option,
-    synonyms_option,
 )
-from retriever.methods import method_names
 
 
-@click.command()
+def _way_names() -> list[str]:
+    from generator.ways import way_names
+
+    return way_names()
+
+
+@click.command(cls=SectionedCommand)
 @click.argument("question")
-@name_option
-@source_option
-@filter_options
-@constraint_options
-@plan_options
-@synonyms_option
-@click.option(
-    "--method",
-    type=click.Choice(method_names()),
-    help="How evidence is searched for, as in `search`; default SHRAG_ASK_METHOD, else shrag.",
+@place_options
+@option_section(
+    "How to answer",
+    click.option(
+        "--evidence",
+        type=click.IntRange(1, 100),
+        help="Papers that the answer rests on; default SHRAG_EVIDENCE, else 5.",
+    ),
+    click.option(
+        "--hops",
+        type=click.Choice(["auto", "always", "never"]),
+        help="Answer in several steps: auto = where the question's form asks for it; default SHRAG_ASK_HOPS, "
+        "else never.",
+    ),
+    click.option(
+        "--way",
+        metavar="WAY",
+        shell_complete=completing(_way_names),
+        help="From which texts, in which steps: shrag (papers), or paper-qa-1 to -8 (passages); default "
+        "SHRAG_ASK_WAY, else shrag.",
+    ),
+    click.option(
+        "--topic",
+        metavar="PAPER",
+        help="Answer from this paper's passages: its id or exact title (ways paper-qa-…).",
+    ),
 )
-@click.option(
-    "--evidence",
-    type=click.IntRange(1, 100),
-    help="Papers that the answer rests on; default SHRAG_EVIDENCE, else 5.",
+@option_section(
+    SEARCHING,
+    click.option(
+        "--method",
+        type=click.Choice(method_names()),
+        help="How evidence is searched for, as in `search`; default SHRAG_ASK_METHOD, else shrag.",
+    ),
+    *plan_options,
 )
-@click.option(
-    "--way",
-    metavar="WAY",
-    help="How the question is answered: shrag, or paper-qa-1 to -8; default SHRAG_ASK_WAY, else shrag.",
+@option_section(LIMITS, *filter_options, *constraint_options)
+@option_section(
+    OUTPUT,
+    json_option,
+    click.option(
+        "--trace",
+        "trace_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Save all that happened as JSON, for `shrag trace show FILE`.",
+    ),
 )
-@click.option(
-    "--topic",
-    metavar="PAPER",
-    help="Answer from this paper's passages: its id or exact title (ways paper-qa-…).",
-)
-@click.option(
-    "--hops",
-    type=click.Choice(["auto", "always", "never"]),
-    help="Answer in several steps: auto = where the question's form asks for it; default SHRAG_ASK_HOPS, "
-    "else never.",
-)
-@click.option(
-    "--trace", "trace_file", type=click.Path(path_type=Path), help="Save all that happened as JSON."
-)
-@json_option
 def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     name: str | None,
@@ -91,10 +114,8 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from retriever.filters import make_filters
     from retriever.index import open_index
 
-    if sources and name:
-        raise click.UsageError("--source excludes --name")
     settings = Settings.from_environment()
-    name = "" if sources else chosen_index(name, settings.indexer)
+    name = chosen_place(name, sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
     if trace_file:
         named = named_paths(settings.indexer, settings.retriever, settings.generator)

@@ -23,9 +23,21 @@ SHOWN_CHARACTERS = 200  # of a step's output
 INDENT = "  "
 
 
+def answer_line(event: StepEvent, width: int) -> str:
+    """Say which step is under way, and what its model writes; nothing where that is no news."""
+    if event.kind not in {"started", "growth"}:
+        return ""
+    if not event.growth:
+        return event.step.name
+    written = readable(event.growth.text).rpartition("\n")[2]
+    room = max(20, width - 40)
+    shown = written if len(written) <= room else f"…{written[-room:]}"
+    return f"{event.step.name}: {event.growth.pieces} tokens  {shown}"
+
+
 @contextmanager
-def live_progress() -> Iterator[Listener | None]:
-    """Show on standard error, if that is a terminal, which step is under way and what its model writes."""
+def live_progress(line_of: Callable[[StepEvent, int], str] = answer_line) -> Iterator[Listener | None]:
+    """Show on standard error, if that is a terminal, a line of each event that has one, of a width."""
     screen = error_console()
     if not screen.is_terminal:
         yield None
@@ -33,15 +45,8 @@ def live_progress() -> Iterator[Listener | None]:
     with screen.status("searching", refresh_per_second=1 / SHOWN_EVERY) as status:
 
         def show(event: StepEvent) -> None:
-            if event.kind not in {"started", "growth"}:
-                return
-            line = event.step.name
-            if event.growth:
-                written = readable(event.growth.text).rpartition("\n")[2]
-                room = max(20, screen.width - 40)
-                shown = written if len(written) <= room else f"…{written[-room:]}"
-                line = f"{line}: {event.growth.pieces} tokens  {STEERING.sub(' ', shown)}"
-            status.update(Text(line))
+            if line := line_of(event, screen.width):
+                status.update(Text(STEERING.sub(" ", line)))
 
         yield show
 

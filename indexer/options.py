@@ -1,15 +1,15 @@
 """Options that commands have in common, and how they end on Ctrl-C."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from indexer.analysis import UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
+from indexer.completion import completing
 from indexer.errors import InvalidCall, Remedy, UnknownIndex
 from indexer.glossary.given import Entry, read_glossary
 from indexer.remedies import INDEX_CALLED_FOR
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 10  # indexes of which one is to be named
 INTERRUPTED = 130  # 128 and the number of the signal, as shells say
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Return a decorator that gives a command these options, in their order."""
-    return lambda command: reduce(lambda given, option: option(given), reversed(options), command)
-
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 
@@ -42,13 +34,26 @@ def _keep_index(context: click.Context, name: str) -> str:
     return name
 
 
+def _index_names() -> list[str]:
+    from indexer.settings import IndexerSettings
+    from indexer.store.engines import index_names
+
+    return index_names(IndexerSettings())
+
+
 name_option = click.option(
-    "--name", callback=_keep, help="The index; may be left out where there is one, or SHRAG_NAME names it."
+    "--name",
+    metavar="NAME",
+    callback=_keep,
+    shell_complete=completing(_index_names),
+    help="The index; may be left out where there is one, or SHRAG_NAME names it.",
 )
 
-name_argument = click.argument("name", callback=_keep)
+name_argument = click.argument("name", callback=_keep, shell_complete=completing(_index_names))
 
-optional_name_argument = click.argument("name", required=False, callback=_keep)
+optional_name_argument = click.argument(
+    "name", required=False, callback=_keep, shell_complete=completing(_index_names)
+)
 
 
 def chosen_index(name: str | None, settings: "IndexerSettings") -> str:

@@ -8,14 +8,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.columns import display_width, line_width, table, wrap, wrapped_table
-from indexer.options import chosen_index, json_option, name_option, together
-from indexer.output_files import check_output, is_same_file, output_file, write_standard_output
+from indexer.option_sections import SectionedCommand, option_section
+from indexer.options import chosen_index, json_option, name_option
+from indexer.output_files import check_output, is_same_file
 from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
 from indexer.terminal import echo, echo_json, echo_lines, shortened, styled, visible
-from retriever.exports import export_named, export_names
+from retriever.export_files import check_export, write_export
 from retriever.hits import SearchResult
-from retriever.methods import method_names
+from retriever.options import (
+    LIMITS,
+    OUTPUT,
+    SEARCHING,
+    chosen_place,
+    constraint_options,
+    export_options,
+    filter_options,
+    method_option,
+    place_options,
+    plan_options,
+    synonyms_option,
+)
 from retriever.query_names import BRIDGES, NOTHING_TO_SEARCH, QUESTION
 
 if TYPE_CHECKING:  # loaded where an index is opened
@@ -25,102 +38,28 @@ LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one 
 LONGEST_QUERY = 1_000  # characters that are shown
 Result = TypeVar("Result")
 
-method_option = click.option(
-    "--method",
-    type=click.Choice(method_names()),
-    default="shrag",
-    show_default=True,
-    help="one OR query, the paper's ten queries, the tuned default, the expert language, or nearest vectors.",
-)
 
-synonyms_option = click.option(
-    "--synonyms",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="For the question only; a line: 딥러닝, 심층학습, deep learning; or one way: R&D => 연구개발",
-)
-
-
-def source_names(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Part the names of sources; no name at all would have an index searched instead."""
-    names = tuple(filter(None, map(str.strip, ",".join(values).split(","))))
-    if values and not names:
-        raise click.BadParameter("it names no source")
-    return names
-
-
-source_option = click.option(
-    "--source",
-    "sources",
-    metavar="NAME[,NAME]",
-    multiple=True,
-    callback=lambda _, __, values: source_names(values),
-    help="Search these sources instead of an index: [sources.NAME] of shrag.toml, or a file NAME.toml.",
-)
-
-
-filter_options = together(
-    click.option("--year", metavar="Y|Y..Y", help="Year of publication: 2019, 2019..2024, ..2024, 2019.."),
-    click.option("--lang", metavar="LANG", help="Language of the passage: ko, en or other."),
-    click.option("--journal", help="The journal's name, exactly."),
-)
-
-constraint_options = together(
-    click.option(
-        "--exclude", metavar="TERM", multiple=True, help="Rank papers about TERM lower; repeatable."
-    ),
-    click.option(
-        "--strict-time",
-        is_flag=True,
-        help="Papers of other years than the question asks for are left out.",
-    ),
-    click.option(
-        "--no-constraints",
-        is_flag=True,
-        help="What QUESTION excludes, and its years, are words like others.",
-    ),
-)
-
-plan_options = together(
-    click.option(
-        "--keyword",
-        "keywords",
-        metavar="TEXT",
-        multiple=True,
-        help="Search by these keywords instead, the most important first; repeatable.",
-    ),
-    click.option(
-        "--skip", metavar="QUERY", multiple=True, help="Leave a query out: question, SQ9, …; repeatable."
-    ),
-)
-
-
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("question")
-@name_option
-@source_option
-@method_option
-@click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Papers to find.")
-@filter_options
-@constraint_options
-@plan_options
-@synonyms_option
-@json_option
-@click.option(
-    "--export", "export", type=click.Choice(export_names()), help="The hits' references in this format."
+@place_options
+@option_section(
+    SEARCHING,
+    method_option,
+    click.option("-k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Papers to find."),
+    *plan_options,
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Where --export writes to; else standard output.",
-)
-@click.option(
-    "--record",
-    "record_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Save all that is needed to report the search, and to run it again: FILE.json or FILE.md.",
+@option_section(LIMITS, *filter_options, *constraint_options)
+@option_section(
+    OUTPUT,
+    json_option,
+    *export_options,
+    click.option(
+        "--record",
+        "record_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Save all that is needed to report the search, and to run it again: FILE.json or FILE.md.",
+    ),
 )
 def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
@@ -155,17 +94,12 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from retriever.search import search as run
     from retriever.settings import RetrieverSettings
 
-    wrong = {
-        "--json and --export exclude each other": export and as_json,
-        "--out is for --export": out and not export,
-        "--source excludes --name": sources and name,
-        "--source excludes --record: sources change, and nobody could run it again": sources and record_file,
-    }
-    for what in (what for what, is_so in wrong.items() if is_so):
-        raise click.UsageError(what)
+    check_export(export, out, as_json=as_json)
+    if sources and record_file:
+        raise click.UsageError("--source excludes --record: sources change, and nobody could run it again")
     settings, places = RetrieverSettings(), IndexerSettings()
     filters, synonyms = make_filters(year, lang, journal), synonyms or settings.synonyms
-    name = "" if sources else chosen_index(name, places)
+    name = chosen_place(name, sources, places)
     read = (synonyms, places.home / name, *named_paths(places, settings))
     if out:
         check_output(out, read)
@@ -198,7 +132,8 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
             result, records, manifest = asyncio.run(index.ask(of_version))
     try:
         if export:
-            _write_export(result, export_named(export).encoded(records), out)
+            echo_lines((f"note: {note}" for note in result.notes), err=True)
+            write_export(export, records, out)
         elif as_json:
             echo_json(result.as_record())
         else:
@@ -267,7 +202,7 @@ def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) ->
 @click.argument("passage_id")
 @name_option
 @method_option
-@constraint_options
+@option_section(LIMITS, *constraint_options)
 @synonyms_option
 @json_option
 def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
@@ -301,17 +236,6 @@ def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         echo_json(account.as_record())
         return
     echo_lines(explanation_lines(account))
-
-
-def _write_export(result: SearchResult, pieces: Iterable[bytes], out: Path | None) -> None:
-    """Write the references of all hits to a file, or to standard output."""
-    echo_lines((f"note: {note}" for note in result.notes), err=True)
-    if out is None:
-        write_standard_output(pieces)
-        return
-    with output_file(out) as file:
-        file.writelines(pieces)
-    echo(f"{counted(len(result.hits), 'reference')} written to {out}", err=True)
 
 
 def show_search(result: SearchResult) -> None:

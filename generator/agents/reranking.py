@@ -15,6 +15,7 @@ from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
 from generator.steps import Step
+from indexer.requests import counted
 from retriever.authority import Cited, authorities, citations, timeliness
 from retriever.errors import SourceFailed
 from retriever.sources.merging import ask_sources
@@ -25,9 +26,9 @@ MOST_RANKED = 50  # papers that one prompt holds
 WEIGHTS: Mapping[bool, tuple[float, float, float]] = {False: (0.75, 0.15, 0.1), True: (0.6, 0.1, 0.3)}
 LONGEST_WHY = 400
 CITED = {
-    "record": "cited {:,} times",
-    "index": "cited {:,} times within the index",
-    "found": "cited {:,} times by the papers found",
+    "record": "cited {}",
+    "index": "cited {} within the index",
+    "found": "cited {} by the papers found",
 }
 
 Why = Annotated[
@@ -124,8 +125,8 @@ async def _counts_of_indexes(
         step.notes.append(f"citations were not counted: {error}")
         return {}
     counts: dict[str, int] = {}
-    for name, counted in given.answers.items():
-        for own, count in counted.items():
+    for name, of_source in given.answers.items():
+        for own, count in of_source.items():
             paper_id = own_ids[name][own]
             counts[paper_id] = max(count, counts.get(paper_id, 0))
     return counts
@@ -177,7 +178,7 @@ def _why(known: KnownPaper, cited: Cited | None) -> str:
     """Say in a sentence what speaks for a paper."""
     parts = [known.judgement.reason if known.judgement else "it was not judged"]
     if cited and (cited.count or cited.by == "record"):
-        parts.append(CITED[cited.by].format(cited.count))
+        parts.append(CITED[cited.by].format(counted(cited.count, "time")))
     if known.paper.year:
         parts.append(f"from {known.paper.year}")
     text = "; ".join(parts).rstrip(".")
@@ -189,7 +190,9 @@ def _described(ranked: RankedPaper) -> str:
     authors = ", ".join(paper.authors[:5])[:TITLE_CHARACTERS] or "authors not known"
     venue = paper.journal[:TITLE_CHARACTERS] or "venue not known"
     times = ranked.cited
-    cited = f"; {CITED[times.by].format(times.count)}" if times and times.by != "found" else ""
+    cited = (
+        f"; {CITED[times.by].format(counted(times.count, 'time'))}" if times and times.by != "found" else ""
+    )
     return (
         f"{title_of(paper)}\n{authors}; {venue}; {paper.year or 'year not known'}{cited}\n"
         f"relevance {ranked.known.score:.2f}"

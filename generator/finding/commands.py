@@ -1,16 +1,19 @@
 """The command `find-papers`."""
 
 from contextlib import AbstractAsyncContextManager
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from generator.finding.bounds import BOUNDS
-from generator.finding.options import PAPERS, find_request, finding_options
-from indexer.options import INTERRUPTED, chosen_index, json_option, name_option
+from generator.finding.options import BUDGET_OPTIONS, PAPERS, STEP_OPTIONS, find_request
+from indexer.option_sections import SectionedCommand, option_section
+from indexer.options import INTERRUPTED, json_option
 from indexer.terminal import echo, echo_json, json_text
-from retriever.commands import filter_options, source_option
+from retriever.export_files import check_export, write_export
+from retriever.options import LIMITS, OUTPUT, chosen_place, export_options, filter_options, place_options
 
 if TYPE_CHECKING:
     from generator.finding.finding import OpenedSources
@@ -22,26 +25,43 @@ if TYPE_CHECKING:
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command("find-papers")
+@click.command("find-papers", cls=SectionedCommand)
 @click.argument("question", required=False, default="")
-@name_option
-@source_option
-@filter_options
-@click.option(
-    "-k",
-    "--papers",
-    type=click.IntRange(*BOUNDS["papers"]),
-    default=PAPERS,
-    show_default=True,
-    help="Papers to find; the search ends when so many are relevant.",
+@place_options
+@option_section(
+    "How papers are found",
+    click.option(
+        "-k",
+        "--papers",
+        type=click.IntRange(*BOUNDS["papers"]),
+        default=PAPERS,
+        show_default=True,
+        help="Papers to find; the search ends when so many are relevant.",
+    ),
+    *STEP_OPTIONS,
 )
-@finding_options
-@click.option("--save", "save_file", type=FILE, help="Keep what was come to, to go on from it.")
-@click.option(
-    "--resume", "resume_file", type=FILE, help="Go on from a kept file, further or within a larger budget."
+@option_section(LIMITS, *filter_options)
+@option_section("Budgets, none unless given", *BUDGET_OPTIONS)
+@option_section(
+    OUTPUT,
+    json_option,
+    *export_options,
+    click.option(
+        "--save", "save_file", type=FILE, help="Keep the search in FILE after each step, for --resume."
+    ),
+    click.option(
+        "--resume",
+        "resume_file",
+        type=FILE,
+        help="Go on with a kept search, further or within larger budgets.",
+    ),
+    click.option(
+        "--trace",
+        "trace_file",
+        type=FILE,
+        help="Save all that happened as JSON, for `shrag trace show FILE`.",
+    ),
 )
-@click.option("--trace", "trace_file", type=FILE, help="Save all that happened as JSON.")
-@json_option
 def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     name: str | None,
@@ -50,6 +70,8 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     lang: str | None,
     journal: str | None,
     papers: int,
+    export: str | None,
+    out: Path | None,
     save_file: Path | None,
     resume_file: Path | None,
     trace_file: Path | None,
@@ -58,12 +80,13 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
 ) -> None:
     """Find the papers that QUESTION asks for: a list, each with a score, a reason, and how it was found.
 
-    Queries are widened, papers judged, references followed, further queries evolved from what is relevant.
-    With a language model it does the judging and writing; without one rules and relevance stand in. With
-    --resume the question may be left out. Budgets count what was spent before too. Ctrl-C ends with what was
-    found; --save keeps it after each step.
+    The question is asked in several wordings, what is found is judged, references of relevant papers are
+    followed, and further queries made from these. A language model judges and writes, if one is configured;
+    without it rules do. Ctrl-C ends with what was found.
+
+    With --resume QUESTION may be left out, and budgets count what was spent before.
     """
-    from generator.finding.console import show_papers
+    from generator.finding.console import show_account, show_papers
     from generator.finding.finding import open_declared_sources, open_index_as_source
     from generator.finding.state import FindingState
     from generator.pipeline import Settings
@@ -71,27 +94,36 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     from indexer.settings import named_paths
     from retriever.filters import make_filters
 
-    if sources and name:
-        raise click.UsageError("--source excludes --name")
-    if save_file and trace_file and is_same_file(save_file, trace_file):
-        raise click.UsageError("--save and --trace name the same file")
+    check_export(export, out, as_json=as_json)
+    written = {"--out": out, "--save": save_file, "--trace": trace_file}
+    files = [(option, file) for option, file in written.items() if file]
+    for (option, file), (other, another) in combinations(files, 2):
+        if is_same_file(file, another):
+            raise click.UsageError(f"{option} and {other} name the same file")
     state = FindingState.load(resume_file) if resume_file else None
     request = find_request(
         question or (state.question if state else ""), papers, finding, make_filters(year, lang, journal)
     )
     settings = Settings.from_environment()
-    name = "" if sources else chosen_index(name, settings.indexer)
-    for file in filter(None, (save_file, trace_file)):
-        named = named_paths(settings.indexer, settings.retriever, settings.generator)
-        check_output(file, (settings.indexer.home / name, *named))
+    name = chosen_place(name, sources, settings.indexer)
+    read = (
+        settings.indexer.home / name,
+        *named_paths(settings.indexer, settings.retriever, settings.generator),
+    )
+    for option, file in files:
+        check_output(file, read if option == "--save" else (*read, resume_file))
 
     opening = open_declared_sources(sources, settings) if sources else open_index_as_source(name, settings)
     found, ended = _search(opening, request, settings, state, save_file)
     try:
         if as_json:
             echo_json(found.as_record())
+        elif export:
+            show_account(found)
+            write_export(export, found.references(), out)
         else:
             show_papers(found)
+            show_account(found)
     finally:  # last, as a full disk costs no papers; nor does it cost the files that nobody reads on
         if save_file:
             found.state.save(save_file)
@@ -112,6 +144,7 @@ def _search(
     from asyncio import CancelledError
 
     from generator.console import live_progress
+    from generator.finding.console import finding_line
     from generator.finding.finding import find_in_sources
     from generator.finding.so_far import SoFar, cancelled_by_sigterm
     from generator.pipeline import run
@@ -120,7 +153,7 @@ def _search(
     so_far = SoFar()
 
     async def find() -> "FoundPapers":
-        with cancelled_by_sigterm(), live_progress() as show:
+        with cancelled_by_sigterm(), live_progress(finding_line(request.threshold)) as show:
 
             def listen(event: StepEvent) -> None:
                 so_far.listen(event)

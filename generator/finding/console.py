@@ -1,19 +1,21 @@
 """Found papers, and traces of how they were found, for a person at a terminal."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
 from generator.agents.reranking import LONGEST_WHY
 from generator.console import step_lines
+from generator.finding.events import STEPS
 from generator.finding.result import FoundPapers
-from generator.finding.state import FoundBy
+from generator.finding.state import FindingState, FoundBy
+from generator.steps import StepEvent
 from generator.trace import Trace
 from indexer.requests import counted
 from indexer.terminal import echo, echo_lines, shortened, styled
 
 INDENT = "    "
-VERBS = {"query": "found by", "reference": "reference of", "citing": "refers to"}
+WAYS = {"query": "found at rank {} by {}", "reference": "reference {} of {}", "citing": "refers to {1}"}
 LONGEST_NAME = 100
 MOST_WAYS = 3  # that led to a paper and are shown
 MOST_LINES = 2_000  # of the steps of a trace, and of its tree
@@ -21,8 +23,27 @@ LONGEST_LINE = 1_000
 LINKS = {"references": "reference: ", "cited_by": "refers to it: "}
 
 
+def finding_line(threshold: float) -> Callable[[StepEvent, int], str]:
+    """Return what says of a search, at each event, which step is under way and what it has come to."""
+    step, come_to = "", ""
+
+    def line(event: StepEvent, _: int) -> str:
+        nonlocal step, come_to
+        if event.kind == "started" and event.step.name in STEPS:
+            step = event.step.name
+        elif isinstance(state := event.made, FindingState):
+            judged = sum(known.judgement is not None for known in state.papers.values())
+            relevant = len(state.relevant(threshold))
+            come_to = f": {counted(len(state.papers), 'paper')}, {judged:,} judged, {relevant:,} relevant"
+        else:
+            return ""
+        return step + come_to
+
+    return line
+
+
 def show_papers(found: FoundPapers) -> None:
-    """Print the papers with scores, reasons, and how each was found; the allowance on standard error."""
+    """Print the papers with scores, reasons, and how each was found."""
     for rank, ranked in enumerate(found.papers, 1):
         paper = ranked.known.paper
         title = paper.title or paper.title2 or "(no title)"
@@ -34,11 +55,15 @@ def show_papers(found: FoundPapers) -> None:
         more = len(ranked.known.found_by) - MOST_WAYS
         lines += [f"and {counted(more, 'more way')}"] if more > 0 else []
         echo_lines(INDENT + line for line in lines)
+
+
+def show_account(found: FoundPapers) -> None:
+    """Print on standard error what was looked at and spent, and the notes."""
     spent = found.state.spent
+    asked = f"{counted(spent.calls, 'call')} of a model, {spent.tokens:,} tokens, " if spent.calls else ""
     echo(
         f"{counted(len(found.papers), 'paper')} of {len(found.state.papers):,} looked at, "
-        f"{len(found.state.queries):,} queries, "
-        f"{counted(spent.calls, 'call')} of a model, {spent.tokens:,} tokens, {spent.seconds:.1f} s",
+        f"{len(found.state.queries):,} queries, {asked}{spent.seconds:.1f} s",
         err=True,
     )
     for note in found.notes:
@@ -46,7 +71,7 @@ def show_papers(found: FoundPapers) -> None:
 
 
 def _way(by: FoundBy) -> str:
-    return f"{VERBS[by.kind]} {shortened(by.of)} ({by.rank})"
+    return WAYS[by.kind].format(by.rank, shortened(by.of))
 
 
 def show_found(trace: Trace) -> None:

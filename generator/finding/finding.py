@@ -24,6 +24,7 @@ from indexer.glossary.storage import Glossary
 from indexer.logs import request_id
 from indexer.untrusted import one_line
 from retriever.paper_relevance import PaperRelevance
+from retriever.queries import Filters
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:  # not every source is an index
 
 INDEX_SECONDS = 60.0  # that an index of one's own is waited for
 NONE = "no paper found is relevant enough"
+NO_PAPER = "no source holds a paper with the question's words"
+WITHIN = " of these years, this language, this journal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ async def find_in_sources(
     if budget := allowance.note():
         notes.append(budget)
     if not ranked and (after.papers or not budget):
-        notes.append(NONE if after.papers else "no source holds a paper with the question's words")
+        notes.append(NONE if after.papers else NO_PAPER + WITHIN * (request.filters != Filters()))
     return FoundPapers(
         request,
         replace(after, spent=allowance.spent),

@@ -7,7 +7,6 @@ import click
 
 from generator.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.bounds import BOUNDS
-from indexer.options import together
 
 if TYPE_CHECKING:
     from generator.finding.request import FindRequest
@@ -26,27 +25,32 @@ def _number(name: str, default: float, what: str) -> Callable[[Any], Any]:
     return click.option(option, type=kind(*BOUNDS[name]), default=default, show_default=True, help=what)
 
 
-finding_options = together(
-    _number("rounds", 1, "How often queries are evolved from what was found."),
-    _number("layers", 1, "How far references are followed."),
-    _number("threshold", 0.5, "Judgement from which a paper is relevant."),
+STEP_OPTIONS = (
+    _number("rounds", 1, "Rounds of further queries, made from the relevant papers."),
+    _number(
+        "layers", 1, "Layers of references that are followed: 1 those of relevant papers, 2 theirs too, …"
+    ),
+    _number("threshold", 0.5, "Score from which a paper counts as relevant."),
     click.option(
         "--judge",
         type=click.Choice(["brief", "complex"]),
         default="brief",
         show_default=True,
-        help="Wording of the judgement by a model.",
+        help="How a model is asked to judge: in short, or by several criteria.",
     ),
     _number("per_query", 20, "Papers that a query brings, of each source."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of evolved queries."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of further queries."),
     click.option(
         "--without",
         multiple=True,
         callback=_names,
         metavar="AGENT,…",
-        help=f"Switch off: {', '.join([*AGENTS, *ADDITIONS])}.",
+        help=f"Switch agents off: {', '.join([*AGENTS, *ADDITIONS])}.",
     ),
-    click.option("--pure", is_flag=True, help=f"The paper's method alone, without {', '.join(ADDITIONS)}."),
+    click.option("--pure", is_flag=True, help=f"SPAR's method alone: without {', '.join(ADDITIONS)}."),
+)
+
+BUDGET_OPTIONS = (
     click.option("--max-calls", type=click.IntRange(0), help="Calls of the model, at most."),
     click.option("--max-tokens", type=click.IntRange(0), help="Tokens of these calls, at most."),
     click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Seconds, at most."),

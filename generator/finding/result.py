@@ -49,6 +49,18 @@ class FoundPapers:
             "milliseconds": round(self.milliseconds, 2),
         }
 
+    def references(self) -> list[dict[str, Any]]:
+        """Return the papers' records with score and reason, as `retriever.exports` takes them."""
+        return [
+            {
+                **ranked.known.paper.record(),
+                "doc_id": ranked.paper_id,
+                "score": ranked.score,
+                "why": ranked.why,
+            }
+            for ranked in self.papers
+        ]
+
     def as_tree_record(self) -> dict[str, Any]:
         """Return the same with the tree of how each paper was found."""
         return {**self.as_record(), "tree": tree(self.state)}
