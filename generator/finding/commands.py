@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from generator.finding.bounds import BOUNDS
-from generator.finding.options import BUDGET_OPTIONS, PAPERS, STEP_OPTIONS, find_request
+from generator.finding.options import BUDGET_OPTIONS, PAPERS, STEP_OPTIONS, find_request, resumed_request
 from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import INTERRUPTED, json_option
 from indexer.terminal import echo, echo_json, json_text
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from generator.finding.state import FindingState
     from generator.request import Settings
 
+COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -84,7 +85,7 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     followed, and further queries made from these. A language model judges and writes, if one is configured;
     without it rules do. Ctrl-C ends with what was found.
 
-    With --resume QUESTION may be left out, and budgets count what was spent before.
+    With --resume what is left out is as it was, but for budgets, which count what was spent before.
     """
     from generator.finding.console import show_account, show_papers
     from generator.finding.finding import open_declared_sources, open_index_as_source
@@ -104,6 +105,10 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     request = find_request(
         question or (state.question if state else ""), papers, finding, make_filters(year, lang, journal)
     )
+    if state and state.request:
+        context = click.get_current_context()
+        named = [part for part in context.params if context.get_parameter_source(part) == COMMANDLINE]
+        request = resumed_request(request, state.request, named)
     settings = Settings.from_environment()
     name = chosen_place(name, sources, settings.indexer)
     read = (

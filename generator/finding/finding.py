@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from generator.allowance import Allowance
+from generator.budgets import Budget
 from generator.finding.loop import find_in_steps
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
@@ -103,7 +104,7 @@ async def find_in_sources(
             remedy="name them too",
         )
     step = Step("find-papers", request.as_record(), listener)
-    before = state or FindingState(request.question)
+    before = replace(state or FindingState(request.question), request=replace(request, budget=Budget()))
     async with AsyncExitStack() as stack:
         relevance = await stack.enter_async_context(_relevance(opened, settings))
         if model is None and settings.generator.llm.configured:

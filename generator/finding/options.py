@@ -1,6 +1,7 @@
 """Options that say how papers are found, and the request that they make."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from retriever.queries import Filters
 
 PAPERS = 20  # unless asked otherwise
+FILTERS = {"year": "years", "lang": "lang", "journal": "journal"}  # what each option is in `Filters`
 
 
 def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
@@ -56,6 +58,14 @@ BUDGET_OPTIONS = (
     click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Seconds, at most."),
     click.option("--max-papers", type=click.IntRange(0), help="Papers that are judged, at most."),
 )
+
+
+def resumed_request(request: "FindRequest", kept: "FindRequest", named: Collection[str]) -> "FindRequest":
+    """Return a request as a kept search was asked for, but for its budget and what options name anew."""
+    filters = {part: getattr(request.filters, part) for option, part in FILTERS.items() if option in named}
+    anew = {"question", "filters", "budget", *named, *(["without"] if "pure" in named else [])}
+    as_before = {part.name: getattr(kept, part.name) for part in fields(kept) if part.name not in anew}
+    return replace(request, **as_before, filters=replace(kept.filters, **filters))
 
 
 def find_request(

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import PlainSerializer
 
 from generator.agents import ADDITIONS, AGENTS
 from generator.allowance import Allowance
@@ -36,7 +38,8 @@ class FindRequest:
     per_query: int = 20  # papers that each query brings, of each source
     evolved: int = 5  # queries of those evolved that are drawn for a round
     seed: int = 0
-    without: frozenset[str] = frozenset()  # agents and additions that are switched off
+    # Agents and additions that are switched off.
+    without: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset()
     filters: Filters = field(default_factory=Filters)
     budget: Budget = field(default_factory=Budget)
 

@@ -4,17 +4,18 @@ The value is replaced by each step, never changed, and holds all that a later ru
 sent, papers not judged, references not followed. So it is saved as JSON, and checked when it is read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, WrapValidator
 
 from generator.budgets import Spent
+from generator.finding.request import FindRequest
 from generator.finding.understood import Understanding
-from indexer.errors import InvalidCall
+from indexer.errors import InvalidCall, RemediableError
 from indexer.output_files import write_output
 from indexer.papers import Paper, why_invalid
 from indexer.regular_files import read_regular
@@ -37,7 +38,15 @@ def _counted(spent: Spent) -> Spent:
     return spent
 
 
+def _usable(request: object, read: Callable[[object], FindRequest]) -> FindRequest:
+    try:
+        return read(request)
+    except RemediableError as error:
+        raise ValueError(str(error)) from None
+
+
 SavedSpent = Annotated[Spent, AfterValidator(_counted)]
+SavedRequest = Annotated[FindRequest, WrapValidator(_usable)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,8 @@ class FindingState:
     round: Round = 0
     rarity: Mapping[str, Finite] = field(default_factory=dict)  # idf of the question's words
     spent: SavedSpent = field(default_factory=Spent)
+    # That of the last search, but for its budget.
+    request: SavedRequest | None = None
 
     @property
     def asked(self) -> str:

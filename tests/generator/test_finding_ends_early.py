@@ -12,7 +12,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from generator.agents import AGENTS
+from generator.agents import AGENTS, PURE
 from generator.budgets import Budget
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState
@@ -218,3 +218,19 @@ def test_what_was_found_is_given_where_the_model_fails_for_good(sample_home, tmp
     assert record["papers"]
     assert any("CallNotRecorded" in note for note in record["notes"])
     assert judged(FindingState.load(path))
+
+
+def test_what_a_resumed_search_does_not_name_is_as_it_was(sample_home, tmp_path):
+    path, trace = tmp_path / "state.json", tmp_path / "trace.json"
+    asked = ("--year", "2015..", "--lang", "en", "--threshold", "0.3", "--pure", "--max-papers", "5")
+    assert (
+        shrag("find-papers", ENGLISH, "--name", NAME, *asked, "--save", path, home=sample_home).returncode
+        == 0
+    )
+    options = ("--resume", path, "--lang", "ko", "-k", "7", "--trace", trace)
+    assert shrag("find-papers", "--name", NAME, *options, home=sample_home).returncode == 0
+    request = json.loads(trace.read_text(encoding="utf-8"))["request"]
+    assert request["filters"] == {"years": [2015, None], "lang": "ko", "journal": None}
+    assert (request["threshold"], request["papers"], request["rounds"]) == (0.3, 7, 1)
+    assert request["without"] == sorted(PURE)
+    assert request["budget"]["papers"] is None

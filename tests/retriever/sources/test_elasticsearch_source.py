@@ -311,7 +311,7 @@ def test_a_count_that_is_no_number_counts_nothing(total):
 def test_fields_that_no_paper_has_are_named():
     def handler(request):
         asked = [json.loads(line)["query"]["exists"]["field"] for line in request.content.splitlines()[1::2]]
-        answers = [
+        answers: list[dict[str, Any]] = [
             {"hits": {"total": 0 if name in {"summary", "people"} else 3, "hits": []}} for name in asked
         ]
         answers[asked.index("venue")] = {"error": {"reason": "no"}}  # nothing is known of this one
