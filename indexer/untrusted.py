@@ -27,9 +27,11 @@ def message_in(content: bytes) -> str:
 
 def message_of(said: Any) -> str:
     """Find what a server says in the JSON of an error; what is no text comes as JSON."""
-    for name in ("error", "message", "detail"):  # {"error": {"message": …}} and its like
+    # {"error": {"message": …}}, {"error": {"root_cause": [{"reason": …}]}} and their like
+    for name in ("error", "root_cause", "message", "detail", "reason"):
         if isinstance(said, Mapping) and said.get(name):
             said = said[name]
+            said = said[0] if name == "root_cause" and isinstance(said, list) else said
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 

@@ -61,10 +61,10 @@ def list_sources(as_json: bool) -> None:
     elif not listed:
         echo(NONE, err=True)
     else:
-        kept = {True: "private", False: "questions leave", None: ""}
-        rows = [("source", "kind", "", "can, beside searching")]
+        questions = {True: "stay inside", False: "leave", None: ""}
+        rows = [("source", "kind", "questions", "can, beside searching")]
         rows += [
-            (each.name, each.kind, kept[each.private], each.problem or ", ".join(each.features))
+            (each.name, each.kind, questions[each.private], each.problem or ", ".join(each.features))
             for each in listed
         ]
         echo_lines(table(rows))

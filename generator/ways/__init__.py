@@ -60,7 +60,10 @@ def check_options(request: AskRequest) -> None:
         given = getattr(request, option)
         used = takes(request.way, option) or (option == "method" and request.hops != "never")
         if given and given != DEFAULTS[option] and not used:
-            raise BadFilter(f"way {request.way!r} takes no {what}; ask without, or take another way")
+            others = ", ".join(name for name in way_names() if takes(name, option))
+            raise BadFilter(
+                f"way {request.way!r} takes no {what}; ask without, or by a way that does: {others}"
+            )
 
 
 def _module(name: str) -> ModuleType:

@@ -274,7 +274,7 @@ class ElasticsearchSource(Source):
                     continue
                 why = str(error) or type(error).__name__
                 unreached = isinstance(error, httpx.ConnectError)
-                raise self._failed(f"cannot be reached: {why}" if unreached else why) from None
+                raise self._failed(f"it cannot be reached: {why}" if unreached else why) from None
             if response.status_code not in TRANSIENT_STATUSES or not tries_left:
                 return await asyncio.to_thread(self._read, response)
             await asyncio.sleep(PAUSE_S)

@@ -1,7 +1,7 @@
 """How an Elasticsearch or OpenSearch index that somebody else built is described."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -9,6 +9,7 @@ from pydantic import (
     ConfigDict,
     Field,
     field_validator,
+    model_validator,
 )
 
 from indexer.settings import BaseUrl, ElasticsearchServer
@@ -108,3 +109,9 @@ class Settings(ElasticsearchServer, SourceSettings):
         if not INDEX.fullmatch(index) or index.startswith(("_", "-", "+", ".")):
             raise ValueError("is no name of an index")
         return index
+
+    @model_validator(mode="after")
+    def _a_user_has_a_password(self) -> Self:
+        if self.user and not (self.password or self.api_key):
+            raise ValueError("user is set and its password is not: set the variable of it, or password_file")
+        return self

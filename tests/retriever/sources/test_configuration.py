@@ -81,6 +81,7 @@ def test_a_secret_may_lie_in_a_file_beside_the_settings(tmp_path):
         ({"kind": "index", "timeout_s": "soon"}, "timeout_s"),
         (LIBRARY | {"api_key": SECRET}, "set SHRAG_SOURCES__IT__API_KEY or api_key_file"),
         (LIBRARY | {"api_key_file": "/nowhere/key"}, "api_key_file: /nowhere/key cannot be read"),
+        (LIBRARY | {"user": "reader"}, "its password is not"),
         (LIBRARY | {"url": "gopher://x"}, "url"),
         (LIBRARY | {"url": "http://x/\0"}, "url"),
         ({"kind": "index", "home": "/x\0"}, "home: a path holds no null character"),

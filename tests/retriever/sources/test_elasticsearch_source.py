@@ -308,6 +308,13 @@ def test_a_count_that_is_no_number_counts_nothing(total):
     assert asyncio.run(source(lambda _: httpx.Response(200, json=answers)).frequencies(["methane"])) is None
 
 
+def test_of_an_error_the_cause_is_told():
+    cause = {"type": "index_not_found_exception", "reason": "no such index [boks]"}
+    failed = {"error": {"root_cause": [cause], "type": "x", "reason": "all shards failed"}, "status": 404}
+    with pytest.raises(SourceFailed, match=r"a query failed: no such index \[boks\]$"):
+        found(lambda _: httpx.Response(200, json={"responses": [failed]}))
+
+
 def test_fields_that_no_paper_has_are_named():
     def handler(request):
         asked = [json.loads(line)["query"]["exists"]["field"] for line in request.content.splitlines()[1::2]]
