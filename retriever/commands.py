@@ -29,7 +29,7 @@ from retriever.options import (
     plan_options,
     synonyms_option,
 )
-from retriever.query_names import BRIDGES, NOTHING_TO_SEARCH, QUESTION
+from retriever.query_names import EXPRESSION, NOTHING_TO_SEARCH
 
 if TYPE_CHECKING:  # loaded where an index is opened
     from retriever.index import SearchIndex
@@ -279,7 +279,7 @@ def show_trace(result: SearchResult) -> None:
     rows = [("query", "hits")]
     for query in result.queries:
         words, titles, _ = query.query.partition(" OR title:")
-        in_titles = titles and query.name in {QUESTION, BRIDGES}
+        in_titles = titles and query.name != EXPRESSION
         shown = shortened(words if in_titles else query.query, LONGEST_QUERY)
         rows.append((f"{shown} (and in titles)" if in_titles else shown, str(query.hits)))
     for lines in wrapped_table(rows) if result.queries else ():

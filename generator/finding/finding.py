@@ -158,9 +158,13 @@ def year_of(settings: Settings) -> int:
 
 
 def find_papers(
-    request: FindRequest, name: str = "", *, sources: Sequence[str] = (), state: FindingState | None = None
+    question: str | FindRequest,
+    name: str = "",
+    *,
+    sources: Sequence[str] = (),
+    state: FindingState | None = None,
 ) -> FoundPapers:
-    """Find papers in the index of that name, or in sources; for scripts and notebooks.
+    """Find papers for a question or a request, in an index or in sources; for scripts and notebooks.
 
     Raises:
         InvalidCall: both a name and sources are given; or as `find_in_sources`.
@@ -168,6 +172,7 @@ def find_papers(
     from generator.pipeline import check_places, run
 
     check_places(name, sources)
+    request = FindRequest(question) if isinstance(question, str) else question
 
     async def find() -> FoundPapers:
         settings = Settings.from_environment()

@@ -304,3 +304,9 @@ def test_a_file_that_holds_no_trace_is_named_once(traces, tmp_path, command):
     assert done.returncode == 2
     assert done.stderr.count("wrong.json") == 1
     assert "holds no trace; make one with: shrag ask" in done.stderr
+
+
+def test_queries_are_shown_without_what_they_look_for_in_titles(sample_home):
+    done = shrag("ask", ENGLISH, "--hops", "always", "--name", NAME, home=sample_home)
+    assert "(and in titles)" in done.stdout
+    assert "title:" not in done.stdout

@@ -8,7 +8,6 @@ import httpx
 import pytest
 
 from generator.finding.finding import find_papers
-from generator.finding.request import FindRequest
 from generator.pipeline import AskRequest, Settings, answer_question, ask, find
 from generator.trace import Trace
 from indexer.errors import InvalidCall
@@ -336,7 +335,7 @@ def test_an_error_inside_a_running_loop_arrives_as_it_is(sample_home):
 
 @pytest.mark.parametrize(
     "call",
-    [ask, find, lambda question, *given, **named: find_papers(FindRequest(question), *given, **named)],
+    [ask, find, find_papers],
     ids=["ask", "find", "find_papers"],
 )
 @pytest.mark.parametrize("sources", [["library"], "library"])
