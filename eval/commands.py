@@ -264,7 +264,8 @@ def _refuse_what_has_no_effect(*, find: bool, answers: bool) -> None:
     unused = (OF_SEARCHES if find else of_finding | ({"title_weight"} if answers else set())) & given
     if unused:
         shown = "--" + min(unused).replace("_", "-")
-        raise click.UsageError(f"{shown} has no effect " + ("with --find" if find else "in this kind of run"))
+        where = "without --find" if unused & of_finding else "in this kind of run"
+        raise click.UsageError(f"{shown} has no effect {'with --find' if find else where}")
 
 
 def _rank_all(
