@@ -13,11 +13,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from itertools import chain
 from pathlib import Path
 
 from indexer.durable import cause_of
 from server.access.keys import SCOPES, Key
 from server.errors import KeysUnreadable, UnknownKey
+from server.sources.as_index import as_index, sources_named
 
 FILE = ".keys.sqlite"
 FORMAT = 1
@@ -32,7 +34,6 @@ TABLES = """
         digest BLOB PRIMARY KEY, key_id TEXT NOT NULL REFERENCES keys (id), expires TEXT NOT NULL
     ) STRICT;
 """
-SOURCE = "source:"
 DAMAGED = "put a copy of it back, or move it away and make new keys"
 
 
@@ -208,26 +209,27 @@ def _opened_by(key: Key) -> list[str]:
 
     Sources stand there as what no index is called: who does not know them opens no index by them.
     """
-    return [*key.indexes, *(f"{SOURCE}{name}" for name in key.sources)]
+    return [*key.indexes, *map(as_index, key.sources)]
 
 
 def _key(row: tuple[object, ...]) -> Key:
     """Make a key of a row; ValueError or TypeError where it is none."""
     key_id, digest, label, scope, indexes, created, expires, revoked, last_used = row
-    names = json.loads(str(indexes))
-    if scope not in SCOPES or not isinstance(digest, bytes) or not isinstance(names, list):
+    opened = json.loads(str(indexes))
+    if scope not in SCOPES or not isinstance(digest, bytes) or not isinstance(opened, list):
         raise ValueError(f"the key {key_id} is none")
+    sources = {name: sources_named(name) for name in map(str, opened)}
     return Key(
         str(key_id),
         digest,
         str(label),
         scope,
-        tuple(str(name) for name in names if not str(name).startswith(SOURCE)),
+        tuple(name for name, named in sources.items() if not named),
         datetime.fromisoformat(str(created)),
         _time(expires),
         _time(revoked),
         date.fromisoformat(str(last_used)) if last_used else None,
-        tuple(str(name).removeprefix(SOURCE) for name in names if str(name).startswith(SOURCE)),
+        tuple(chain.from_iterable(sources.values())),
     )
 
 

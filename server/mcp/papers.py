@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from server.sources.as_index import as_index
 from server.sources.asked_of import AskedOf
-from server.sources.offered_sources import AS_INDEX
 
 # Of a paper's record, what goes with it as metadata; the rest is text, or of use to nobody here.
 KEPT = (
@@ -26,10 +26,9 @@ class FoundPaper(BaseModel):
 
 def paper_id(of: AskedOf, doc_id: str) -> str:
     """Name a paper among those of all indexes and sources: `INDEX:ID`, `source:NAME:ID`."""
-    if of.index is not None:
-        return f"{of.index}:{doc_id}"
-    # Of several sources the id begins with the name of its own.
-    return f"{AS_INDEX}{doc_id if len(of.sources) > 1 else f'{of.sources[0]}:{doc_id}'}"
+    if len(of.sources) > 1:  # the id begins with the name of its own
+        return as_index(doc_id)
+    return f"{of.index or as_index(*of.sources)}:{doc_id}"
 
 
 def metadata_of(record: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from unicodedata import normalize
 from indexer.errors import IndexerError
 from server.openai.errors import CallRefused
 from server.services import Services
-from server.sources.offered_sources import AS_INDEX
+from server.sources.as_index import as_index, sources_named
 
 SHOWN_NAMES = 10
 
@@ -26,7 +26,7 @@ class Model:
 async def models(services: Services) -> list[dict[str, Any]]:
     """List the models in OpenAI's form; an index was `created` when its version was published."""
     indexes = [Model(name, name) for name in await services.indexes.names()]
-    sources = [Model(f"{AS_INDEX}{name}", sources=(name,)) for name in services.sources.names()]
+    sources = [Model(as_index(name), sources=(name,)) for name in services.sources.names()]
     return await asyncio.gather(*(_described(services, each) for each in (*indexes, *sources)))
 
 
@@ -44,10 +44,10 @@ async def require_model(services: Services, name: str) -> Model:
     name = normalize("NFC", name)
     if await services.indexes.knows(name):
         return Model(name, name)
-    sources, offered = name.removeprefix(AS_INDEX).split(","), services.sources.names()
+    sources, offered = sources_named(name) or tuple(name.split(",")), services.sources.names()
     if set(sources) <= {*offered}:
-        return Model(name, sources=tuple(sources))
-    names = [*await services.indexes.names(), *(f"{AS_INDEX}{each}" for each in offered)]
+        return Model(name, sources=sources)
+    names = [*await services.indexes.names(), *map(as_index, offered)]
     listed = ", ".join(names[:SHOWN_NAMES]) or "there are none yet"
     raise CallRefused(
         f"there is no model {name[:100]!r}: the models are the indexes{' and sources' if offered else ''} "

@@ -18,8 +18,8 @@ from server.indexes.searching import searched
 from server.limits.gate import Search
 from server.routes.page import PageRoute, page_in, script
 from server.services import Shared
+from server.sources.as_index import sources_named
 from server.sources.asked_of import AskedOf, asked_of
-from server.sources.offered_sources import AS_INDEX
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -42,9 +42,7 @@ class PlainCall(BaseModel):
 
     def call(self) -> SearchCall:
         """Return the call of the API that asks the same."""
-        sources = (
-            tuple(self.index.removeprefix(AS_INDEX).split(",")) if self.index.startswith(AS_INDEX) else ()
-        )
+        sources = sources_named(self.index)
         return SearchCall(
             question=self.q,
             index=self.index if self.index and not sources else None,

@@ -16,12 +16,12 @@ from retriever.sources.merging import LimitedSource, ask_sources
 from server.access.callers import current_visit, may_use
 from server.limits.places import Places
 from server.monitoring import metrics
+from server.sources.as_index import as_index
 from server.sources.kept_source import KeptSource
 
 log = get_logger("server")
 
 SHOWN_CHARACTERS = 100  # of a name that there is not
-AS_INDEX = "source:"  # before names of sources where else the name of an index stands
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ class OfferedSources:
                 there = f"there are {', '.join(known)}" if known else "no source is offered here"
                 raise UnknownSource(f"no source {name[:SHOWN_CHARACTERS]!r}", remedy=there)
         if visit := current_visit():
-            visit.index = f"{AS_INDEX}{','.join(sorted({*names}))}"
+            visit.index = as_index(*sorted({*names}))
         return tuple(dict.fromkeys(names))
 
     def index(self, names: Sequence[str]) -> "SourcesIndex":

@@ -12,7 +12,7 @@ from retriever.reference import web_address
 from server.addresses import paper_address
 from server.mcp.papers import metadata_of
 from server.mcp.tool import Arguments, Desk, Given, Tool
-from server.sources.offered_sources import AS_INDEX
+from server.sources.as_index import PREFIX
 
 MOST_CHARACTERS, MOST_PASSAGES = 100_000, 200  # of a text; a model reads no more
 
@@ -68,8 +68,8 @@ async def _page(index: OpenIndex, given: str) -> PaperPage:
 
 def _source_of(given: str, desk: Desk) -> tuple[str, str] | None:
     """Return a source and an id in it; None where an index is meant."""
-    name, _, own = given.removeprefix(AS_INDEX).partition(":")
-    return (name, own) if given.startswith(AS_INDEX) and name in desk.services.sources.names() else None
+    name, _, own = given.removeprefix(PREFIX).partition(":")
+    return (name, own) if given.startswith(PREFIX) and name in desk.services.sources.names() else None
 
 
 async def _of_source(given: str, name: str, own: str, desk: Desk) -> Given:
