@@ -1,19 +1,21 @@
 """The words of a question that its papers are looked for and judged by, without an index of one's own.
 
 Words of the request and those that ask stay out unless there are no others. Beside each word stand its
-counterparts in the other language, of the general glossary.
+counterparts in the other language, and other forms of it, as the glossary knows them.
 """
 
 import unicodedata
 from dataclasses import dataclass, replace
 
-from indexer.analysis import Analyzer
+from indexer.analysis import Analyzer, Token
 from indexer.analysis.porter import porter_stem
 from indexer.glossary.storage import Glossary
 from retriever.constraints import find_constraints
-from retriever.keywords import KEYWORDS, Keyword, translations, words_of
+from retriever.keywords import KEYWORDS, Keyword, Translation, translations, words_of
 from retriever.queries import Or, Term
-from retriever.question_words import ROLES, question_weights, roles_of
+from retriever.question import AnalysedQuestion
+from retriever.question_words import ROLES, Role, question_weights, roles_of
+from retriever.word_forms import form_translations
 
 ASKED = 2  # roles that a question's subject has: things, then verbs, adjectives and counters
 MOST_WORDS = 2 * KEYWORDS
@@ -33,7 +35,7 @@ COMMON = frozenset(map(porter_stem, COMMON_ENGLISH.split())) | frozenset(COMMON_
 
 @dataclass(frozen=True, slots=True)
 class AskedWord:
-    """A word, what stands for it in the other language, and its weight in the question."""
+    """A word, what stands for it, as a rule in the other language, and its weight in the question."""
 
     keyword: Keyword
     others: tuple[Keyword, ...] = ()
@@ -51,7 +53,7 @@ class AskedWord:
         return (self.keyword.tokens, *(other.tokens for other in self.others))
 
 
-def asked_words(text: str, analyzer: Analyzer, glossary: Glossary | None = None) -> tuple[AskedWord, ...]:
+def asked_words(text: str, analyzer: Analyzer, glossary: Glossary) -> tuple[AskedWord, ...]:
     """Return the words that a text asks about, in its order, at most `MOST_WORDS`."""
     text = unicodedata.normalize("NFC", text)
     tagged = analyzer.tagged_tokens(text)
@@ -60,7 +62,7 @@ def asked_words(text: str, analyzer: Analyzer, glossary: Glossary | None = None)
     subject = [token for token in tokens if ROLES.index(roles[token[0]]) < ASKED]
     words = words_of(text, subject or tokens)[:MOST_WORDS]
     others: dict[str, list[Keyword]] = {}
-    for translation in translations(subject, glossary, analyzer) if glossary else ():
+    for translation in _counterparts(text, subject, roles, analyzer, glossary):
         for token in translation.source:
             others.setdefault(token, []).extend(translation.words)
     return tuple(
@@ -71,6 +73,22 @@ def asked_words(text: str, analyzer: Analyzer, glossary: Glossary | None = None)
         )
         for word in words
     )
+
+
+def _counterparts(
+    text: str, subject: list[Token], roles: Mapping[str, Role], analyzer: Analyzer, glossary: Glossary
+) -> list[Translation]:
+    """Return translations and other forms; a long form stands for its abbreviation with all of its words."""
+    found = translations(subject, glossary, analyzer)
+    forms = form_translations(AnalysedQuestion(text, tuple(subject), roles=roles), found, glossary, analyzer)
+    return [*found, *(replace(form, words=_joined(form)) for form in forms)]
+
+
+def _joined(form: Translation) -> tuple[Keyword, ...]:
+    if len(form.words) < 2:  # noqa: PLR2004 - one word is whole
+        return form.words
+    tokens = dict.fromkeys(token for word in form.words for token in word.tokens)
+    return (Keyword(form.others, form.words[0].language, tuple(tokens)),)
 
 
 def subject_text(question: str, this_year: int) -> str:

@@ -2,16 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
-from indexer.analysis import Token
+from indexer.analysis import Analyzer, Token
+from indexer.glossary.storage import Glossary
 from retriever.constraints import Constraints
 from retriever.exclusions import Exclusion
-from retriever.index import SearchIndex
 from retriever.keywords import translations
 
 
+class Reading(Protocol):
+    """What questions are read by: an index, or what stands in for one."""
+
+    @property
+    def analyzer(self) -> Analyzer: ...  # noqa: D102
+    @property
+    def glossary(self) -> Glossary: ...  # noqa: D102
+
+
 def analyse_constraints(
-    index: SearchIndex, constraints: Constraints, text: str, tokens: Sequence[Token]
+    index: Reading, constraints: Constraints, text: str, tokens: Sequence[Token]
 ) -> tuple[Constraints, list[Token]]:
     """Give exclusions their tokens, and return with them the tokens outside of all constraints.
 
@@ -30,7 +40,7 @@ def analyse_constraints(
 
 
 def _analysed(
-    index: SearchIndex, exclusion: Exclusion, text: str, tokens: Sequence[Token], named: set[str]
+    index: Reading, exclusion: Exclusion, text: str, tokens: Sequence[Token], named: set[str]
 ) -> Exclusion:
     """Add the tokens of an exclusion that are not named elsewhere, and their translations.
 

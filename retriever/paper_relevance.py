@@ -5,10 +5,10 @@ words that question and paper share. Nothing of it needs an index that holds the
 """
 
 import math
-from collections import Counter
+import unicodedata
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -17,12 +17,17 @@ from typing import TYPE_CHECKING
 from indexer.analysis import make_analyzer
 from indexer.errors import IndexerError
 from indexer.glossary.storage import Glossary
-from indexer.papers import Language, Paper
+from indexer.papers import Paper
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from indexer.untrusted import one_line
 from retriever.asked_words import AskedWord, asked_words
+from retriever.constraint_analysis import analyse_constraints
+from retriever.constraints import find_constraints
+from retriever.exclusions import Exclusion
 from retriever.logistic import likelihood, sigmoid
+from retriever.penalties import excluded_loss
+from retriever.shared_words import AskedSubject, PaperWords, texts_of
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
 from retriever.sources.gathered import SharedModels
@@ -32,12 +37,7 @@ if TYPE_CHECKING:  # only cosines need it
     import numpy as np
     from numpy.typing import NDArray
 
-READ_CHARACTERS = 4_000  # of a title and abstract
-TITLE_COUNTS = 2  # times that a word of a title counts
-UNTRANSLATED = 0.5  # of the weight of a word that the paper's language has no counterpart of
-MISSED = 0.4  # of a word's weight, for each time less: it counts 1 - .4 ** n where it stands n times
-# Logistic regressions of relevance on what is measured, see docs/finding-papers.md.
-WORD_WEIGHTS: Mapping[str, float] = {"bias": -6.19, "coverage": 15.2}
+# A logistic regression of relevance, set by hand, see docs/finding-papers.md.
 COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
 # What the cosine of unrelated texts is, which differs between encoders, is measured on these.
 UNRELATED = (
@@ -50,12 +50,23 @@ UNRELATED = (
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What papers are judged by."""
+
+    text: str  # the question without what bounds its papers
+    rarity: Mapping[str, float] = field(default_factory=dict)  # idf of its words as written
+    found: tuple[Paper, ...] = ()  # by the text itself, best first: others are compared with them
+    excluded: tuple[Exclusion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PaperScores:
     """The relevance of papers in the order given, by what it was measured, and what failed."""
 
     scores: tuple[float, ...]
     by: str  # the cross-encoder's name, "cosine" or "words"
     shared: tuple[tuple[str, ...], ...] = ()  # words of the question that each paper holds
+    excluded: tuple[float, ...] = ()  # share of the relevance that each loses to what is excluded
     failures: tuple[str, ...] = ()
 
 
@@ -70,13 +81,15 @@ class PaperRelevance:
         self._opened = ExitStack()
         self._models = models or self._opened.enter_context(closing(SharedModels(settings)))
         self.analyzer = make_analyzer(ANALYZER, DECOMPOUND)
-        self.glossary = glossary
+        self._given = glossary
         self.threads = WorkerThreads("finding")
-        self._tokens: dict[str, Counter[str]] = {}
+        self._read: dict[str, PaperWords] = {}
 
     def __enter__(self) -> "PaperRelevance":
         """Open the general glossary, where none is given."""
-        if self.glossary is None:
+        if self._given is not None:
+            self.glossary = self._given
+        else:
             folder = Path(self._opened.enter_context(TemporaryDirectory(prefix="shrag-finding-")))
             self.glossary = Glossary.open(general_glossary(ANALYZER, DECOMPOUND, folder))
             self._opened.callback(self.glossary.close)
@@ -91,49 +104,49 @@ class PaperRelevance:
         """Return the words that a text asks about."""
         return await self.threads.run(asked_words, text, self.analyzer, self.glossary)
 
-    async def scores(
-        self, question: str, papers: Sequence[Paper], rarity: Mapping[str, float]
-    ) -> PaperScores:
-        """Measure how relevant papers are; `rarity` is the idf of the question's words as written."""
-        words = await self.words(question)
-        shared = await self.threads.run(self._shared, words, papers)
+    async def excluded(self, question: str, this_year: int) -> tuple[Exclusion, ...]:
+        """Return what a question wants to be left out."""
+        return await self.threads.run(self._excluded, unicodedata.normalize("NFC", question), this_year)
+
+    def _excluded(self, text: str, this_year: int) -> tuple[Exclusion, ...]:
+        found = find_constraints(text, this_year)
+        return analyse_constraints(self, found, text, self.analyzer.analyze(text))[0].exclusions
+
+    async def scores(self, asked: Asked, papers: Sequence[Paper]) -> PaperScores:
+        """Measure how relevant papers are; what they lose to what is excluded is told beside."""
+        subject, shared, excluded = await self.threads.run(self._by_words, asked, papers)
         failures: list[str] = []
         for measure in (self._by_cross_encoder, self._by_cosine):
             try:
-                found = await measure(question, papers)
+                found = await measure(asked.text, papers)
             except IndexerError as error:
                 failures.append(one_line(str(error)))
                 continue
             if found:
-                return PaperScores(found[1], found[0], shared, tuple(failures))
-        scores = await self.threads.run(self._by_words, words, papers, rarity)
-        return PaperScores(scores, "words", shared, tuple(failures))
+                return PaperScores(found[1], found[0], shared, excluded, tuple(failures))
+        return PaperScores(subject, "words", shared, excluded, tuple(failures))
 
-    def counts(self, paper: Paper) -> Counter[str]:
-        """Count a paper's tokens, those of its titles twice; in a thread."""
-        title, text = _texts(paper)
-        key = f"{title}\n{text}"
-        if key not in self._tokens:
-            counted = Counter(token[0] for token in self.analyzer.analyze(text))
-            for token, *_ in self.analyzer.analyze(title):
-                counted[token] += TITLE_COUNTS
-            self._tokens[key] = counted
-        return self._tokens[key]
+    def read(self, paper: Paper) -> PaperWords:
+        """Return the words of a paper, analysed once; in a thread."""
+        key = "\n".join(texts_of(paper))
+        if key not in self._read:
+            self._read[key] = PaperWords.of(paper, self.analyzer)
+        return self._read[key]
 
-    def _shared(self, words: Sequence[AskedWord], papers: Sequence[Paper]) -> tuple[tuple[str, ...], ...]:
-        return tuple(
-            tuple(word.keyword.text for word in words if _strength(word, self.counts(paper)) > 0)
-            for paper in papers
-        )
+    def subject(self, asked: Asked) -> AskedSubject:
+        """Return what papers are compared with; in a thread."""
+        words = asked_words(asked.text, self.analyzer, self.glossary)
+        return AskedSubject.compared(words, asked.rarity, list(map(self.read, asked.found)))
 
     def _by_words(
-        self, words: Sequence[AskedWord], papers: Sequence[Paper], rarity: Mapping[str, float]
-    ) -> tuple[float, ...]:
-        return tuple(
-            likelihood(WORD_WEIGHTS, {"coverage": covered})
-            if (covered := coverage(words, self.counts(paper), rarity, paper.lang))
-            else 0.0
-            for paper in papers
+        self, asked: Asked, papers: Sequence[Paper]
+    ) -> tuple[tuple[float, ...], tuple[tuple[str, ...], ...], tuple[float, ...]]:
+        """Return relevance by words, the words that are shared, and the loss to what is excluded."""
+        subject, read = self.subject(asked), list(map(self.read, papers))
+        return (
+            tuple(map(subject.relevance, read)),
+            tuple(tuple(word.keyword.text for word in subject.words if paper.times(word)) for paper in read),
+            tuple(excluded_loss(asked.excluded, paper.texts, paper.titles) for paper in read),
         )
 
     async def _by_cross_encoder(
@@ -142,7 +155,7 @@ class PaperRelevance:
         cross_encoder = self._models.questions.cross_encoder
         if not cross_encoder.configured or not papers:
             return None
-        scored = await cross_encoder.scores(question, ["\n".join(_texts(paper)) for paper in papers])
+        scored = await cross_encoder.scores(question, ["\n".join(texts_of(paper)) for paper in papers])
         if scored is None:
             return None
         model, scores = scored
@@ -166,7 +179,7 @@ class PaperRelevance:
         asked = await encoder.questions.encode(question)
         if asked is None:
             return None
-        passages = [_passage(str(number), *_texts(paper)) for number, paper in enumerate(papers)]
+        passages = [_passage(str(number), *texts_of(paper)) for number, paper in enumerate(papers)]
         unrelated = [_passage(f"-{number}", "", text) for number, text in enumerate(UNRELATED)]
         vectors, failure = await self.threads.run(encoder.of, [*passages, *unrelated])
         if failure:
@@ -185,36 +198,6 @@ class PaperRelevance:
             for passage in passages
         ]
         return "cosine", tuple(likelihood(COSINE_WEIGHTS, {"lead": lead}) for lead in leads)
-
-
-def coverage(
-    words: Sequence[AskedWord],
-    counted: Mapping[str, int],
-    rarity: Mapping[str, float],
-    language: Language = "other",
-) -> float:
-    """Return the share of a question that a paper holds, 0 to 1: its words by weight and rarity.
-
-    A word that has no counterpart in the paper's language says less where it is missing.
-    """
-    held = whole = 0.0
-    for word in words:
-        weight, strength = word.weight * rarity.get(word.keyword.text, 1.0), _strength(word, counted)
-        if not strength and language not in {"other", *word.languages}:
-            weight *= UNTRANSLATED
-        held, whole = held + weight * strength, whole + weight
-    return held / whole if whole > 0 else 0.0
-
-
-def _strength(word: AskedWord, counted: Mapping[str, int]) -> float:
-    """Return how much of a word a paper holds, 0 to 1: of it or of one counterpart all tokens."""
-    times = max((min(counted.get(token, 0) for token in form) for form in word.forms if form), default=0)
-    return 1 - MISSED**times
-
-
-def _texts(paper: Paper) -> tuple[str, str]:
-    title = f"{paper.title}\n{paper.title2}".strip()
-    return title[:READ_CHARACTERS], f"{paper.abstract}\n{paper.abstract2}".strip()[:READ_CHARACTERS]
 
 
 def _passage(passage_id: str, title: str, text: str) -> StoredPassage:

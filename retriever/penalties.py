@@ -1,7 +1,7 @@
 """What constraints cost a passage: a part of its score, so that it stands behind what they allow."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -71,8 +71,13 @@ def _words_of(
     index: SearchIndex, stored: Mapping[str, StoredPassage], tokens: AbstractSet[str]
 ) -> dict[str, dict[str, float]]:
     return {
-        passage_id: prominence(index.tokens_of(passage), tokens) for passage_id, passage in stored.items()
+        passage_id: _prominence_in(index.tokens_of(passage), tokens) for passage_id, passage in stored.items()
     }
+
+
+def _prominence_in(tokens: PassageTokens, wanted: AbstractSet[str]) -> dict[str, float]:
+    titles = {*tokens.title.words(), *tokens.title2.words()}
+    return prominence(Counter(tokens.text.words()), titles, wanted)
 
 
 def _penalty(
@@ -104,15 +109,19 @@ def penalised(
     return tuple(sorted(scored, key=lambda pair: (-pair[1], pair[0].passage_id)))
 
 
-def prominence(tokens: PassageTokens, wanted: AbstractSet[str]) -> dict[str, float]:
-    """Return how much a passage is about the wanted tokens that it holds.
+def prominence(
+    counts: Mapping[str, int], titles: Container[str], wanted: AbstractSet[str]
+) -> dict[str, float]:
+    """Return how much a paper is about the wanted tokens that it holds.
 
     A word of a title counts 1; one of the text the more the more often it stands there, since papers name
     what they leave aside or compare with.
     """
-    counts = Counter(word for word in tokens.text.words() if word in wanted)
-    titles = {word for word in (*tokens.title.words(), *tokens.title2.words()) if word in wanted}
-    return {word: count / (count + MENTIONS) for word, count in counts.items()} | dict.fromkeys(titles, 1.0)
+    found = {
+        word: 1.0 if word in titles else counts.get(word, 0) / (counts.get(word, 0) + MENTIONS)
+        for word in wanted
+    }
+    return {word: share for word, share in found.items() if share}
 
 
 def excluded_share(exclusion: Exclusion, words: Mapping[str, float], idf: Mapping[str, float]) -> float:
@@ -129,3 +138,15 @@ def excluded_share(exclusion: Exclusion, words: Mapping[str, float], idf: Mappin
     total = sum(weights.values())
     held = sum(weights[token] * exclusion.prominence(token, words) for token in exclusion.tokens)
     return held / total if total else 0.0
+
+
+def excluded_loss(
+    exclusions: Iterable[Exclusion], counts: Mapping[str, int], titles: Container[str]
+) -> float:
+    """Return the share of its score that a paper loses to exclusions, whose words weigh alike."""
+    shares = []
+    for exclusion in exclusions:
+        searched = exclusion.searched()
+        held = prominence(counts, titles, searched)
+        shares.append(excluded_share(exclusion, held, dict.fromkeys(searched, 1.0)))
+    return EXCLUDED_LOSS * max(shares, default=0.0)

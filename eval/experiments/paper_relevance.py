@@ -6,16 +6,21 @@ Compares all topics of `sample/`, on which the weights were fitted, and of `samp
 were not, with all of their papers: precision and recall of what is taken for relevant, at several thresholds
 and by kind of question; how far what is promised is kept, by its size; Brier scores (the mean squared
 difference between the relevance and 0 or 1), beside that of the share of relevant papers. `--fit` prints the
-weights of the logistic regression beside those in use, and the held-out Brier score of both. Relevant are
+weights of the logistic regression beside those in use, and the Brier scores of both. Relevant are
 papers of a grade above 0 alone.
+
+The weights are fitted on `sample/` twice: as it is, and bare, without all that tells which words of the two
+languages belong together (titles and abstracts in both, keywords, terms in brackets), as many a corpus is.
 """
 
 import asyncio
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import click
 import numpy as np
@@ -23,60 +28,93 @@ import numpy as np
 from eval.experiments.rows import Row, table_of
 from eval.experiments.sample import NAME, SAMPLE, read_lines
 from eval.qrels import read_qrels
+from generator.agents.retrieval import ABSENT, satisfies
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.papers import Paper
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.asked_words import subject_text
+from retriever.asked_words import subject_text, words_query
+from retriever.constraints import find_constraints
 from retriever.index import open_index
 from retriever.logistic import likelihood
-from retriever.paper_relevance import WORD_WEIGHTS, PaperRelevance, coverage
+from retriever.paper_relevance import Asked, PaperRelevance
+from retriever.penalties import excluded_loss
+from retriever.queries import Filters
+from retriever.shared_words import COMPARED, WEIGHTS
 from retriever.sources.index import IndexSource
 from retriever.term_statistics import inverse_document_frequency
 
-HELD_OUT = "held-out"
-COLLECTIONS = {NAME: SAMPLE, HELD_OUT: SAMPLE / HELD_OUT}
+BARE, HELD_OUT = "sample, bare", "held-out"
+FOLDERS = {NAME: SAMPLE, BARE: SAMPLE, HELD_OUT: SAMPLE / HELD_OUT}
+FITTED_ON = (NAME, BARE)
+BOTH_LANGUAGES = ("title2", "abstract2", "keywords")
+BRACKETS = re.compile(r"(?<=[가-힣])\s?\([^()]*[A-Za-z][^()]*\)|\s?\([^()]*[가-힣][^()]*\)")
 THIS_YEAR = 2026  # of which "recent" years in questions count back
 THRESHOLDS = (0.3, 0.5, 0.7)
 FIFTHS = 5
-LEAST = 0.1  # coverage of the papers that the weights are fitted on: others are relevant to nothing
 RIDGE, STEPS = 1e-3, 50
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """How much of a question of a kind a paper covers, and whether it is relevant."""
+    """What a paper shares with a question of a kind, and whether it is relevant."""
 
     kind: str
-    covered: float
+    features: Mapping[str, float]  # none of a paper that shares no word, or of other years than asked for
+    kept: float  # share of the likelihood that is left by what the question excludes
     relevant: bool
 
-    def likelihood(self, weights: Mapping[str, float] = WORD_WEIGHTS) -> float:
+    def likelihood(self, weights: Mapping[str, float] = WEIGHTS) -> float:
         """Return the relevance that is promised."""
-        return likelihood(weights, {"coverage": self.covered}) if self.covered else 0.0
+        return likelihood(weights, self.features) * self.kept if self.features else 0.0
 
 
 async def measure(home: Path, name: str) -> list[Pair]:
     """Compare all topics of a collection with all of its papers."""
-    folder, settings = COLLECTIONS[name], IndexerSettings(home=home)
-    build_index(IngestRequest(name, [str(folder / "papers.jsonl")]), settings)
-    papers = [Paper.model_validate(record) for record in read_lines(folder / "papers.jsonl")]
+    folder, settings = FOLDERS[name], IndexerSettings(home=home)
+    records = read_lines(folder / "papers.jsonl")
+    papers = [Paper.model_validate(_bare(record) if name == BARE else record) for record in records]
+    corpus = home / "papers.jsonl"
+    corpus.write_text("".join(f"{paper.model_dump_json()}\n" for paper in papers), encoding="utf-8")
+    build_index(IngestRequest("papers", [str(corpus)], rebuild=True), settings)
     qrels = read_qrels(folder / "qrels.txt")
     pairs = []
-    with open_index(settings, name) as index, PaperRelevance(settings, index.glossary) as relevance:
+    with open_index(settings, "papers") as index, PaperRelevance(settings, index.glossary) as relevance:
         source = IndexSource(name, index)
         for topic in read_lines(folder / "topics.jsonl"):
-            words = await relevance.words(subject_text(topic["question"], THIS_YEAR))
-            counted = await source.frequencies([word.keyword.text for word in words])
-            frequencies, total = counted or ({}, 0)
-            rarity = {word: inverse_document_frequency(count, total) for word, count in frequencies.items()}
+            filters = Filters(years=find_constraints(topic["question"], THIS_YEAR).year_range())
+            asked = await _asked(topic["question"], filters, source, relevance)
+            subject = relevance.subject(asked)
             grades = qrels.get(topic["query_id"], {})
             judged = {paper_id.partition("@")[0] for paper_id, grade in grades.items() if grade > 0}
             for paper in papers:
-                covered = coverage(words, relevance.counts(paper), rarity, paper.lang)
-                pairs.append(Pair(topic["kind"], covered, paper.id in judged))
+                read = relevance.read(paper)
+                features = subject.features(read) if satisfies(paper, filters) else {}
+                kept = 1 - excluded_loss(asked.excluded, read.texts, read.titles)
+                pairs.append(Pair(topic["kind"], features, kept, paper.id in judged))
     return pairs
+
+
+def _bare(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record without what tells the words of the two languages that belong together."""
+    kept = {key: value for key, value in record.items() if key not in BOTH_LANGUAGES}
+    return kept | {key: BRACKETS.sub("", kept[key]) for key in ("title", "abstract") if key in kept}
+
+
+async def _asked(question: str, filters: Filters, source: IndexSource, relevance: PaperRelevance) -> Asked:
+    """Ask a source as the loop that finds papers does."""
+    subject = subject_text(question, THIS_YEAR)
+    words = await relevance.words(subject)
+    counted = await source.frequencies([word.keyword.text for word in words])
+    frequencies, total = counted or ({}, 0)
+    rarity = {
+        word: inverse_document_frequency(count, total) * (1 if count else ABSENT)
+        for word, count in frequencies.items()
+    }
+    answer = await source.search([(words_query(words), COMPARED)], filters=filters)
+    found = tuple(hit.paper for hit in answer.found[0])
+    return Asked(subject, rarity, found, await relevance.excluded(question, THIS_YEAR))
 
 
 def taken(pairs: Sequence[Pair], threshold: float) -> dict[str, float]:
@@ -100,23 +138,26 @@ def kept_promises(pairs: Sequence[Pair]) -> list[dict[str, float]]:
     return rows
 
 
-def brier(pairs: Sequence[Pair], weights: Mapping[str, float] = WORD_WEIGHTS) -> float:
+def brier(pairs: Sequence[Pair], weights: Mapping[str, float] = WEIGHTS) -> float:
     """Return the mean squared difference between the relevance and 0 or 1."""
     return fmean((pair.likelihood(weights) - pair.relevant) ** 2 for pair in pairs)
 
 
-def fit(pairs: list[Pair]) -> dict[str, float]:
-    """Fit the logistic regression by Newton's method."""
-    kept = [pair for pair in pairs if pair.covered > LEAST]
-    features = np.array([[1.0, pair.covered] for pair in kept])
+def fit(pairs: Sequence[Pair]) -> dict[str, float]:
+    """Fit the logistic regression by Newton's method, on all pairs that share a word."""
+    kept = [pair for pair in pairs if pair.features]
+    names = list(kept[0].features)
+    features = np.array([[1.0, *pair.features.values()] for pair in kept])
     wanted = np.array([float(pair.relevant) for pair in kept])
-    weights = np.zeros(2)
+    weights = np.zeros(len(names) + 1)
     for _ in range(STEPS):
         guessed = 1 / (1 + np.exp(-features @ weights))
         gradient = features.T @ (wanted - guessed) - RIDGE * weights
-        curvature = (features * (guessed * (1 - guessed))[:, None]).T @ features + RIDGE * np.eye(2)
+        curvature = (features * (guessed * (1 - guessed))[:, None]).T @ features + RIDGE * np.eye(
+            len(weights)
+        )
         weights += np.linalg.solve(curvature, gradient)
-    return {"bias": round(float(weights[0]), 2), "coverage": round(float(weights[1]), 1)}
+    return {name: round(float(weight), 2) for name, weight in zip(["bias", *names], weights, strict=True)}
 
 
 @click.command()
@@ -125,7 +166,7 @@ def fit(pairs: list[Pair]) -> dict[str, float]:
 def main(*, fits: bool, as_json: bool) -> None:
     """Report what is taken for relevant on the topics of both collections."""
     with tempfile.TemporaryDirectory(prefix="shrag-relevance-") as home:
-        pairs = {name: asyncio.run(measure(Path(home), name)) for name in COLLECTIONS}
+        pairs = {name: asyncio.run(measure(Path(home), name)) for name in FOLDERS}
     tables: dict[str, list[Row]] = {"thresholds": [], "kinds": [], "promises": [], "brier": []}
     for name, of in pairs.items():
         tables["thresholds"] += [
@@ -145,7 +186,8 @@ def main(*, fits: bool, as_json: bool) -> None:
             "of the share": share * (1 - share),
         }
         tables["brier"].append(Row({"questions of": name}, figures))
-    weights = {"in use": dict(WORD_WEIGHTS), "fitted": fit(pairs[NAME])} if fits else {}
+    fitted_on = [pair for name in FITTED_ON for pair in pairs[name]]
+    weights = {"in use": dict(WEIGHTS), "fitted": fit(fitted_on)} if fits else {}
     held_out = {name: brier(pairs[HELD_OUT], each) for name, each in weights.items()}
     if as_json:
         records = {name: [row.as_record() for row in rows] for name, rows in tables.items()}

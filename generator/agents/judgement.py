@@ -20,6 +20,7 @@ from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper
 from generator.steps import Step
 from indexer.papers import Paper
+from retriever.paper_relevance import Asked
 
 IN_FLIGHT = 10  # papers that the model judges together
 WITHOUT_MODEL = 100  # papers that are judged between two looks at the clock
@@ -211,20 +212,30 @@ async def _by_relevance(
     resources: FindResources,
     step: Step,
 ) -> dict[str, Judgement]:
-    papers = [known.paper for _, known in waiting]
-    measured = await resources.relevance.scores(state.asked, papers, state.rarity)
+    relevance = resources.relevance
+    found = next((query.found for query in state.queries if query.kind == "question"), None) or ()
+    asked = Asked(
+        state.asked,
+        state.rarity,
+        tuple(state.papers[paper_id].paper for paper_id in found if paper_id in state.papers),
+        await relevance.excluded(request.question, resources.this_year),
+    )
+    measured = await relevance.scores(asked, [known.paper for _, known in waiting])
     step.notes += [f"judged by {measured.by}: {failure}" for failure in measured.failures]
     links = _links(state, request) if request.does("links") else {}
     made = {}
-    for (paper_id, known), score, shared in zip(waiting, measured.scores, measured.shared, strict=True):
+    rows = zip(waiting, measured.scores, measured.shared, measured.excluded, strict=True)
+    for (paper_id, known), score, shared, excluded in rows:
         linked = links.get(paper_id, 0)
         by_links = min(MOST_BY_LINKS, 1 - (1 - LINK) ** linked) if linked >= LEAST_LINKS else 0.0
-        whole = round(max(score, 1 - (1 - score) * (1 - by_links)) if by_links else score, 6)
+        whole = round((1 - (1 - score) * (1 - by_links)) * (1 - excluded), 6)
         reason = (
             f"shares {', '.join(shared)} with the question" if shared else "shares no word of the question"
         )
         reason += f"; {linked} relevant papers are linked to it" if by_links else ""
-        parts = {measured.by: score, **({"links": round(by_links, 6)} if by_links else {})}
+        reason += "; it speaks of what is to be left out" if excluded else ""
+        others = {"links": by_links, "excluded": excluded}
+        parts = {measured.by: score} | {name: round(part, 6) for name, part in others.items() if part}
         made[paper_id] = Judgement(
             whole, reason, measured.by + " and links" * bool(by_links), hash_of(known.paper), parts
         )

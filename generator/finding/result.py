@@ -11,6 +11,8 @@ from generator.steps import Step
 from indexer.papers import Paper
 from retriever.reference import web_address
 
+NEAR = 5  # papers below the threshold that are told where fewer are relevant than were asked for
+LEAST_NEAR = 0.05  # relevance of these; what is below shares next to nothing
 SHOWN_FOUND = 300  # papers that the tree names of a query or a paper
 LONGEST_TEXT = 500  # characters of a title, a reason, a query, where many are told
 LONGEST_ABSTRACT = 20_000
@@ -30,6 +32,12 @@ class FoundPapers:
     step: Step
     milliseconds: float
 
+    @property
+    def near(self) -> list[tuple[str, KnownPaper]]:
+        """The papers next below the threshold, best first, where fewer are relevant than were asked for."""
+        below = self.state.relevant(LEAST_NEAR)[len(self.state.relevant(self.request.threshold)) :]
+        return below[: max(0, min(NEAR, self.request.papers - len(self.papers)))]
+
     def as_record(self) -> dict[str, Any]:
         """Return the JSON of `shrag find-papers --json`."""
         understanding = self.state.understanding
@@ -40,6 +48,7 @@ class FoundPapers:
                 {"rank": rank} | paper_record(ranked, self.request.threshold)
                 for rank, ranked in enumerate(self.papers, 1)
             ],
+            "near": [near_record(*item) for item in self.near],
             "queries": [query_record(query) for query in self.state.queries],
             "known": len(self.state.papers),
             "relevant": len(self.state.relevant(self.request.threshold)),
@@ -94,6 +103,16 @@ def query_record(query: SearchQuery) -> dict[str, Any]:
         "round": query.round,
         "paper": query.paper or None,
         "found": len(query.found) if query.found is not None else None,
+    }
+
+
+def near_record(paper_id: str, known: KnownPaper) -> dict[str, Any]:
+    """Return a paper below the threshold as JSON."""
+    return {
+        "id": paper_id,
+        "relevance": known.score,
+        "title": shorten(known.paper.title or known.paper.title2),
+        "reason": shorten(known.judgement.reason) if known.judgement else "",
     }
 
 

@@ -64,6 +64,32 @@ def test_the_command_lists_papers_with_scores_reasons_and_how_each_was_found(sam
         assert paper["found_by"]
 
 
+def test_papers_just_below_the_threshold_are_told_where_fewer_are_relevant_than_asked_for(sample_home):
+    threshold = ("--threshold", "0.99")
+    record = json.loads(
+        shrag("find-papers", ENGLISH, "--name", NAME, *threshold, "--json", home=sample_home).stdout
+    )
+    near = [paper["relevance"] for paper in record["near"]]
+    assert RUNAWAY in [paper["id"] for paper in record["near"]]
+    assert near == sorted(near, reverse=True)
+    assert max(near) < 0.99
+    shown = shrag("find-papers", ENGLISH, "--name", NAME, *threshold, home=sample_home).stdout
+    assert "below the threshold of 0.99:" in shown
+    assert RUNAWAY in shown
+    one = find(sample_home, FindRequest(ENGLISH, papers=1)).as_record()
+    assert len(one["papers"]) == 1
+    assert not one["near"]
+
+
+def test_a_paper_about_what_the_question_excludes_is_less_relevant(sample_home):
+    plain, without = "battery packs thermal runaway", "battery packs thermal runaway, excluding aerogel"
+    asked, excluded = (
+        find(sample_home, FindRequest(question)).state.papers[RUNAWAY] for question in (plain, without)
+    )
+    assert excluded.score < asked.score
+    assert "left out" in excluded.judgement.reason
+
+
 def test_a_korean_question_is_answered_without_a_model_too(sample_home):
     found = find(sample_home, FindRequest(KOREAN))
     assert found.papers

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from indexer.packing import PassageTokens
 from indexer.settings import IndexerSettings
 from retriever.constraints import Constraints, chosen_constraints, find_constraints
 from retriever.engines import EngineHit
@@ -234,12 +233,7 @@ def test_a_score_falls_by_how_much_a_passage_is_about_what_is_excluded_and_by_a_
 
 
 def test_a_word_counts_in_the_title_and_the_more_the_more_often_a_text_names_it():
-    text, title = "lead acid acid cells".split(), ["lead"]
-    fields = [
-        [(word, place, place, place + 1) for place, word in enumerate(words)] for words in (text, title)
-    ]
-
-    found = prominence(PassageTokens.pack(*fields, []), {"lead", "acid", "zinc"})
+    found = prominence({"lead": 1, "acid": 2, "cells": 1}, {"lead"}, {"lead", "acid", "zinc"})
 
     assert found == {"lead": 1.0, "acid": 0.5}
 

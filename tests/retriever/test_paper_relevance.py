@@ -9,7 +9,7 @@ from indexer.papers import Paper
 from indexer.settings import IndexerSettings
 from retriever.asked_words import subject_text
 from retriever.authority import Cited, authorities, citations, timeliness
-from retriever.paper_relevance import PaperRelevance
+from retriever.paper_relevance import Asked, PaperRelevance
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +18,17 @@ def relevance():
         yield opened
 
 
-def scores(relevance, question, *papers):
-    return asyncio.run(relevance.scores(question, papers, {})).scores
+def measured(relevance, question, *papers, found=()):
+    async def measure():
+        excluded = await relevance.excluded(question, 2026)
+        asked = Asked(subject_text(question, 2026), found=found, excluded=excluded)
+        return await relevance.scores(asked, papers)
+
+    return asyncio.run(measure())
+
+
+def scores(relevance, question, *papers, found=()):
+    return measured(relevance, question, *papers, found=found).scores
 
 
 def paper(title, abstract="", **fields):
@@ -27,13 +36,12 @@ def paper(title, abstract="", **fields):
 
 
 def test_a_paper_with_all_words_is_relevant_and_one_with_none_is_not(relevance):
-    full, part, none = scores(
-        relevance,
-        "methane emission of rice paddies",
+    papers = (
         paper("Methane emission of rice paddies", "Methane was measured over rice paddies."),
         paper("Rice prices"),
         paper("Neutron stars"),
     )
+    full, part, none = scores(relevance, "methane emission of rice paddies", *papers, found=papers[:2])
     assert full > 0.9
     assert 0 < part < 0.5
     assert none == 0
@@ -52,6 +60,35 @@ def test_words_that_name_the_kind_of_paper_say_little(relevance):
         relevance, "a survey of recent methane studies", paper("Methane"), paper("A survey of recent studies")
     )
     assert subject > kind
+
+
+def test_a_paper_that_shares_more_than_the_others_do_is_more_relevant_than_one_among_its_like(relevance):
+    question = "methane emission of rice paddies and their drainage"
+    part, bare = paper("Methane of rice paddies", "Flux."), [paper(f"Rice prices {n}") for n in range(9)]
+    alike = [paper(f"Methane of rice paddies {n}") for n in range(9)]
+    [alone] = scores(relevance, question, part, found=(part, *bare))
+    [among] = scores(relevance, question, part, found=(part, *alike))
+    assert alone >= among > 0
+
+
+def test_what_the_question_finds_first_is_more_relevant_and_its_equals_are_as_relevant(relevance):
+    question, papers = "methane emission of rice paddies", [paper(f"Methane {n}") for n in range(3)]
+    first, *equals = scores(relevance, question, *papers, found=tuple(papers))
+    assert set(equals) == {first}
+    assert first > scores(relevance, question, papers[0])[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "about", "other"),
+    [
+        ("methane of wetlands, excluding paddies", "Methane of paddies", "Methane of lakes"),
+        ("벼논을 제외한 습지의 메탄", "벼논의 메탄", "습지의 메탄"),
+    ],
+)
+def test_a_paper_about_what_is_excluded_loses_relevance(relevance, question, about, other):
+    lost, kept = measured(relevance, question, paper(about), paper(other)).excluded
+    assert 0 < lost <= 1
+    assert kept == 0
 
 
 def test_a_paper_without_text_and_a_question_without_words_are_no_error(relevance):

@@ -56,6 +56,15 @@ class RankedPaper(TypedDict):
     cited_by_count: NotRequired[int]
 
 
+class NearPaper(TypedDict):
+    """A paper that was judged to be just not relevant enough."""
+
+    id: str
+    relevance: Score
+    title: str
+    reason: str
+
+
 class QueryOfSearch(TypedDict):
     """A query, and how many papers it found; null where it was not sent yet."""
 
@@ -123,6 +132,10 @@ class SearchSoFar(TypedDict):
     sources: NotRequired[list[str]]
     understanding: Understanding | None
     papers: list[RankedPaper]
+    near: Annotated[
+        list[NearPaper],
+        Field(description="those next below the threshold, where fewer are relevant than asked"),
+    ]
     queries: list[QueryOfSearch]
     known: Annotated[int, Field(description="papers looked at")]
     relevant: int
