@@ -5,6 +5,7 @@ counterparts in the other language, and other forms of it, as the glossary knows
 """
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from indexer.analysis import Analyzer, Token

@@ -28,7 +28,7 @@ import numpy as np
 from eval.experiments.rows import Row, table_of
 from eval.experiments.sample import NAME, SAMPLE, read_lines
 from eval.qrels import read_qrels
-from generator.agents.retrieval import ABSENT, satisfies
+from generator.agents.retrieval import ABSENT
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.papers import Paper
@@ -36,6 +36,7 @@ from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines
 from retriever.asked_words import subject_text, words_query
 from retriever.constraints import find_constraints
+from retriever.filters import satisfies
 from retriever.index import open_index
 from retriever.logistic import likelihood
 from retriever.paper_relevance import Asked, PaperRelevance

@@ -14,16 +14,16 @@ from generator.following import ended
 from generator.steps import StepEvent
 from indexer.durable import cause_of
 from indexer.logs import get_logger
-from server.access.callers import Visit
+from server.access.callers import Caller
 from server.errors import Stopping, TooSlow
 from server.finding.keeping import Keeping
-from server.finding.kept_searches import LockedSearch
+from server.finding.kept_searches import KeptSearches, LockedSearch
 from server.finding.opening import opened_sources
 from server.finding.search_file import SearchFile
 from server.finding.search_head import SearchHead, now
 from server.model_address import without_address
 from server.monitoring import metrics
-from server.services import Services
+from server.services import Backends
 from server.sources.asked_of import AskedOf
 from server.transport.streams import until
 
@@ -31,18 +31,25 @@ log = get_logger("server")
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedSearch:
-    """A call that can be answered, as far as can be told before it is.
+class ToKeep:
+    """Where a search is kept, for whom, and what the call named.
 
-    `named` is what the call named. A kept search that it goes on with is locked,
-    unless the home folder cannot be written to.
+    A search that is gone on with is locked, unless the home folder cannot be written to.
     """
+
+    searches: KeptSearches
+    caller: Caller
+    named: Mapping[str, Any]
+    before: tuple[LockedSearch | None, SearchFile] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSearch:
+    """A call that can be answered, as far as can be told before it is; without `kept` it is not kept."""
 
     place: AskedOf
     request: FindRequest
-    named: Mapping[str, Any]
-    visit: Visit
-    kept: tuple[LockedSearch | None, SearchFile] | None = None
+    kept: ToKeep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +60,14 @@ class FoundEvent:
     data: Mapping[str, Any]
 
 
-async def finding_events(call: PreparedSearch, services: Services) -> AsyncGenerator[FoundEvent, None]:
+async def finding_events(call: PreparedSearch, services: Backends) -> AsyncGenerator[FoundEvent, None]:
     """Yield what is found as it is found, and keep it; `done` comes last, and says what cut the search off.
 
     Raises:
         SourceFailed: nothing of what papers are looked for in answers.
     """
-    settings, state = services.settings, call.kept[1].state if call.kept else None
+    settings = services.settings
+    state = call.kept.before[1].state if call.kept and call.kept.before else None
     so_far = SoFar(state)
     async with (
         _keeping(call, services) as (keeping, refused),
@@ -87,7 +95,7 @@ async def finding_events(call: PreparedSearch, services: Services) -> AsyncGener
         except (Stopping, TooSlow) as error:
             found = await asyncio.to_thread(so_far.found, call.request, settings, _cut_off(error))
             done = await asyncio.to_thread(found.as_tree_record)
-        metrics.observe_finding(call.visit, done, so_far.step)
+        metrics.observe_finding(done, so_far.step)
         if keeping:
             await keeping.end(done)
         failure = keeping.failure if keeping else refused
@@ -105,28 +113,28 @@ def _cut_off(error: Stopping | TooSlow) -> str:
 
 
 @asynccontextmanager
-async def _keeping(call: PreparedSearch, services: Services) -> AsyncIterator[tuple[Keeping | None, str]]:
+async def _keeping(call: PreparedSearch, services: Backends) -> AsyncIterator[tuple[Keeping | None, str]]:
     """Keep a search while it runs; yield why it is not kept where it cannot be."""
-    caller = call.visit.caller
-    if not services.server.kept_searches:
+    kept = call.kept
+    if kept is None or not services.server.kept_searches:
         yield None, ""
         return
     search, before, failure = None, None, ""
-    if call.kept:
-        search, before = call.kept
+    if kept.before:
+        search, before = kept.before
     else:
         try:
-            search = await asyncio.to_thread(services.searches.begin, caller)
+            search = await asyncio.to_thread(kept.searches.begin, kept.caller)
         except OSError as error:
             failure = cause_of(error)
             log.warning("search not kept", reason=failure)
     if search is None:
         yield None, failure or "its file cannot be written to"
         return
-    head = SearchHead(search.id, dict(call.named), before.head.created if before else now())
-    kept = replace(before, head=head) if before else SearchFile(head, FindingState(call.request.question))
+    head = SearchHead(search.id, dict(kept.named), before.head.created if before else now())
+    file = replace(before, head=head) if before else SearchFile(head, FindingState(call.request.question))
     try:
-        async with Keeping(search, kept, call.request.threshold) as keeping:
+        async with Keeping(search, file, call.request.threshold) as keeping:
             yield keeping, ""
     finally:
-        await ended(asyncio.create_task(asyncio.to_thread(services.searches.make_room, caller)))
+        await ended(asyncio.create_task(asyncio.to_thread(kept.searches.make_room, kept.caller)))

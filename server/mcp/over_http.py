@@ -1,64 +1,60 @@
 """The tools over HTTP: one call a request, nothing kept between two, so that any worker may answer."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TypedDict
+from functools import cache
+from typing import Any
 
+from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import JSONRPCError
 from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from server.mcp.malformed import message_refused
 from server.mcp.protocol import Context, make_server
 from server.mcp.tool import Desk
+from server.transport.bodies import replayed
 from server.transport.leaving import while_connected
+from server.transport.negotiation import EVENT_STREAM
 
 
-class State(TypedDict):
-    """What each request finds in its state."""
+async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer one request; its work ends when the client leaves or the server stops.
 
-    mcp: StreamableHTTPSessionManager
-
-
-@asynccontextmanager
-async def answering(_: object) -> AsyncIterator[State]:
-    """Answer requests for as long as the application runs."""
-
-    def desk_of(context: Context) -> Desk:
-        request = context.request
-        assert isinstance(request, Request)  # noqa: S101 - as came in below
-        return Desk(request.state.services, request)
-
-    manager = StreamableHTTPSessionManager(make_server(desk_of), json_response=True, stateless=True)
-    async with manager.run():
-        yield State(mcp=manager)
-
-
-class McpEndpoint:
-    """Hands a request to the protocol; its work ends when the client leaves or the server stops."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        request = Request(scope, receive)
-        body = await request.body()
-        if refused := _refused(body):
-            await JSONResponse(refused.model_dump(mode="json", exclude_unset=True), 400)(scope, receive, send)
-            return
-        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def once_more() -> Message:
-            return messages.pop() if messages else {"type": "http.disconnect"}
-
-        manager: StreamableHTTPSessionManager = request.state.mcp
-        answering = manager.handle_request(scope, once_more, send)
-        await while_connected(request, request.state.services, answering)
-
-
-def _refused(body: bytes) -> JSONRPCError | None:
+    The answer is JSON; a stream for a client that wants to know how far the work is.
+    """
+    request = Request(scope, receive)
+    body = await request.body()
     try:
-        return message_refused(from_json(body))
-    except ValueError:  # the package says so
-        return None
+        message = from_json(body)
+    except ValueError:
+        message = None  # the package says so
+    if refused := message_refused(message):
+        await JSONResponse(refused.model_dump(mode="json", exclude_unset=True), 400)(scope, receive, send)
+        return
+    streams = _wants_progress(message) and EVENT_STREAM in request.headers.get("accept", "")
+    manager = StreamableHTTPSessionManager(_server(), json_response=not streams, stateless=True)
+
+    async def answered() -> None:
+        async with manager.run():
+            await manager.handle_request(scope, replayed(body, receive), send)
+
+    await while_connected(request, request.state.services, answered(), heeds_stop=True)
+
+
+@cache
+def _server() -> Server[Any]:
+    return make_server(_desk_of)
+
+
+def _desk_of(context: Context) -> Desk:
+    request = context.request
+    assert isinstance(request, Request)  # noqa: S101 - as came in above
+    return Desk(request.state.services, request)
+
+
+def _wants_progress(message: Any) -> bool:
+    match message:
+        case {"params": {"_meta": {"progressToken": _}}}:
+            return True
+    return False

@@ -24,7 +24,7 @@ from generator.pipeline import AskResult
 from generator.steps import Step
 from indexer.logs import get_logger
 from retriever.hits import SearchResult
-from server.access.callers import Visit, current_visit
+from server.access.callers import current_visit
 
 SHORT = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -95,13 +95,15 @@ def _observe_answer(asked: AskResult) -> None:
     _observe_steps(asked.trace.record.get("steps", ()))
 
 
-def observe_finding(visit: Visit, record: Mapping[str, Any], step: Step | None) -> None:
+def observe_finding(record: Mapping[str, Any], step: Step | None) -> None:
     """Note what a search for papers gave, by its result, and what its steps took; counts as `observe`."""
     try:
         judged = {paper["judged_by"].partition(" ")[0] for paper in record["papers"]}
         by = "nobody" if not judged else "rules" if judged <= {"words", "cosine"} else "model"
-        FINDINGS.labels(visit.index, by, str(record["complete"]).lower()).inc()
-        visit.counts |= {"papers": len(record["papers"]), "known": record["known"]}
+        visit = current_visit()
+        FINDINGS.labels(visit.index if visit else "", by, str(record["complete"]).lower()).inc()
+        if visit:
+            visit.counts |= {"papers": len(record["papers"]), "known": record["known"]}
         for part in step.walk() if step else ():
             if part.fallback:
                 FALLBACKS.labels(part.name).inc()

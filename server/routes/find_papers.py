@@ -13,7 +13,7 @@ from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.events import FINDING_EVENTS, stream_responses
 from server.api.shapes.finding import FoundPapers
-from server.finding.running import FoundEvent, PreparedSearch, finding_events
+from server.finding.running import FoundEvent, PreparedSearch, ToKeep, finding_events
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
 from server.sources.asked_of import asked_of
@@ -49,7 +49,7 @@ async def _events(
         asked = call.request()
         place = await asked_of(services, call.index, call.sources)
         named = call.named() | {name: value for name, value in place.as_record().items() if value}
-        prepared = PreparedSearch(place, asked, named, visit, kept)
+        prepared = PreparedSearch(place, asked, ToKeep(services.searches, visit.caller, named, kept))
         async with aclosing(finding_events(prepared, services)) as events:
             yield events
     finally:

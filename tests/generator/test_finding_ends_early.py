@@ -118,12 +118,13 @@ def test_papers_that_were_judged_when_the_time_ended_are_counted(sample_home):
 class WaitsInTheMiddle(FindingModel):
     """A model that answers some judgements, and the others only when it is let go on."""
 
-    def __init__(self):
+    def __init__(self, judged=JUDGED):
+        self.judged = judged
         self.go_on = threading.Event()
         super().__init__({"judgement": self.judge})
 
     def judge(self, prompt):
-        if self.calls["judgement"] <= JUDGED:
+        if self.calls["judgement"] <= self.judged:
             return judgement(prompt)
 
         def wait():

@@ -26,7 +26,7 @@ def keyed(sample_home, tmp_path_factory):
     build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
     build(home, ROOT / "sample" / "held-out" / "papers.jsonl", name="other")
     keys = [shrag(home, "keys", "create", *options).stdout.strip() for options in ((), ("--index", "other"))]
-    with serving(home, home / "log") as server:
+    with serving(home, home / "log", server__asks_per_minute=0) as server:
         yield server, *keys
 
 
@@ -97,7 +97,7 @@ def test_other_indexes_are_not_there_for_the_tools_of_a_key_of_one(keyed, versio
         result = httpx.post(f"{server.url}/mcp", json=call, headers=headers, timeout=60).json()["result"]
         return result.get("isError"), result["content"][0]["text"]
 
-    for tool, field in (("search", "query"), ("ask", "question")):
+    for tool, field in (("search", "query"), ("ask", "question"), ("find_papers", "question")):
         refused, told = texts(tool, {field: ENGLISH, "index": NAME})
         assert refused
         missing = texts(tool, {field: ENGLISH, "index": "missing"})[1]
@@ -105,5 +105,6 @@ def test_other_indexes_are_not_there_for_the_tools_of_a_key_of_one(keyed, versio
     refused, told = texts("fetch", {"id": f"{NAME}:SAMPLE-AGR-001"})
     assert refused
     assert "methane" not in told
-    found = texts("search", {"query": ENGLISH})[1]
-    assert all(each["id"].startswith("other:") for each in json.loads(found)["results"])
+    found = json.loads(texts("search", {"query": ENGLISH})[1])["results"]
+    found += json.loads(texts("find_papers", {"question": ENGLISH})[1])["papers"]
+    assert all(each["id"].startswith("other:") for each in found)

@@ -241,7 +241,7 @@ def test_clients_of_every_version_are_answered_without_a_redirect(served, path, 
         )
         assert told.status_code == 202
         listed = client.post(path, json=message("tools/list"), headers=headers).json()["result"]["tools"]
-        assert [tool["name"] for tool in listed] == ["ask", "fetch", "search"]
+        assert [tool["name"] for tool in listed] == ["ask", "fetch", "find_papers", "search"]
         call = message("tools/call", {"name": "search", "arguments": {"query": "battery"}})
         found = client.post(path, json=call, headers=headers).json()["result"]
         assert json.loads(found["content"][0]["text"])["results"]
@@ -313,7 +313,7 @@ def test_arguments_that_a_model_leaves_empty_are_as_good_as_none(served):
 def test_an_unknown_tool_is_an_error_of_the_protocol(served):
     async def use():
         async with Client(f"{served.url}/mcp") as client:
-            with pytest.raises(MCPError, match="there are: ask, fetch, search"):
+            with pytest.raises(MCPError, match="there are: ask, fetch, find_papers, search"):
                 await client.call_tool("delete", {})
 
     run(use())
@@ -402,7 +402,10 @@ def test_any_of_several_workers_answers_any_call(sample_home, tmp_path):
             assert json.loads(found["content"][0]["text"])["results"]
 
 
-def test_a_client_that_leaves_ends_the_models_work(sample_home, tmp_path):
+@pytest.mark.parametrize(
+    ("tool", "meta"), [("ask", {}), ("find_papers", {}), ("find_papers", {"progressToken": 1})]
+)
+def test_a_client_that_leaves_ends_the_models_work(sample_home, tmp_path, tool, meta):
     slowly = streams_out(*events({"title": "x" * 3_000}), pause_s=0.05)
     with (
         model_served(slowly) as model,
@@ -414,7 +417,7 @@ def test_a_client_that_leaves_ends_the_models_work(sample_home, tmp_path):
             llm__allow_plain_http="true",
         ) as server,
     ):
-        call = message("tools/call", {"name": "ask", "arguments": {"question": ENGLISH}})
+        call = message("tools/call", {"name": tool, "arguments": {"question": ENGLISH}, "_meta": meta})
         for headers in ({}, {"MCP-Protocol-Version": "2025-06-18"}):
             model.closed.clear()
             with pytest.raises(httpx.ReadTimeout):

@@ -464,10 +464,14 @@ def test_tools_search_fetch_and_answer_over_sources(client, sources):
     assert theirs["url"] == "https://doi.org/10.1234/aero.17"
     fetched = called(client, "fetch", {"id": theirs["id"]})
     assert (fetched["id"], fetched["text"]) == (theirs["id"], FOREIGN["_source"]["inhalt"])
+    listed = called(client, "find_papers", {"question": ENGLISH, "sources": sources})["papers"]
+    [book] = [paper for paper in listed if paper["id"] == theirs["id"]]
+    assert book["url"] == theirs["url"]
     answer = called(client, "ask", {"question": ENGLISH, "sources": sources})
     assert {each["id"].split(":")[1] for each in answer["references"]} <= {*sources}
     for tool, arguments in [
         ("search", {"query": ENGLISH, "sources": ["hidden"]}),
+        ("find_papers", {"question": ENGLISH, "sources": ["hidden"]}),
         ("fetch", {"id": "source:ours:none"}),
         ("fetch", {"id": "source:hidden:SAMPLE-BAT-011"}),
     ]:

@@ -9,26 +9,16 @@ from retriever.request import MOST_CHARACTERS
 from server.addresses import hit_address
 from server.api.requests import AskCall
 from server.cited_text import CitedText
-from server.mcp.papers import paper_id
-from server.mcp.tool import Arguments, Desk, Given, Tool
+from server.mcp.papers import AmongPapers, paper_id
+from server.mcp.tool import Desk, Given, Tool
 from server.model_address import without_address
 
 
-class AskArguments(Arguments):
+class AskArguments(AmongPapers):
     """A question, and among which papers its answer is looked for."""
 
     question: Annotated[str, Field(max_length=MOST_CHARACTERS, description="one question, Korean or English")]
-    index: Annotated[str | None, Field(description="its name; an error lists those there are")] = None
-    sources: Annotated[
-        list[str] | None,
-        Field(description="names of sources, asked instead of an index; an error lists them"),
-    ] = None
     k: Annotated[int | None, Field(ge=1, le=20, description="papers that the answer rests on; else 5")] = None
-    year: Annotated[str | None, Field(description="of publication: 2019, 2019..2024, ..2024 or 2019..")] = (
-        None
-    )
-    lang: Annotated[str | None, Field(description="language of the passage: ko, en or other")] = None
-    journal: Annotated[str | None, Field(description="the journal's name, exactly")] = None
 
 
 class CheckedSentence(BaseModel):
@@ -67,13 +57,7 @@ class CheckedAnswer(BaseModel):
 async def _run(arguments: AskArguments, desk: Desk) -> Given:
     services = desk.services
     of = await desk.asked_of(arguments.index, arguments.sources or ())
-    call = AskCall(
-        question=arguments.question,
-        evidence=arguments.k,
-        year=arguments.year or None,
-        lang=arguments.lang or None,
-        journal=arguments.journal or None,
-    )
+    call = AskCall(question=arguments.question, evidence=arguments.k, **arguments.filters())
     request = call.request(services.settings)
     asked = await answer_question(of.opened, request, services.settings, model=services.model)
     answer = asked.answer.as_record()

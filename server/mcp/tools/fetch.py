@@ -1,8 +1,8 @@
 """The tool `fetch`, in the form that chat products call: an id in, the paper's text and metadata out."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from indexer.untrusted import one_line
 from retriever.errors import UnknownPaper, UnknownPassage
@@ -10,7 +10,7 @@ from retriever.index import OpenIndex
 from retriever.paper_page import PaperPage, paper_page, passage
 from retriever.reference import web_address
 from server.addresses import paper_address
-from server.mcp.papers import metadata_of
+from server.mcp.papers import NamedPaper, metadata_of
 from server.mcp.tool import Arguments, Desk, Given, Tool
 from server.sources.as_index import PREFIX
 
@@ -20,17 +20,13 @@ MOST_CHARACTERS, MOST_PASSAGES = 100_000, 200  # of a text; a model reads no mor
 class FetchArguments(Arguments):
     """Which paper."""
 
-    id: Annotated[str, Field(max_length=1_000, description="an id that `search` or `ask` has given")]
+    id: Annotated[str, Field(max_length=1_000, description="an id that another tool has given")]
 
 
-class FetchedPaper(BaseModel):
+class FetchedPaper(NamedPaper):
     """A paper with its text."""
 
-    id: str
-    title: str
     text: str
-    url: Annotated[str, Field(description="where a reader finds the paper")]
-    metadata: Annotated[dict[str, Any], Field(description="authors, year, journal, lang, doi … if known")]
 
 
 async def _run(arguments: FetchArguments, desk: Desk) -> Given:
@@ -102,8 +98,8 @@ TOOL = Tool(
     name="fetch",
     title="Read a paper",
     description=(
-        "Read a paper that `search` or `ask` has found: its title, its text as far as the index holds it, "
-        "its address, and authors, year and journal as metadata."
+        "Read a paper that another tool has found: its title, its text as far as the index holds it, its "
+        "address, and authors, year and journal as metadata."
     ),
     arguments=FetchArguments,
     output=FetchedPaper,

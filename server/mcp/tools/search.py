@@ -9,29 +9,23 @@ from retriever.request import MOST_CHARACTERS
 from retriever.search import search
 from server.addresses import hit_address
 from server.api.requests import SearchCall
-from server.mcp.papers import FoundPaper, metadata_of, paper_id
-from server.mcp.tool import Arguments, Desk, Given, Tool
-
-MOST_RESULTS = 100  # a model reads them all
+from server.mcp.papers import MOST_RESULTS, AmongPapers, NamedPaper, metadata_of, paper_id
+from server.mcp.tool import Desk, Given, Tool
 
 
-class SearchArguments(Arguments):
+class SearchArguments(AmongPapers):
     """What to search for, and among which papers."""
 
     query: Annotated[
         str, Field(max_length=MOST_CHARACTERS, description="a question or keywords, Korean or English")
     ]
-    index: Annotated[str | None, Field(description="its name; an error lists those there are")] = None
-    sources: Annotated[
-        list[str] | None,
-        Field(description="names of sources, asked instead of an index; an error lists them"),
-    ] = None
     k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="papers to find")] = 10
-    year: Annotated[str | None, Field(description="of publication: 2019, 2019..2024, ..2024 or 2019..")] = (
-        None
-    )
-    lang: Annotated[str | None, Field(description="language of the passage: ko, en or other")] = None
-    journal: Annotated[str | None, Field(description="the journal's name, exactly")] = None
+
+
+class FoundPaper(NamedPaper):
+    """A paper that a search has found."""
+
+    text: Annotated[str, Field(description="the part of the passage that the question's words stand in")]
 
 
 class SearchResults(BaseModel):
@@ -44,13 +38,7 @@ class SearchResults(BaseModel):
 async def _run(arguments: SearchArguments, desk: Desk) -> Given:
     settings = desk.services.settings.retriever
     of = await desk.asked_of(arguments.index, arguments.sources or ())
-    call = SearchCall(
-        question=arguments.query,
-        k=arguments.k,
-        year=arguments.year or None,
-        lang=arguments.lang or None,
-        journal=arguments.journal or None,
-    )
+    call = SearchCall(question=arguments.query, k=arguments.k, **arguments.filters())
     found = await search(of.opened, call.request(settings), settings)
     results = [
         FoundPaper(

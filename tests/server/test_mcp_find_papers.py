@@ -1,0 +1,186 @@
+"""The tool `find_papers`: the list of the command, as the official client gets it over stdio and HTTP."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from mcp import ClientSession
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.generator.finding_model import serving_model
+from tests.generator.language_model import events, streams_out
+from tests.generator.language_model import served as model_served
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME
+from tests.generator.test_finding_ends_early import WaitsInTheMiddle
+from tests.server.running import serving, shrag, wait_for
+from tests.server.test_mcp import HEADERS, called, called_over_stdio, message, over_stdio, run
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+WAIT_S = 60  # a loaded machine's
+
+
+def found(answer):
+    """Return what a call of the tool has given."""
+    assert not answer.is_error, answer.content
+    assert json.loads(answer.content[0].text) == answer.structured_content
+    return answer.structured_content
+
+
+def test_over_stdio_and_http_it_is_the_list_of_the_command(sample_home, served):
+    asked = {"question": KOREAN, "k": 5}
+    over_http = found(run(called(served.url, "find_papers", asked)))
+    over_stdio = found(run(called_over_stdio(sample_home, "find_papers", asked)))
+    command = json.loads(shrag(sample_home, "find-papers", KOREAN, "-k", "5", "--json").stdout)
+    for listed in (over_http, over_stdio):
+        assert listed["complete"]
+        assert listed["known"] == command["known"]
+        for paper, of_command in zip(listed["papers"], command["papers"], strict=True):
+            assert paper["id"] == f"{NAME}:{of_command['id']}"
+            assert paper["url"].endswith(f"/papers/{of_command['id']}?index={NAME}")
+            for part in ("title", "score", "reason", "why"):
+                assert paper[part] == of_command[part]
+            first, first_of_command = paper["found_by"][0], of_command["found_by"][0]
+            assert (first["kind"], first["rank"]) == (first_of_command["kind"], first_of_command["rank"])
+
+
+def test_what_it_finds_is_fetched_by_its_id(served):
+    paper = found(run(called(served.url, "find_papers", {"question": ENGLISH, "k": 2, "year": "2019.."})))[
+        "papers"
+    ][0]
+    fetched = run(called(served.url, "fetch", {"id": paper["id"]})).structured_content
+    assert (fetched["title"], fetched["url"]) == (paper["title"], paper["url"])
+    assert paper["metadata"]["year"] >= 2019
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"question": " "}, "the question is empty"),
+        ({"question": "battery", "index": "nope"}, "no index 'nope'"),
+        ({"question": "battery", "sources": ["nope"]}, "no source 'nope'"),
+        ({"question": "battery", "year": "soon"}, "'soon' is no year or range of years"),
+        ({"question": "battery", "k": 101}, "k: Input should be less than or equal to 100"),
+        ({"question": "battery", "seconds": 0}, "seconds: Input should be greater than 0"),
+    ],
+)
+def test_a_wrong_call_is_told(served, arguments, words):
+    told = run(called(served.url, "find_papers", arguments))
+    assert told.is_error
+    assert words in told.content[0].text
+
+
+async def with_progress(session):
+    """Find papers, and return how far the work was told to be, and the answer."""
+    told = []
+
+    async def hear(progress, total, words):
+        told.append((progress, total, words))
+
+    arguments = {"question": ENGLISH, "seconds": 40}
+    return told, await session.call_tool("find_papers", arguments, progress_callback=hear)
+
+
+async def by_stdio(home, _):
+    async with stdio_client(over_stdio(home)) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        return await with_progress(session)
+
+
+async def by_http_of_before(_, url):
+    async with (
+        streamable_http_client(f"{url}/mcp") as (read, write, *_),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        return await with_progress(session)
+
+
+async def by_http_of_today(_, url):
+    async with Client(f"{url}/mcp") as client:
+        return await with_progress(client)
+
+
+@pytest.mark.parametrize("use", [by_stdio, by_http_of_before, by_http_of_today])
+def test_a_client_that_wants_to_know_is_told_how_far_it_is(sample_home, served, use):
+    told, answer = run(use(sample_home, served.url))
+    assert found(answer)["papers"]
+    progress = [each[0] for each in told]
+    assert progress
+    assert progress == sorted(set(progress))
+    assert {total for _, total, _ in told} == {40}
+    assert all("relevant" in words for *_, words in told)
+
+
+def test_who_takes_json_alone_is_answered_though_it_wants_to_know(served):
+    call = message("tools/call", {"name": "find_papers", "arguments": {"question": ENGLISH}})
+    call["params"]["_meta"] = {"progressToken": "t"}
+    answer = httpx.post(
+        f"{served.url}/mcp", json=call, headers=HEADERS | {"Accept": "application/json"}, timeout=WAIT_S
+    )
+    assert answer.json()["result"]["structuredContent"]["papers"]
+
+
+def test_what_was_found_is_given_when_its_time_or_the_servers_is_over(sample_home, tmp_path):
+    model = WaitsInTheMiddle(judged=2)
+    with (
+        serving_model(model) as settings,
+        serving(sample_home, tmp_path / "log", **settings, server__ask_s=12) as server,
+        ThreadPoolExecutor() as threads,
+    ):
+        searches = [
+            threads.submit(run, called(server.url, "find_papers", {"question": ENGLISH, "seconds": seconds}))
+            for seconds in (10, 600)
+        ]
+        own, servers = (found(search.result()) for search in searches)
+        model.go_on.set()
+    for listed, note in ((own, "the budget of 10.0 seconds is spent"), (servers, "the time that the server")):
+        assert not listed["complete"]
+        assert listed["known"]
+        assert any(note in each for each in listed["notes"])
+
+
+def test_what_was_found_is_given_when_the_server_stops_and_an_answer_says_that_it_does(sample_home, tmp_path):
+    model = WaitsInTheMiddle(judged=2)
+    with (
+        serving_model(model) as settings,
+        serving(sample_home, tmp_path / "log", **settings) as server,
+        ThreadPoolExecutor() as threads,
+    ):
+        search = threads.submit(lambda: run(called(server.url, "find_papers", {"question": ENGLISH})))
+        wait_for(lambda: model.calls["judgement"], lambda asked: asked > 2)
+        server.process.terminate()
+        listed = found(search.result())
+        assert server.process.wait(WAIT_S) == 0
+        model.go_on.set()
+    assert listed["papers"]
+    assert any("stopped" in note for note in listed["notes"])
+    assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
+
+
+def test_no_search_of_it_is_kept(served):
+    kept = f"{served.url}/api/v1/find-papers/kept"
+    before = httpx.get(kept).json()
+    assert found(run(called(served.url, "find_papers", {"question": ENGLISH})))["papers"]
+    assert httpx.get(kept).json() == before
+
+
+def test_todays_client_that_leaves_ends_the_models_work(sample_home, tmp_path):
+    slowly = streams_out(*events({"intent": "x" * 3_000}), pause_s=0.05)
+
+    async def leave(url, model):
+        async with Client(f"{url}/mcp") as client:
+            asked = asyncio.create_task(with_progress(client))
+            assert await asyncio.to_thread(model.begun.wait, WAIT_S)
+            asked.cancel()
+            assert await asyncio.to_thread(model.closed.wait, WAIT_S)
+
+    with model_served(slowly) as model:
+        settings = {"llm__base_url": model.base_url, "llm__model": "tiny-writer"}
+        with serving(sample_home, tmp_path / "log", **settings) as server:
+            run(leave(server.url, model))
+        assert "Traceback" not in server.log.read_text("utf-8")
