@@ -132,7 +132,7 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     finally:  # last, as a full disk costs no papers; nor does it cost the files that nobody reads on
         if save_file:
             found.state.save(save_file)
-            if not found.complete:
+            if not found.complete and not as_json:
                 echo(f"kept in {save_file}; --resume {save_file} goes on with it", err=True)
         if trace_file:
             write_output(trace_file, (json_text(found.trace_record(), indent=1) + "\n").encode())

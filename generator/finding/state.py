@@ -118,8 +118,8 @@ class FindingState:
     round: Round = 0
     rarity: Mapping[str, Finite] = field(default_factory=dict)  # idf of the question's words
     spent: SavedSpent = field(default_factory=Spent)
-    # That of the last search, but for its budget.
-    request: SavedRequest | None = None
+    # That of the last search, but for its budget: how it came about, not what it came to.
+    request: SavedRequest | None = field(default=None, compare=False)
 
     @property
     def asked(self) -> str:
