@@ -130,18 +130,15 @@ class SearchRecord:
         return loaded
 
 
-def search_record(
-    manifest: Manifest, request: SearchRequest, result: SearchResult, date: datetime | None = None
-) -> SearchRecord:
-    """Make the record of a search of the version that a manifest describes; without a date, of now."""
-    when = (date or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds")
+def search_record(manifest: Manifest, request: SearchRequest, result: SearchResult) -> SearchRecord:
+    """Make the record of a search, just now, of the version that a manifest describes."""
     found = result.as_record()
     kept = ("keywords", "queries", "filtered", "applied", "constraints", "notes", "evidence_score")
     names = ("name", "version", "engine", "papers", "passages", "published", "fingerprint", "vectors")
     return SearchRecord(
         {
             "search_record": RECORD_VERSION,
-            "date": when.replace("+00:00", "Z"),
+            "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "shrag": installed_version("shrag"),
             "index": {name: getattr(manifest, name) for name in names},
             "request": _request_adapter().dump_python(request, mode="json"),
