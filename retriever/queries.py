@@ -5,7 +5,7 @@ kind is scored: the score of an Or is the sum over the clauses that match, of an
 adds nothing, a Range and an Exact only filter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -119,6 +119,19 @@ def or_query(terms: Sequence[Term | Phrase], *, title_weight: float = 0.0) -> Or
     if title_weight > 0:
         clauses += [replace(term, field="title", weight=term.weight * title_weight) for term in terms]
     return Or(tuple(clauses))
+
+
+def with_words(query: Query, change: Callable[[Term | Phrase], Query]) -> Query:
+    """Return a query with its words and phrases changed."""
+    match query:
+        case Term() | Phrase():
+            return change(query)
+        case Or(clauses=clauses) | And(clauses=clauses):
+            return type(query)(tuple(with_words(clause, change) for clause in clauses))
+        case Not(clause=clause):
+            return Not(with_words(clause, change))
+        case Range() | Exact():
+            return query
 
 
 def searched_tokens(query: Query) -> dict[str, float]:

@@ -16,6 +16,7 @@ from generator.steps import Step
 from indexer.analysis import Analyzer
 from retriever.asked_words import words_query
 from retriever.queries import Or, Phrase, Query, Term
+from retriever.sources.words import analysed_word
 
 FALLBACK = "the query's own words"
 OWN_INDEXES = frozenset({"index", "elasticsearch"})  # asked for any of many words, ordered by BM25
@@ -91,12 +92,8 @@ def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:
     """Join terms by OR; for services a term of several words is a phrase."""
     clauses: dict[str, Term | Phrase] = {}
     for text in terms:
-        tokens = analyzer.analyze(text)
-        if not tokens:
-            continue
-        first = tokens[0][1]
-        if kind in OWN_INDEXES or " " not in text:
-            clauses.setdefault(text, Term(text, tuple(dict.fromkeys(token[0] for token in tokens))))
-        else:
-            clauses.setdefault(text, Phrase(text, tuple((token[1] - first, token[0]) for token in tokens)))
+        alone = kind in OWN_INDEXES or " " not in text
+        word = analysed_word(Term(text, ()) if alone else Phrase(text, ()), analyzer)
+        if word.tokens:
+            clauses.setdefault(text, word)
     return Or(tuple(clauses.values()))

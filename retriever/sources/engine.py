@@ -30,7 +30,7 @@ from retriever.sources.merging import (
 )
 from retriever.sources.passage_vectors import PassageVectors
 from retriever.sources.pool import passages_of_papers, write_pool
-from retriever.sources.words import WrittenWords
+from retriever.sources.words import WrittenWords, as_written
 from retriever.worker_threads import WorkerThreads
 
 UNCOUNTED = 1_000_000  # papers, where no source says how many it holds
@@ -328,18 +328,3 @@ def looks_for_words(query: Query) -> bool:
 
 def _is_of_pool(query: Query) -> bool:
     return isinstance(query, Exact) and query.field in {"passage_id", "doc_id", "part", "references"}
-
-
-def as_written(query: Query, words: WrittenWords) -> Query:
-    """Return a query in which words stand as they were written, not as their tokens."""
-    match query:
-        case Term(text=text, tokens=(token,)) if text == token and (word := words.of(token)):
-            return replace(query, text=word)
-        case Or(clauses=clauses):
-            return Or(tuple(as_written(clause, words) for clause in clauses))
-        case And(clauses=clauses):
-            return And(tuple(as_written(clause, words) for clause in clauses))
-        case Not(clause=clause):
-            return Not(as_written(clause, words))
-        case _:
-            return query

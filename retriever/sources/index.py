@@ -3,12 +3,10 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import Field
 
-from indexer.analysis import Analyzer
 from indexer.papers import Paper
 from indexer.settings import IndexerSettings, OptionalPath
 from retriever.citations import citation_counts, cited_by, references
@@ -16,7 +14,7 @@ from retriever.engines import EngineHit
 from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
 from retriever.paper_records import records_of_papers
-from retriever.queries import And, Filters, Not, Or, Phrase, Query, Term
+from retriever.queries import Filters, Query
 from retriever.sources import (
     ANALYZER,
     DECOMPOUND,
@@ -27,6 +25,7 @@ from retriever.sources import (
     SourcePaper,
 )
 from retriever.sources.settings import SourceSettings
+from retriever.sources.words import analysed
 
 BODY = "body"
 T = TypeVar("T")
@@ -196,24 +195,3 @@ async def _frequencies(index: SearchIndex, words: Sequence[str]) -> tuple[dict[s
         for word, of in tokens.items()
     }
     return found, engine.passage_count
-
-
-def analysed(query: Query, analyzer: Analyzer, *, keep: bool = False) -> Query:
-    """Return the query with the tokens of an analyzer; with `keep` those that it has are left alone."""
-    match query:
-        case Term() | Phrase() if keep and query.tokens:
-            return query
-        case Term(text=text):
-            return replace(query, tokens=tuple(dict.fromkeys(token[0] for token in analyzer.analyze(text))))
-        case Phrase(text=text):
-            tokens = analyzer.analyze(text)
-            first = tokens[0][1] if tokens else 0
-            return replace(query, tokens=tuple((token[1] - first, token[0]) for token in tokens))
-        case Or(clauses=clauses):
-            return Or(tuple(analysed(clause, analyzer, keep=keep) for clause in clauses))
-        case And(clauses=clauses):
-            return And(tuple(analysed(clause, analyzer, keep=keep) for clause in clauses))
-        case Not(clause=clause):
-            return Not(analysed(clause, analyzer, keep=keep))
-        case _:
-            return query

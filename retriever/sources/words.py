@@ -1,11 +1,13 @@
 """The words behind tokens: a search asks for tokens, sources are asked for words as they are written."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.tokens import TaggedToken, TaggedWord
 from indexer.glossary.storage import Glossary, Match
+from retriever.queries import Phrase, Query, Term, with_words
 
 
 class WrittenWords:
@@ -74,3 +76,27 @@ class NotingGlossary(Glossary):
                 text = match.pair.english if match.target == "en" else match.pair.korean
                 self.written.note_word(match.other_tokens[0], text)
         return found
+
+
+def as_written(query: Query, words: WrittenWords) -> Query:
+    """Return a query in which words stand as they were written, not as their tokens."""
+
+    def written(word: Term | Phrase) -> Term | Phrase:
+        own = words.of(word.text) if isinstance(word, Term) and word.tokens == (word.text,) else None
+        return replace(word, text=own) if own else word
+
+    return with_words(query, written)
+
+
+def analysed(query: Query, analyzer: Analyzer, *, keep: bool = False) -> Query:
+    """Return the query with the tokens of an analyzer; with `keep` those that it has are left alone."""
+    return with_words(query, lambda word: word if keep and word.tokens else analysed_word(word, analyzer))
+
+
+def analysed_word(word: Term | Phrase, analyzer: Analyzer) -> Term | Phrase:
+    """Return a word or phrase with the tokens of an analyzer."""
+    tokens = analyzer.analyze(word.text)
+    if isinstance(word, Term):
+        return replace(word, tokens=tuple(dict.fromkeys(token[0] for token in tokens)))
+    first = tokens[0][1] if tokens else 0
+    return replace(word, tokens=tuple((token[1] - first, token[0]) for token in tokens))
