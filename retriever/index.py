@@ -46,6 +46,10 @@ class QuestionModels:
             self._vectors[fingerprint] = QuestionVectors(fingerprint, self._encoder)
         return self._vectors[fingerprint]
 
+    def use(self, fingerprint: VectorFingerprint, vectors: QuestionVectors) -> None:
+        """Give questions to what was encoded so these vectors, which are closed with the models."""
+        self._vectors[fingerprint] = vectors
+
     def close(self) -> None:
         """Wait for what is under way, and let go of the models."""
         with ExitStack() as ending:

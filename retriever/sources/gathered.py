@@ -38,7 +38,7 @@ class SharedModels:
     def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
         """Name them; nothing is opened yet."""
         self.synonyms = synonyms
-        self.questions = _Models(settings)
+        self.questions = QuestionModels(settings)
         self._encoder = settings.encoder
         self._vectors: PassageVectors | None = None
         self._opening = asyncio.Lock()
@@ -54,20 +54,12 @@ class SharedModels:
                     self._failure = f"passages get no vectors: {one_line(str(error))}"
                     self._retry_at = time.monotonic() + COOLDOWN_S
                 if self._vectors:
-                    self.questions.use(self._vectors)
+                    self.questions.use(self._vectors.fingerprint, self._vectors.questions)
         return self._vectors, self._failure
 
     def close(self) -> None:
         """Wait for what is under way, and let go of the models."""
         self.questions.close()
-
-
-class _Models(QuestionModels):
-    """The models of the settings; questions get their vectors by the encoder of the passages."""
-
-    def use(self, vectors: PassageVectors) -> None:
-        """Give questions their vectors by this encoder."""
-        self._vectors[vectors.fingerprint] = vectors.questions
 
 
 @asynccontextmanager

@@ -100,12 +100,10 @@ class OfferedSources:
         async with self.asked([name for name in names if wanted[name]]) as sources:
             if not sources:
                 return []
-            answers = (
-                await ask_sources(sources, lambda source: source.papers(list(wanted[source.name])))
-            ).answers
+            answered = await ask_sources(sources, lambda source: source.papers(list(wanted[source.name])))
         found = {
             wanted[name][own]: {"doc_id": wanted[name][own], **paper.paper.record()}
-            for name, papers in answers.items()
+            for name, papers in answered.answers.items()
             for own, paper in papers.items()
             if own in wanted[name]
         }
