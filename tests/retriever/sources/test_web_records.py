@@ -160,5 +160,7 @@ def test_what_is_no_json_is_unreadable(content: bytes) -> None:
 def test_an_answer_of_millions_of_values_is_not_made_objects_of() -> None:
     with pytest.raises(Unreadable, match="more than 4,000,000 values"):
         json_in(b'{"results": [' + b"{}," * 4_000_001 + b"{}]}")
-    with pytest.raises(Unreadable, match="more than 1,000,000 tags"):
-        xml_in(b"<feed>" + b"<a/>" * 1_000_000 + b"</feed>", "feed")
+    attributes = b" ".join(b'a%d=""' % number for number in range(1_000_000))
+    for content in (b"<a/>" * 1_000_000, b"<a " + attributes + b"/>"):
+        with pytest.raises(Unreadable, match="more than 1,000,000 tags"):
+            xml_in(b"<feed>" + content + b"</feed>", "feed")
