@@ -6,8 +6,8 @@ Compares all topics of `sample/`, on which the weights were fitted, and of `samp
 were not, with all of their papers: precision and recall of what is taken for relevant, at several thresholds
 and by kind of question; how far what is promised is kept, by its size; Brier scores (the mean squared
 difference between the relevance and 0 or 1), beside that of the share of relevant papers. `--fit` prints the
-weights of the logistic regression beside those in use, and the Brier scores of both. Relevant are
-papers of a grade above 0 alone.
+weights of the logistic regression beside those in use, and the held-out Brier score of both. Relevant are
+papers of a grade above 0 alone. Years and words to leave out count as they do where papers are found.
 
 The weights are fitted on `sample/` twice: as it is, and bare, without all that tells which words of the two
 languages belong together (titles and abstracts in both, keywords, terms in brackets), as many a corpus is.
@@ -23,8 +23,8 @@ from statistics import fmean
 from typing import Any
 
 import click
-import numpy as np
 
+from eval.experiments.logistic import fit
 from eval.experiments.rows import Row, table_of
 from eval.experiments.sample import NAME, SAMPLE, read_lines
 from eval.qrels import read_qrels
@@ -54,7 +54,6 @@ BRACKETS = re.compile(r"(?<=[가-힣])\s?\([^()]*[A-Za-z][^()]*\)|\s?\([^()]*[�
 THIS_YEAR = 2026  # of which "recent" years in questions count back
 THRESHOLDS = (0.3, 0.5, 0.7)
 FIFTHS = 5
-RIDGE, STEPS = 1e-3, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,21 +143,10 @@ def brier(pairs: Sequence[Pair], weights: Mapping[str, float] = WEIGHTS) -> floa
     return fmean((pair.likelihood(weights) - pair.relevant) ** 2 for pair in pairs)
 
 
-def fit(pairs: Sequence[Pair]) -> dict[str, float]:
-    """Fit the logistic regression by Newton's method, on all pairs that share a word."""
+def fit_to(pairs: Sequence[Pair]) -> dict[str, float]:
+    """Fit the weights to all pairs that share a word."""
     kept = [pair for pair in pairs if pair.features]
-    names = list(kept[0].features)
-    features = np.array([[1.0, *pair.features.values()] for pair in kept])
-    wanted = np.array([float(pair.relevant) for pair in kept])
-    weights = np.zeros(len(names) + 1)
-    for _ in range(STEPS):
-        guessed = 1 / (1 + np.exp(-features @ weights))
-        gradient = features.T @ (wanted - guessed) - RIDGE * weights
-        curvature = (features * (guessed * (1 - guessed))[:, None]).T @ features + RIDGE * np.eye(
-            len(weights)
-        )
-        weights += np.linalg.solve(curvature, gradient)
-    return {name: round(float(weight), 2) for name, weight in zip(["bias", *names], weights, strict=True)}
+    return fit([pair.features for pair in kept], [pair.relevant for pair in kept])
 
 
 @click.command()
@@ -188,7 +176,7 @@ def main(*, fits: bool, as_json: bool) -> None:
         }
         tables["brier"].append(Row({"questions of": name}, figures))
     fitted_on = [pair for name in FITTED_ON for pair in pairs[name]]
-    weights = {"in use": dict(WEIGHTS), "fitted": fit(fitted_on)} if fits else {}
+    weights = {"in use": dict(WEIGHTS), "fitted": fit_to(fitted_on)} if fits else {}
     held_out = {name: brier(pairs[HELD_OUT], each) for name, each in weights.items()}
     if as_json:
         records = {name: [row.as_record() for row in rows] for name, rows in tables.items()}

@@ -21,6 +21,7 @@ import numpy as np
 from eval.experiments.answers import area_under_curve
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
+from eval.experiments.logistic import fit
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of
 from eval.progress import question_bar
@@ -42,7 +43,6 @@ from retriever.settings import RetrieverSettings
 RETRIEVED = 15
 THRESHOLD = 0.6
 NAMES = ("tydi-ko", "tydi-en")
-STEPS, RIDGE = 50, 1e-3  # of Newton's method
 WEIGHTS: Mapping[str, Mapping[str, float]] = {"words": WORD_WEIGHTS, "cosine": COSINE_WEIGHTS}
 Features: TypeAlias = dict[str, float]
 
@@ -75,19 +75,10 @@ async def judge(
     return judged
 
 
-def fit(judged: Sequence[Judged]) -> dict[str, float]:
-    """Fit the logistic regression by Newton's method; return its weights by name."""
-    names = list(judged[0].rows[0])
-    values = np.array([[1.0, *row.values()] for each in judged for row in each.rows])
-    target = np.array([float(relevant) for each in judged for relevant in each.relevant])
-    balance = np.where(target > 0, 0.5 / target.sum(), 0.5 / (1 - target).sum())
-    weights = np.zeros(values.shape[1])
-    for _ in range(STEPS):
-        likely = 1 / (1 + np.exp(-(values @ weights)))
-        slope = values.T @ (balance * (likely - target)) + RIDGE * weights
-        curve = (values.T * (balance * likely * (1 - likely))) @ values + RIDGE * np.eye(len(weights))
-        weights -= np.linalg.solve(curve, slope)
-    return {name: round(float(weight), 3) for name, weight in zip(["bias", *names], weights, strict=True)}
+def fit_to(judged: Sequence[Judged]) -> dict[str, float]:
+    """Fit weights by which relevant passages and others weigh the same in all."""
+    rows = [row for each in judged for row in each.rows]
+    return fit(rows, [relevant for each in judged for relevant in each.relevant], balanced=True)
 
 
 def report(judged: Sequence[Judged], weights: Mapping[str, float]) -> dict[str, float]:
@@ -137,7 +128,7 @@ def main(home: Path, data: Path, names: tuple[str, ...], fitting: bool, step: in
         together = {
             name: [each for found in judged.values() for each in found.get(name, [])] for name in measures
         }
-        echo_json({name: fit(found) for name, found in sorted(together.items())})
+        echo_json({name: fit_to(found) for name, found in sorted(together.items())})
         return
     rows = [
         Row({"questions of": collection, "measure": name}, report(found, WEIGHTS[name]))

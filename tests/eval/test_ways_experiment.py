@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from eval.experiments.relevance import Judged, fit, report
+from eval.experiments.relevance import Judged, fit_to, report
 from eval.experiments.sample import SAMPLE, read_lines
 from eval.experiments.ways import Outcome, figures, outcome, run_experiment
 from eval.qrels import read_qrels
@@ -50,7 +50,7 @@ def test_every_question_with_known_strings_is_one_of_the_sample():
 def test_the_fit_tells_relevant_passages_from_others():
     rows = tuple({"lead": place / 10, "noise": float(place % 2)} for place in range(10))
     judged = [Judged(rows, tuple(place >= 7 for place in range(10)))] * 3
-    weights = fit(judged)
+    weights = fit_to(judged)
     assert list(weights) == ["bias", "lead", "noise"]
     assert weights["lead"] > 5 * abs(weights["noise"])
     assert report(judged, weights) == {
