@@ -448,3 +448,16 @@ def test_a_call_that_is_cancelled_over_stdio_ends_the_models_work(sample_home):
 
     with model_served(slowly) as model:
         assert not run(use(model)).is_error
+
+
+def test_a_server_loads_the_protocol_when_it_is_spoken_and_not_before(sample_home):
+    code = (
+        "import sys; from generator.request import Settings; from server.app import create_app;"
+        "from server.settings import ServerSettings;"
+        "create_app(Settings.from_environment(), ServerSettings()); print(*sys.modules)"
+    )
+    loaded = subprocess.check_output(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment_of(sample_home), text=True
+    )
+    assert "server.routes.mcp" in loaded.split()
+    assert "mcp" not in loaded.split()
