@@ -91,7 +91,8 @@ def show_answer(asked: AskResult) -> None:
     likelihood = "" if score is None else f"; likelihood that the evidence answers {score:.2f}"
     echo(f"written by {answer.written_by}{likelihood}", err=True)
     excluded = any(sentence.check == "excluded" for sentence in answer.sentences)
-    echo("✓ supported  ✗ unsupported  ? not checkable" + "  ⊘ excluded" * excluded, err=True)
+    if answer.sentences:
+        echo("✓ supported  ✗ unsupported  ? not checkable" + "  ⊘ excluded" * excluded, err=True)
     echo(f"{asked.result.milliseconds['total']:,.0f} ms", err=True)
 
 

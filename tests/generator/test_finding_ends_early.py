@@ -224,10 +224,8 @@ def test_what_was_found_is_given_where_the_model_fails_for_good(sample_home, tmp
 def test_what_a_resumed_search_does_not_name_is_as_it_was(sample_home, tmp_path):
     path, trace = tmp_path / "state.json", tmp_path / "trace.json"
     asked = ("--year", "2015..", "--lang", "en", "--threshold", "0.3", "--pure", "--max-papers", "5")
-    assert (
-        shrag("find-papers", ENGLISH, "--name", NAME, *asked, "--save", path, home=sample_home).returncode
-        == 0
-    )
+    done = shrag("find-papers", ENGLISH, "--name", NAME, *asked, "--save", path, home=sample_home)
+    assert (done.returncode, f"--resume {path}" in done.stderr) == (0, True)
     options = ("--resume", path, "--lang", "ko", "-k", "7", "--trace", trace)
     assert shrag("find-papers", "--name", NAME, *options, home=sample_home).returncode == 0
     request = json.loads(trace.read_text(encoding="utf-8"))["request"]
