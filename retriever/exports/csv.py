@@ -9,6 +9,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from retriever.exports import Export, Record
@@ -18,17 +19,21 @@ COLUMNS = (
     *("id", "title", "title2", "authors", "year", "journal", "publisher", "keywords", "doi", "url", "lang"),
     *("abstract", "abstract2", "references", "cited_by_count", "source"),
 )
+FOUND = ("score", "why")  # of papers that were found for a question
 FURTHER = "further"  # keys of the record that have no column, as JSON
-FORMULA = re.compile("[\"']*[=+\\-@＝＋－＠]")  # also behind quotes, which some readers drop
+FORMULA = re.compile("[\"'\\s]*[=+\\-@＝＋－＠]")  # also behind quotes, which some readers drop
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
-    """Yield the header, then a line for each record."""
-    yield "\ufeff" + _line((*COLUMNS, FURTHER))
-    for record in records:
+    """Yield the header, then a line for each record; the first says whether papers were found."""
+    records = iter(records)
+    first = list(islice(records, 1))
+    columns = (*COLUMNS, *(name for name in FOUND if first and name in first[0]))
+    yield "\ufeff" + _line((*columns, FURTHER))
+    for record in chain(first, records):
         values = {**record, "id": record.get("doc_id") or record.get("id")}
-        further = {key: record[key] for key in record if key not in {*COLUMNS, "doc_id"}}
-        yield _line([_cell(values.get(name)) for name in COLUMNS] + [_cell(further or None)])
+        further = {key: record[key] for key in record if key not in {*columns, "doc_id"}}
+        yield _line([_cell(values.get(name)) for name in columns] + [_cell(further or None)])
 
 
 def _cell(value: Any) -> str:
