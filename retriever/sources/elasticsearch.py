@@ -47,6 +47,8 @@ RECORDS_AT_A_TIME = 500
 COUNTS_AT_A_TIME = 100
 TRIES, PAUSE_S = 3, 0.3
 MOST_NOTES = 3
+KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # most Korean papers have it, with a particle behind it
+CUT_AT_SPACES = 'Korean is cut at spaces: hangul = "prefixes" finds words with particles behind them too'
 MOST_HITS = 10_000  # of a search: `index.max_result_window`, unless somebody raised it
 MOST_PAPERS = 10**12  # that a count may tell; weights of words are computed from it
 
@@ -195,15 +197,20 @@ class ElasticsearchSource(Source):
         return dict(zip(dict.fromkeys(words), of_words, strict=True)), everything
 
     async def wrongly_described(self) -> tuple[str, ...]:
-        """Name the fields that no paper has, or that are not indexed; asked in one request."""
+        """Name the fields that no paper has, or that are not indexed; tell where Korean is cut at spaces."""
         named = self._settings.fields.named
-        answers, _ = await self._many([holding_body(name) for name in named])
-        absent = [
-            name for name, answer in zip(named, answers, strict=True) if answer and total_in(answer) == 0
+        prefixes = self._settings.model_copy(update={"hangul": "prefixes"})
+        counts = [count_body(settings, KOREAN_WORD) for settings in (self._settings, prefixes)]
+        answers, _ = await self._many([*map(holding_body, named), *counts])
+        *held, alone, begun = [total_in(answer) if answer else None for answer in answers]
+        told = [
+            f"no paper has the field {name!r} ({role}), or it is not indexed"
+            for (name, role), papers in zip(named.items(), held, strict=True)
+            if papers == 0
         ]
-        return tuple(
-            f"no paper has the field {name!r} ({named[name]}), or it is not indexed" for name in absent
-        )
+        if begun and alone is not None and begun > MOSTLY_BEGUN * alone:
+            told.append(CUT_AT_SPACES)
+        return tuple(told)
 
     async def close(self) -> None:
         """Close connections."""

@@ -315,17 +315,32 @@ def test_of_an_error_the_cause_is_told():
         found(lambda _: httpx.Response(200, json={"responses": [failed]}))
 
 
-def test_fields_that_no_paper_has_are_named():
+def described_by(totals, begun=4):
+    """Return what a server says of a description, by how many papers have each field, or a word so begun."""
+
     def handler(request):
-        asked = [json.loads(line)["query"]["exists"]["field"] for line in request.content.splitlines()[1::2]]
-        answers: list[dict[str, Any]] = [
-            {"hits": {"total": 0 if name in {"summary", "people"} else 3, "hits": []}} for name in asked
-        ]
-        answers[asked.index("venue")] = {"error": {"reason": "no"}}  # nothing is known of this one
+        answers: list[Any] = []
+        for line in request.content.splitlines()[1::2]:
+            query = json.loads(line)["query"]
+            prefix = query.get("multi_match", {}).get("type") == "phrase_prefix"
+            total = totals.get(query["exists"]["field"], 3) if "exists" in query else begun if prefix else 2
+            answers.append(
+                {"error": {"reason": "no"}} if total is None else {"hits": {"total": total, "hits": []}}
+            )
         return httpx.Response(200, json={"responses": answers})
 
-    told = asyncio.run(source(handler).wrongly_described())
+    return asyncio.run(source(handler).wrongly_described())
+
+
+def test_fields_that_no_paper_has_are_named():
+    told = described_by({"summary": 0, "people": 0, "venue": None})  # of the last nothing is known
     assert [line.split("(")[1].split(")")[0] for line in told] == ["abstract", "authors"]
+
+
+def test_an_index_that_cuts_korean_at_spaces_is_told():
+    assert described_by({}, begun=4) == ()
+    [told] = described_by({}, begun=40)
+    assert 'hangul = "prefixes"' in told
 
 
 def test_a_search_that_took_its_time_leaves_full_texts_theirs_and_keeps_its_papers():
