@@ -1,31 +1,21 @@
 """An Elasticsearch or OpenSearch index that somebody else built, as a source: `kind = "elasticsearch"`.
 
-It is read by `_search` and `_msearch` alone, over plain HTTP: the official clients refuse servers of other
-versions and makes. Requests are made by `elasticsearch_queries.py`, what comes is read by
+Requests are made by `elasticsearch_queries.py` and sent by `elasticsearch_client.py`, what comes is read by
 `elasticsearch_records.py`.
 """
 
 import asyncio
-import base64
-import json
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from pydantic import SecretStr
-
-from indexer.backoff import TRANSIENT_STATUSES
-from indexer.http_client import exchange, open_client
 from indexer.settings import IndexerSettings
-from indexer.untrusted import message_in, message_of, one_line, without_key
-from retriever.errors import SourceFailed, SourceSilent
+from retriever.errors import SourceFailed
 from retriever.queries import Filters, Query
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.sources.elasticsearch_client import ElasticsearchClient
 from retriever.sources.elasticsearch_queries import (
-    Body,
     applicable,
     bodies_body,
     citing_body,
@@ -34,9 +24,8 @@ from retriever.sources.elasticsearch_queries import (
     records_body,
     search_body,
 )
-from retriever.sources.elasticsearch_records import body_of, paper_of
+from retriever.sources.elasticsearch_records import body_of, hits_in, paper_of, total_in
 from retriever.sources.elasticsearch_settings import Settings
-from retriever.sources.web.records import Unreadable, json_in
 
 if TYPE_CHECKING:  # loaded where a source is opened
     import httpx
@@ -45,12 +34,8 @@ __all__ = ["Settings", "open_source"]
 
 RECORDS_AT_A_TIME = 500
 COUNTS_AT_A_TIME = 100
-TRIES, PAUSE_S = 3, 0.3
-MOST_NOTES = 3
 KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # most Korean papers have it, with a particle behind it
 CUT_AT_SPACES = 'Korean is cut at spaces: hangul = "prefixes" finds words with particles behind them too'
-MOST_HITS = 10_000  # of a search: `index.max_result_window`, unless somebody raised it
-MOST_PAPERS = 10**12  # that a count may tell; weights of words are computed from it
 
 
 def open_source(
@@ -73,14 +58,7 @@ class ElasticsearchSource(Source):
     ) -> None:
         """Open a client, whose connections are made when they are needed."""
         self._name, self._settings = name, settings
-        self._client = open_client(settings.url, None, ca_certs=settings.ca_certs, transport=transport)
-        if settings.api_key.get_secret_value():
-            self._client.headers["Authorization"] = f"ApiKey {settings.api_key.get_secret_value()}"
-        elif settings.user:
-            pair = f"{settings.user}:{settings.password.get_secret_value()}".encode()
-            self._client.headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
-        sent = SecretStr(self._client.headers.get("Authorization", "").partition(" ")[2])
-        self._secrets = [secret for secret in (settings.api_key, settings.password, sent) if secret]
+        self._client = ElasticsearchClient(name, settings, transport)
 
     @property
     def name(self) -> str:
@@ -98,7 +76,7 @@ class ElasticsearchSource(Source):
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer all queries in one request; full texts of papers without an abstract are read in another."""
         bodies = [search_body(self._settings, query, k, filters) for query, k in queries]
-        answers, notes = await self._many(bodies)
+        answers, notes = await self._client.search(bodies)
         found, own_ids, unusable = await asyncio.to_thread(self._papers_found, answers)
         if unusable:
             notes.append(f"{unusable} records without a usable id were left out")
@@ -144,7 +122,7 @@ class ElasticsearchSource(Source):
             records_body(self._settings, wanted[start : start + RECORDS_AT_A_TIME])
             for start in range(0, len(wanted), RECORDS_AT_A_TIME)
         ]
-        answers, _ = await self._many(bodies) if bodies else ([], [])
+        answers, _ = await self._client.search(bodies) if bodies else ([], [])
         found = await asyncio.to_thread(self._without_scores, answers)
         by_id = {paper.paper.id: paper for papers in found for paper in papers}
         return {paper_id: by_id[paper_id] for paper_id in wanted if paper_id in by_id}
@@ -168,7 +146,9 @@ class ElasticsearchSource(Source):
         """Return the papers of the index that refer to papers, in one request."""
         if not self.features.citing or not ids:
             return LinkedPapers()
-        answers, notes = await self._many([citing_body(self._settings, paper_id, limit) for paper_id in ids])
+        answers, notes = await self._client.search(
+            [citing_body(self._settings, paper_id, limit) for paper_id in ids]
+        )
         found = await asyncio.to_thread(self._without_scores, answers)
         return LinkedPapers(dict(zip(ids, found, strict=True)), tuple(notes), requests=1)
 
@@ -186,7 +166,7 @@ class ElasticsearchSource(Source):
         totals: list[int | None] = []
         for start in range(0, len(asked), COUNTS_AT_A_TIME):
             some = asked[start : start + COUNTS_AT_A_TIME]
-            answers, notes = await self._many([count_body(self._settings, word) for word in some])
+            answers, notes = await self._client.search([count_body(self._settings, word) for word in some])
             if notes:
                 return None
             totals += map(total_in, answers)
@@ -201,7 +181,7 @@ class ElasticsearchSource(Source):
         named = self._settings.fields.named
         prefixes = self._settings.model_copy(update={"hangul": "prefixes"})
         counts = [count_body(settings, KOREAN_WORD) for settings in (self._settings, prefixes)]
-        answers, _ = await self._many([*map(holding_body, named), *counts])
+        answers, _ = await self._client.search([*map(holding_body, named), *counts])
         *held, alone, begun = [total_in(answer) if answer else None for answer in answers]
         told = [
             f"no paper has the field {name!r} ({role}), or it is not indexed"
@@ -214,128 +194,17 @@ class ElasticsearchSource(Source):
 
     async def close(self) -> None:
         """Close connections."""
-        await self._client.aclose()
+        await self._client.close()
 
     async def _bodies(self, own_ids: dict[str, str]) -> dict[str, str]:
         body = bodies_body(self._settings, list(own_ids.values()))
-        answers, _ = await self._many([body])
+        answers, _ = await self._client.search([body])
         by_own_id = {
             str(hit.get("_id")): body_of(self._settings.fields, hit)
             for hit in hits_in(answers[0])
             if isinstance(hit, dict)
         }
         return {paper_id: by_own_id.get(own_id, "") for paper_id, own_id in own_ids.items()}
-
-    async def _many(self, bodies: Sequence[Body]) -> tuple[list[dict[str, Any]], list[str]]:
-        """Send searches in one request; return an answer each, empty with a note where one failed.
-
-        Raises:
-            SourceFailed: the request failed, or all of its searches.
-        """
-        lines = [line for body in bodies for line in (b"{}", json.dumps(body, ensure_ascii=False).encode())]
-        index = quote(self._settings.index, safe="*,-+.:")
-        response = await self._post(f"{index}/_msearch", b"\n".join(lines) + b"\n")
-        return await asyncio.to_thread(self._answers_in, response, len(bodies))
-
-    def _answers_in(self, response: dict[str, Any], count: int) -> tuple[list[dict[str, Any]], list[str]]:
-        answers = response.get("responses")
-        if not isinstance(answers, list) or len(answers) != count:
-            raise self._failed(f"its answer is not that of _msearch: {message_of(response)}")
-        notes, failures = [], 0
-        for place, answer in enumerate(answers):
-            if not isinstance(answer, dict) or answer.get("error") or not has_hits(answer):
-                failures += 1
-                notes.append(f"a query failed: {self._line(message_of(answer))}")
-                answers[place] = {}
-            elif answer.get("timed_out") or _failed_shards(answer):
-                notes.append("a part of it did not answer in time: some papers may be missing")
-        if failures == len(answers):
-            raise self._failed(notes[0])
-        return answers, list(dict.fromkeys(notes))[:MOST_NOTES]
-
-    async def _post(self, path: str, content: bytes) -> dict[str, Any]:
-        """Send a request, again where that may help, and read its answer as a JSON object.
-
-        Raises:
-            SourceSilent: no answer within `timeout_s`, all tries together.
-            SourceFailed: no answer, or one that is not as agreed.
-        """
-        import httpx
-
-        until = time.monotonic() + self._settings.timeout_s
-        for tries_left in reversed(range(TRIES)):
-            try:
-                response = await exchange(
-                    self._client,
-                    "POST",
-                    f"{self._settings.url}/{path}",
-                    content,
-                    seconds=max(0.0, until - time.monotonic()),
-                    most_bytes=self._settings.answer_bytes,
-                )
-            except httpx.ReadTimeout as error:
-                raise SourceSilent(self._told(str(error))) from None
-            except (httpx.RequestError, httpx.InvalidURL) as error:
-                if tries_left and isinstance(error, httpx.ConnectError):
-                    await asyncio.sleep(PAUSE_S)
-                    continue
-                why = str(error) or type(error).__name__
-                unreached = isinstance(error, httpx.ConnectError)
-                raise self._failed(f"it cannot be reached: {why}" if unreached else why) from None
-            if response.status_code not in TRANSIENT_STATUSES or not tries_left:
-                return await asyncio.to_thread(self._read, response)
-            await asyncio.sleep(PAUSE_S)
-        raise AssertionError  # the last try returned or raised
-
-    def _read(self, response: "httpx.Response") -> dict[str, Any]:
-        if response.has_redirect_location:
-            raise self._failed("it answers with a redirect, which is not followed: name the address itself")
-        if not response.is_success:
-            raise self._failed(f"status {response.status_code}: {message_in(response.content)}")
-        try:
-            answer = json_in(response.content)
-        except Unreadable as error:
-            raise self._failed(str(error)) from None
-        if not isinstance(answer, dict):
-            raise self._failed("its answer is no JSON object")
-        return answer
-
-    def _failed(self, why: str) -> SourceFailed:
-        return SourceFailed(self._told(why))
-
-    def _told(self, why: str) -> str:
-        """Say what failed; callers of a server are told it where others answer there, without the address."""
-        where = f" at {self._settings.url}" if self._settings.private else ""
-        return f"source {self._name!r}{where}: {self._line(why)}"
-
-    def _line(self, text: str) -> str:
-        """Make one line, with what logs in hidden as it is and as it was sent, before the line is cut."""
-        for secret in self._secrets:
-            text = without_key(text, secret)
-        return one_line(text)
-
-
-def has_hits(answer: dict[str, Any]) -> bool:
-    """Tell whether an answer has a list of hits, as every search has that succeeded."""
-    hits = answer.get("hits")
-    return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
-
-
-def hits_in(answer: dict[str, Any]) -> list[Any]:
-    """Return the hits of one answer, as many as a server gives at most; none of one that failed."""
-    return list(answer["hits"]["hits"][:MOST_HITS]) if has_hits(answer) else []
-
-
-def total_in(answer: dict[str, Any]) -> int | None:
-    """Return how many papers a query matched: an object since version 7, a number before; None for others."""
-    total = answer["hits"].get("total")
-    value = total.get("value") if isinstance(total, dict) else total
-    return min(value, MOST_PAPERS) if type(value) is int and value >= 0 else None
-
-
-def _failed_shards(answer: dict[str, Any]) -> bool:
-    shards = answer.get("_shards")
-    return bool(isinstance(shards, dict) and shards.get("failed"))
 
 
 def _with_body(paper: SourcePaper, texts: dict[str, str]) -> SourcePaper:

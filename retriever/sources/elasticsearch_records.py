@@ -21,6 +21,8 @@ BETWEEN_AUTHORS = re.compile(r"\s*[;|]\s*")
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_BODY = 2_000, 20_000, 100_000
 MOST_VALUES = 10_000  # of a list
 DEEPEST = 8
+MOST_HITS = 10_000  # of a search: `index.max_result_window`, unless somebody raised it
+MOST_PAPERS = 10**12  # that a count may tell; weights of words are computed from it
 
 
 def paper_of(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
@@ -125,3 +127,21 @@ def _ids(value: Any) -> Iterator[str]:
             yield Paper.model_validate({"id": text}).id
         except ValidationError:
             continue
+
+
+def has_hits(answer: dict[str, Any]) -> bool:
+    """Tell whether an answer has a list of hits, as every search has that succeeded."""
+    hits = answer.get("hits")
+    return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
+
+
+def hits_in(answer: dict[str, Any]) -> list[Any]:
+    """Return the hits of one answer, as many as a server gives at most; none of one that failed."""
+    return list(answer["hits"]["hits"][:MOST_HITS]) if has_hits(answer) else []
+
+
+def total_in(answer: dict[str, Any]) -> int | None:
+    """Return how many papers a query matched: an object since version 7, a number before; None for others."""
+    total = answer["hits"].get("total")
+    value = total.get("value") if isinstance(total, dict) else total
+    return min(value, MOST_PAPERS) if type(value) is int and value >= 0 else None
