@@ -8,4 +8,5 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "layers": (0, 3),
     "threshold": (0, 1),
     "per_query": (1, 200),
+    "evolved": (0, 100),
 }

@@ -247,7 +247,9 @@ def test_a_state_of_another_index_is_refused(sample_home, odd_home):
         find(odd_home, FindRequest(ENGLISH), state=state, name="odd")
 
 
-@pytest.mark.parametrize("wrong", [{"threshold": math.nan}, {"papers": 0}, {"layers": -1}, {"per_query": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"threshold": math.nan}, {"papers": 0}, {"layers": -1}, {"per_query": 0}, {"evolved": -1}]
+)
 def test_a_request_out_of_bounds_is_refused(wrong):
     with pytest.raises(InvalidCall, match=next(iter(wrong))):
         FindRequest(ENGLISH, **wrong)
