@@ -21,7 +21,7 @@ UNTRANSLATED = 0.3  # of the weight of a word that the paper's language has no c
 MISSED = 0.6  # of a word's weight, for each time less: it counts 1 - .6 ** n where it stands n times
 # Of the papers that the question itself finds those behind the first tell what papers hold of it anyway. The
 # nearer their coverage comes to SUBJECT, the more they share the question's subject, and the less it counts.
-COMPARED, LEADING, SUBJECT = 20, 3, 0.55
+COMPARED, LEADING, SUBJECT = 20, 3, 0.5
 LEAST_LEAD = 0.02  # added before its logarithm is taken
 WEIGHTS: Mapping[str, float] = {"bias": 2.814, "lead": 2.851, "first": 1.994}
 

@@ -62,13 +62,17 @@ def test_words_that_name_the_kind_of_paper_say_little(relevance):
     assert subject > kind
 
 
-def test_a_paper_that_shares_more_than_the_others_do_is_more_relevant_than_one_among_its_like(relevance):
-    question = "methane emission of rice paddies and their drainage"
-    part, bare = paper("Methane of rice paddies", "Flux."), [paper(f"Rice prices {n}") for n in range(9)]
-    alike = [paper(f"Methane of rice paddies {n}") for n in range(9)]
-    [alone] = scores(relevance, question, part, found=(part, *bare))
+def test_what_others_hold_of_a_question_too_says_less(relevance):
+    question, part = "methane emission of rice paddies", paper("Methane of paddies")
+    others, alike = ([paper(f"{title} {number}") for number in range(9)] for title in ("Stars", "Rice"))
+    [alone] = scores(relevance, question, part, found=(part, *others))
     [among] = scores(relevance, question, part, found=(part, *alike))
-    assert alone >= among > 0
+    assert alone > among
+
+
+def test_papers_that_all_hold_most_of_a_question_share_its_subject(relevance):
+    alike = [paper(f"Methane emission of rice paddies {number}") for number in range(20)]
+    assert min(scores(relevance, "methane emission of rice paddies", *alike, found=tuple(alike))) > 0.5
 
 
 def test_what_the_question_finds_first_is_more_relevant_and_its_equals_are_as_relevant(relevance):
