@@ -120,6 +120,8 @@ async def exchange(
         ):
             begun = True
             await response.aread()
+            # httpx's stream leads back to the response: large ones would pile up until cycles are looked for.
+            response.stream = httpx.ByteStream(b"")
             return response
     except TimeoutError:
         what = "did not come to the end of its answer" if begun else "was silent"
