@@ -348,7 +348,7 @@ def test_too_little_memory_is_told_as_what_it_is(index, hits, tmp_path):
     run = subprocess.run(
         command("index", corpus, "--name", "x", "--workers", "1"),
         env=environment_of(home()) | {"OPENBLAS_NUM_THREADS": "1"},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (450_000_000, 450_000_000)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (210_000_000, 210_000_000)),
         check=False,
         capture_output=True,
         text=True,
