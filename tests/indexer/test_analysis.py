@@ -37,6 +37,7 @@ def terms(analyzer, text):
 
 
 def test_a_further_analyzer_needs_no_room_for_temporary_files(monkeypatch, tmp_path):
+    make_analyzer("korean")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     assert terms(make_analyzer("korean"), "논의 메탄") == terms(KOREAN, "논의 메탄")
 

