@@ -1,14 +1,16 @@
 """`shrag serve` as a process of the tests, each until the end of a block."""
 
+import asyncio
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
@@ -94,6 +96,20 @@ def wait_for(ask: Callable[[], Found], holds: Callable[[Found], bool]) -> Found:
         assert time.monotonic() < ends, found
         time.sleep(0.05)
     return found
+
+
+def post_and_leave(url: str, when: threading.Event, **call: Any) -> None:
+    """Post a call, and break the connection off when something has come about."""
+
+    async def post() -> None:
+        async with httpx.AsyncClient(timeout=START_S) as client:
+            posted = asyncio.create_task(client.post(url, **call))
+            assert await asyncio.to_thread(when.wait, START_S)
+            posted.cancel()
+            await asyncio.wait((posted,))
+            assert posted.cancelled()
+
+    asyncio.run(post())
 
 
 def children_of(process: int) -> list[int]:

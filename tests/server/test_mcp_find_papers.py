@@ -148,11 +148,12 @@ def test_what_was_found_is_given_when_the_server_stops_and_an_answer_says_that_i
     model = WaitsInTheMiddle(judged=2)
     with (
         serving_model(model) as settings,
-        serving(sample_home, tmp_path / "log", **settings) as server,
+        # One call at a time: when a third judgement is asked for, the first has come.
+        serving(sample_home, tmp_path / "log", **settings, llm__concurrency=1) as server,
         ThreadPoolExecutor() as threads,
     ):
         search = threads.submit(lambda: run(called(server.url, "find_papers", {"question": ENGLISH})))
-        wait_for(lambda: model.calls["judgement"], lambda asked: asked > 2)
+        wait_for(lambda: model.calls["judgement"], lambda asked: asked > model.judged)
         server.process.terminate()
         listed = found(search.result())
         assert server.process.wait(WAIT_S) == 0

@@ -14,7 +14,7 @@ from tests.generator.language_model import breaks_off, events, piece, streams_ou
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.indexer.corpora import build, write_jsonl
-from tests.server.running import serving
+from tests.server.running import START_S, post_and_leave, serving
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -359,9 +359,8 @@ def test_a_reader_that_leaves_ends_the_models_work(sample_home, tmp_path, stream
         if stream:
             leave()
         else:
-            with pytest.raises(httpx.ReadTimeout):
-                httpx.post(f"{server.url}/v1/chat/completions", json=call, timeout=5)
-        assert model.closed.wait(10)
+            post_and_leave(f"{server.url}/v1/chat/completions", model.second, json=call)
+        assert model.closed.wait(START_S)
         assert httpx.get(f"{server.url}/healthz").status_code == 200
         assert "Traceback" not in server.log.read_text()
 
