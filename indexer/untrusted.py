@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from pydantic_core import from_json
 
 SHOWN_CHARACTERS = 300
-CREDENTIALS = re.compile(r"(?<=://)[^\s/@]+@")  # of the server's own, in an address that it tells
+CREDENTIALS = re.compile(r"(?<=://)[^\s/?#]+@")  # of the server's own, in an address that it tells
 
 
 def read_json(content: bytes | str) -> Any:

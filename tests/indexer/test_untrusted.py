@@ -4,7 +4,7 @@ from indexer.untrusted import SHOWN_CHARACTERS, one_line
 
 
 def test_addresses_are_shown_without_what_logs_in_there():
-    said = "no route to https://elastic:change%2Fme@10.0.0.5:9200/x, nor to http://key@b.org/?a=c@d"
+    said = "no route to https://elastic:ch@nge%2Fme@10.0.0.5:9200/x, nor to http://key@b.org/?a=c@d"
     assert one_line(said) == "no route to https://***@10.0.0.5:9200/x, nor to http://***@b.org/?a=c@d"
 
 
