@@ -83,7 +83,7 @@ class PaperRelevance:
         self.analyzer = make_analyzer(ANALYZER, DECOMPOUND)
         self._given = glossary
         self.threads = WorkerThreads("finding")
-        self._read: dict[str, PaperWords] = {}
+        self._read: dict[tuple[str, ...], PaperWords] = {}
 
     def __enter__(self) -> "PaperRelevance":
         """Open the general glossary, where none is given."""
@@ -128,7 +128,7 @@ class PaperRelevance:
 
     def read(self, paper: Paper) -> PaperWords:
         """Return the words of a paper, analysed once; in a thread."""
-        key = "\n".join(texts_of(paper))
+        key = (paper.lang, *texts_of(paper))
         if key not in self._read:
             self._read[key] = PaperWords.of(paper, self.analyzer)
         return self._read[key]
