@@ -129,7 +129,7 @@ def test_what_was_found_is_given_when_its_time_or_the_servers_is_over(sample_hom
     model = WaitsInTheMiddle(judged=2)
     with (
         serving_model(model) as settings,
-        serving(sample_home, tmp_path / "log", **settings, server__ask_s=12) as server,
+        serving(sample_home, tmp_path / "log", **settings, server__ask_s=20) as server,
         ThreadPoolExecutor() as threads,
     ):
         searches = [
