@@ -232,7 +232,7 @@ def test_an_index_that_there_is_not_is_told_before_anything_is_answered(sample_h
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_clients_of_every_version_are_answered_without_a_redirect(served, path, version):
-    with httpx.Client(base_url=served.url, headers=HEADERS) as client:
+    with httpx.Client(base_url=served.url, headers=HEADERS, timeout=START_S) as client:
         begun = client.post(path, json=initialize(version))
         assert begun.json()["result"]["protocolVersion"] == version
         headers = {} if version < "2025-06-18" else {"MCP-Protocol-Version": version}
@@ -332,13 +332,16 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(served):
     ],
 )
 def test_foreign_pages_and_other_types_are_refused(served, headers, status):
-    answer = httpx.post(f"{served.url}/mcp", json=initialize("2025-06-18"), headers=HEADERS | headers)
+    answer = httpx.post(
+        f"{served.url}/mcp", json=initialize("2025-06-18"), headers=HEADERS | headers, timeout=START_S
+    )
     assert answer.status_code == status
 
 
 def test_pages_of_the_server_itself_may_call(served):
     headers = HEADERS | {"Origin": served.url}
-    assert httpx.post(f"{served.url}/mcp", json=initialize("2025-06-18"), headers=headers).status_code == 200
+    answer = httpx.post(f"{served.url}/mcp", json=initialize("2025-06-18"), headers=headers, timeout=START_S)
+    assert answer.status_code == 200
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
@@ -365,7 +368,7 @@ def test_there_is_no_session_to_listen_to_or_to_end(served, method):
     ],
 )
 def test_what_is_no_message_is_refused(served, body, status):
-    answer = httpx.post(f"{served.url}/mcp", content=body, headers=HEADERS)
+    answer = httpx.post(f"{served.url}/mcp", content=body, headers=HEADERS, timeout=START_S)
     assert answer.status_code == status
     assert "Traceback" not in answer.text
     assert httpx.get(f"{served.url}/healthz").status_code == 200
