@@ -197,14 +197,14 @@ def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) ->
         raise SystemExit(1)
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("question")
 @click.argument("passage_id")
 @name_option
 @method_option
 @option_section(LIMITS, *constraint_options)
 @synonyms_option
-@json_option
+@option_section(OUTPUT, json_option)
 def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     question: str,
     passage_id: str,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # not every source is an index
 INDEX_SECONDS = 60.0  # that an index of one's own is waited for
 NONE = "no paper found is relevant enough"
 NO_PAPER = "no source holds a paper with the question's words"
-WITHIN = " of these years, this language, this journal"
+WITHIN = " within these limits"
 
 
 @dataclass(frozen=True, slots=True)
