@@ -114,10 +114,10 @@ def test_sentences_arrive_one_by_one_with_their_checks(with_model, writer, langu
     page.locator("#question").fill(KOREAN)
     page.locator("#ask").click()
     expect(hits(page).first).to_be_visible()
+    writer.go_on()  # what stands before the first sentence's citations
     for count in (1, 2, 3):
-        while sentences(page).count() < count:
-            writer.go_on()
-            page.wait_for_timeout(50)
+        writer.go_on()
+        expect(sentences(page)).to_have_count(count)
         expect(page.locator('#answer-body [aria-busy="true"]')).to_have_count(1)
     assert page.locator("#status").get_attribute("aria-live") == "polite"
     writing = {"ko": "답변을 작성하고 있습니다", "en": "Writing the answer"}[language]
