@@ -6,9 +6,8 @@ from typing import Any, NoReturn
 
 from elasticsearch import NotFoundError
 
-from indexer.cluster.connection import TRANSPORT_RETRIES, Cluster, growing_pauses
+from indexer.cluster.connection import TRANSPORT_RETRIES, Cluster, cause_in, growing_pauses
 from indexer.errors import EngineRefused, VersionGone
-from indexer.untrusted import one_line
 
 # Of a search whose node died under it: the cluster itself asks another copy, but not in the middle of a
 # search, which goes on where it began.
@@ -37,7 +36,9 @@ class ManySearches:
         answers = await self._answered(bodies)
         pauses = growing_pauses()
         for _ in range(TRANSPORT_RETRIES):
-            lost = [place for place, answer in enumerate(answers) if _cause_of(answer)[0] in NODE_LOST]
+            lost = [
+                place for place, answer in enumerate(answers) if cause_in(answer.get("error"))[0] in NODE_LOST
+            ]
             if not lost:
                 break
             await asyncio.sleep(next(pauses))
@@ -67,7 +68,7 @@ class ManySearches:
         return responses
 
     async def _refuse(self, answer: dict[str, Any]) -> NoReturn:
-        kind, reason = _cause_of(answer)
+        kind, reason = cause_in(answer.get("error"))
         exists = self._cluster.client.indices.exists
         # An index that is deleted in the middle of a search is told as shards that are missing.
         if kind == "index_not_found_exception" or not await self._cluster.call(exists(index=self._index)):
@@ -89,11 +90,3 @@ class ManySearches:
             f"index {self._index} is gone from the cluster: it was replaced by a newer version, or deleted",
             remedy="open it again",
         ) from error
-
-
-def _cause_of(answer: Mapping[str, Any]) -> tuple[str, str]:
-    """Return type and reason of an answer's innermost failure; "" where it did not fail."""
-    cause = answer.get("error") or {}
-    for root in cause.get("root_cause") or ():
-        cause = root
-    return str(cause.get("type", "")), one_line(str(cause.get("reason", "")))

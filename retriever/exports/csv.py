@@ -28,7 +28,7 @@ def write(records: Iterable[Record]) -> Iterator[str]:
     """Yield the header, then a line for each record; the first says whether papers were found."""
     records = iter(records)
     first = list(islice(records, 1))
-    columns = (*COLUMNS, *(name for name in FOUND if first and name in first[0]))
+    columns = (*COLUMNS, *(FOUND if first and all(name in first[0] for name in FOUND) else ()))
     yield "\ufeff" + _line((*columns, FURTHER))
     for record in chain(first, records):
         values = {**record, "id": record.get("doc_id") or record.get("id")}

@@ -84,6 +84,13 @@ def test_a_korean_name_with_a_space_stays_whole():
     assert reading.by_citeproc(reading.written("csl-json", [record]))[0].authors == ("남궁 민재",)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_key_of_the_corpus_is_in_the_same_column_whichever_record_has_it(first):
+    records = [{"id": "A", "title": "t", "score": 7}, {"id": "B", "title": "u"}]
+    rows = list(csv.DictReader(io.StringIO(reading.written("csv", [records[first], records[1 - first]]))))
+    assert {row["title"]: row["further"] for row in rows} == {"t": '{"score": 7}', "u": ""}
+
+
 # Whatever a record holds: values of any type, and texts that the formats would obey.
 HOSTILE = (
     "ER  - ",
