@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from indexer.settings import IndexerSettings
 
 MOST_LISTED = 10  # indexes of which one is to be named
+COMPLETION_S = 0.5  # of a request for names; a cluster that is switched off is asked four times
 INTERRUPTED = 130  # 128 and the number of the signal, as shells say
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
@@ -38,7 +39,9 @@ def _index_names() -> list[str]:
     from indexer.settings import IndexerSettings
     from indexer.store.engines import index_names
 
-    return index_names(IndexerSettings())
+    settings = IndexerSettings()
+    hurried = settings.elasticsearch.model_copy(update={"timeout_s": COMPLETION_S})
+    return index_names(settings.model_copy(update={"elasticsearch": hurried}))
 
 
 name_option = click.option(

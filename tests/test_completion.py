@@ -1,5 +1,7 @@
 """What a shell completes behind `shrag`."""
 
+import socket
+
 import pytest
 from click.shell_completion import ShellComplete
 
@@ -42,3 +44,12 @@ def test_a_source_may_be_a_file_and_a_file_of_settings_that_is_wrong_says_nothin
     assert completed("ask", "--source", "./lib") == [("./lib", "file")]
     assert completed("ask", "--name", "") == []
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_cluster_that_does_not_answer_is_not_waited_for(monkeypatch):
+    pytest.importorskip("elasticsearch")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("SHRAG_ENGINE", "elasticsearch")
+        monkeypatch.setenv("SHRAG_ELASTICSEARCH__URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        monkeypatch.setenv("SHRAG_ELASTICSEARCH__TIMEOUT_S", "3600")
+        assert completed("search", "--name", "") == []
