@@ -25,7 +25,10 @@ An error says what happened, and apart from that what mends it: a `Remedy` that 
 own way (the command line by a command), or a sentence where all front ends say the same.
 """
 
+from collections.abc import Sequence
 from enum import Enum
+
+MOST_LISTED = 10  # indexes of which one is to be named
 
 
 class Remedy(Enum):
@@ -73,6 +76,12 @@ class IndexerError(RemediableError):
     """Base of all errors of the indexer."""
 
 
+def first_names(names: Sequence[str]) -> str:
+    """Return the first of the names of indexes that a message has room for, and how many more there are."""
+    more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
+
+
 def join_remedies(what: str, remedies: list[str]) -> str:
     """Return one line: what happened, and each of the things that mend it."""
     return "; ".join(filter(None, (what, ", or ".join(remedies))))
@@ -99,7 +108,21 @@ class EncoderNotConfigured(IndexerError):
 
 
 class UnknownIndex(IndexerError):
-    """No index of that name, or no such version of it."""
+    """No index of that name, or no such version of it; `there` may be meant."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        remedy: Remedy | str | tuple[Remedy | str, ...] = (),
+        index: str = "",
+        there: Sequence[str] = (),
+    ) -> None:
+        """Take also the names of the indexes that there are, one of which may be meant."""
+        remedies = remedy if isinstance(remedy, tuple) else (remedy,)
+        named = (f"name one that there is ({first_names(there)})",) if there else ()
+        super().__init__(what, remedy=(*named, *remedies), index=index)
+        self.there = tuple(there)
 
 
 class EmptyCorpus(IndexerError):

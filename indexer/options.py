@@ -10,7 +10,7 @@ import click
 from indexer.analysis import UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
 from indexer.completion import completing
-from indexer.errors import InvalidCall, Remedy, UnknownIndex
+from indexer.errors import InvalidCall, Remedy, UnknownIndex, first_names
 from indexer.glossary.given import Entry, read_glossary
 from indexer.remedies import INDEX_CALLED_FOR
 from indexer.terminal import echo
@@ -18,7 +18,6 @@ from indexer.terminal import echo
 if TYPE_CHECKING:
     from indexer.settings import IndexerSettings
 
-MOST_LISTED = 10  # indexes of which one is to be named
 COMPLETION_S = 0.5  # of a request for names; a cluster that is switched off is asked four times
 INTERRUPTED = 130  # 128 and the number of the signal, as shells say
 
@@ -80,9 +79,7 @@ def _only_index(settings: "IndexerSettings") -> str:
     if not names:
         raise UnknownIndex("there is no index yet", remedy=Remedy.CREATE)
     if len(names) > 1:
-        more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
-        listed = ", ".join(names[:MOST_LISTED]) + more
-        raise InvalidCall(f"there are {len(names):,} indexes: {listed}", remedy=Remedy.NAME_INDEX)
+        raise InvalidCall(f"there are {len(names):,} indexes: {first_names(names)}", remedy=Remedy.NAME_INDEX)
     return names[0]
 
 

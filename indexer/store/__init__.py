@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.durable import describing_write_errors
-from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall, Remedy, UnknownIndex
+from indexer.errors import IndexDamaged, IndexerError, IndexMismatch, InvalidCall, Remedy, UnknownIndex
 from indexer.manifest import Manifest
 from indexer.papers import Unit
 from indexer.requests import Progress, no_progress
@@ -117,8 +117,16 @@ class IndexStore(Protocol):
         return version
 
     def unknown(self) -> UnknownIndex:
-        """Return the error that says that there is no such index."""
-        return UnknownIndex(f"no index {self.name!r} {self.place}", remedy=Remedy.CREATE, index=self.name)
+        """Return the error that says that there is no such index, and which there are."""
+        there: list[str] = []
+        with suppress(IndexerError, OSError):
+            there = self.all_names()
+        return UnknownIndex(
+            f"no index {self.name!r} {self.place}", remedy=Remedy.CREATE, index=self.name, there=there
+        )
+
+    def all_names(self) -> list[str]:
+        """Name the indexes of the same place that have a published version, damaged ones too, in order."""
 
     def versions(self) -> list[int]:
         """List the published versions in order, also where nothing says which of them answers."""

@@ -131,6 +131,10 @@ class ElasticsearchStore(IndexStore):
             version += 1
         return version
 
+    def all_names(self) -> list[str]:
+        """Name the indexes of the cluster."""
+        return _names_in(self._cluster)
+
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version."""
         index = self.index_of(version)
@@ -512,10 +516,14 @@ def open_store(settings: IndexerSettings, name: str) -> IndexStore:
 
 def index_names(settings: IndexerSettings) -> list[str]:
     """Name the indexes that have a published version in the cluster, damaged ones too, in order."""
-    prefix = settings.elasticsearch.prefix
-    pattern = names.every_index(prefix)
     with Cluster(settings.elasticsearch) as cluster:
-        found = cluster.run(cluster.client.indices.get(index=pattern, features="aliases,mappings"))
+        return _names_in(cluster)
+
+
+def _names_in(cluster: Cluster) -> list[str]:
+    prefix = cluster.settings.prefix
+    pattern = names.every_index(prefix)
+    found = cluster.run(cluster.client.indices.get(index=pattern, features="aliases,mappings"))
     return sorted(
         {
             name

@@ -163,6 +163,10 @@ class FolderStore(IndexStore):
         """Return the folder of a version."""
         return self.local.version_path(version)
 
+    def all_names(self) -> list[str]:
+        """Name the indexes of the home folder."""
+        return _names_in(self.local.path.parent)
+
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version."""
         return Manifest.read(self.version_path(version), self.name, version)
@@ -387,7 +391,10 @@ def open_store(settings: IndexerSettings, name: str) -> IndexStore:
 
 def index_names(settings: IndexerSettings) -> list[str]:
     """Name the indexes of the home folder that have a published version, damaged ones too, in order."""
-    home = settings.home
+    return _names_in(settings.home)
+
+
+def _names_in(home: Path) -> list[str]:
     if not home.is_dir():
         return []
     names = sorted(path.name for path in home.iterdir() if path.is_dir() and NAME.fullmatch(path.name))

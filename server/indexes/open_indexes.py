@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from unicodedata import normalize
 
-from indexer.errors import IndexerError, InvalidCall, Remedy, UnknownIndex
+from indexer.errors import IndexerError, InvalidCall, Remedy, UnknownIndex, first_names
 from indexer.logs import get_logger
 from indexer.manifest import Manifest
 from indexer.remedies import describe_error
@@ -142,7 +142,7 @@ class OpenIndexes:
         if not names:
             raise UnknownIndex("there are no indexes yet", remedy="make one: shrag index PATH --name NAME")
         if len(names) > 1:
-            raise InvalidCall(f"there are {len(names)} indexes: {', '.join(names[:10])}; say which is meant")
+            raise InvalidCall(f"there are {len(names)} indexes: {first_names(names)}; say which is meant")
         return names[0]
 
     async def get(self, name: str) -> FollowingIndex:
@@ -178,6 +178,11 @@ class OpenIndexes:
         """Raise UnknownIndex for what the caller may not see, and note what is asked otherwise."""
         if not may_see(normalize("NFC", name)):
             BuildFolder.of(self._settings.home, name)
-            raise UnknownIndex(f"no index {name!r}", remedy=Remedy.CREATE, index=name)
+            raise UnknownIndex(
+                f"no index {name!r}",
+                remedy=Remedy.CREATE,
+                index=name,
+                there=list(filter(may_see, self._names)),
+            )
         if visit := current_visit():
             visit.index = name

@@ -12,11 +12,12 @@ from starlette.exceptions import HTTPException
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
 from indexer.durable import CAUSES
-from indexer.errors import UnknownIndex, join_remedies
+from indexer.errors import Remedy, UnknownIndex
 from indexer.logs import get_logger
-from indexer.remedies import describe_error, describe_remedies
+from indexer.remedies import describe_error
 from retriever import errors as retriever_errors
 from server import errors as server_errors
+from server.access.callers import may_see
 from server.problems.call_errors import call_error, unreadable_body
 
 MEDIA_TYPE = "application/problem+json"
@@ -124,7 +125,10 @@ def code_of(error: Exception) -> str:
 def detail_of(error: Exception) -> str:
     """Return what callers are told of a foreseen error: nothing of where things lie on this machine."""
     if isinstance(error, UnknownIndex) and error.index:
-        return join_remedies(f"no index {error.index!r}", [describe_remedies(error)])
+        there = [*filter(may_see, error.there)]
+        error = UnknownIndex(
+            f"no index {error.index!r}", remedy=Remedy.CREATE, index=error.index, there=there
+        )
     kind = next((kind for kind in PROBLEMS if isinstance(error, kind)), Exception)
     wording = WITHOUT_PLACES.get(kind)
     if wording is None:

@@ -30,8 +30,8 @@ def test_an_index_is_opened_by_name(home):
         assert "TITLED" in ids(index, "pangolin", "or")
 
 
-def test_an_unknown_index_names_the_next_step(home):
-    with pytest.raises(UnknownIndex, match=r"no index 'none' in .*; make it first"):
+def test_an_unknown_index_names_those_that_there_are_and_the_next_step(home):
+    with pytest.raises(UnknownIndex, match=rf"'none' in .*; name one that there is \({NAME}\), or make it"):
         open_index(IndexerSettings(home=home), "none")
 
 

@@ -333,6 +333,13 @@ def test_a_key_of_one_index_finds_papers_in_no_other(keyed):
     assert find(server.url, limited, question=ENGLISH).json()["index"] == "other"
 
 
+def test_of_an_unknown_index_a_caller_is_told_which_there_are_for_its_key(keyed):
+    server, mine, _, limited = keyed
+    for headers, names in ((mine, f"other, {NAME}"), (limited, "other")):
+        refused = find(server.url, headers, question=ENGLISH, index="nope").json()
+        assert f"name one that there is ({names})" in refused["detail"]
+
+
 def test_of_too_many_searches_those_not_used_for_longest_go_first(keyed):
     server, _, others, _ = keyed
     made = []
