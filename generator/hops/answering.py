@@ -28,15 +28,19 @@ from retriever.request import check_question
 from retriever.search import open_search, present, run_stages
 
 ROUNDS = 2
+MOST_EVIDENCE = 20  # papers, or those of two rounds; the model's context may shorten them further
 ANOTHER_WAY = "answered in several steps, and not by way {!r}, which answers a question of one step"
-# Of all steps of a question: six of a chain take nineteen calls where none is tried again.
-BUDGET = Budget(calls=24, tokens=120_000, seconds=180, papers=60)
+
+
+def budget_of(request: AskRequest) -> Budget:
+    """Return what all steps may spend: six take nineteen calls, none tried again, and seven searches."""
+    return Budget(calls=24, tokens=120_000, seconds=180, papers=12 * request.evidence)
 
 
 async def answer_in_hops(
-    way: Way, request: AskRequest, resources: Resources, step: Step, budget: Budget = BUDGET
+    way: Way, request: AskRequest, resources: Resources, step: Step, budget: Budget | None = None
 ) -> WayResult:
-    """Answer from the evidence of several steps; a question of one step goes its way.
+    """Answer from the evidence of several steps, within the budget; a question of one step goes its way.
 
     Raises:
         RetrieverError: a question, method or filter that cannot be used.
@@ -45,22 +49,23 @@ async def answer_in_hops(
         return await way(request, resources, step)
     found: list[Finding] = []
     with step.step("hops", question=request.question) as hops:
-        account = Account(budget, hops)
+        account = Account(budget or budget_of(request), hops)
         plan = await plan_steps(hops, request.question, resources.model) if resources.model else None
         if plan is None:
-            search = await _two_rounds(hops, request, resources, step.tell)
+            found = [Finding(request.question, await _two_rounds(hops, request, resources, step.tell))]
         elif plan.questions:
-            search, found = await _steps(hops, plan, request, resources, account, step.tell)
-        if request.way != WAY and (plan is None or plan.questions):
+            found = await _steps(hops, plan, request, resources, account, step.tell)
+        if found and request.way != WAY:
             hops.notes.append(ANOTHER_WAY.format(request.way))
         hops.output = {
             "steps": None if plan is None else list(plan.questions),
             "answers": answered(found),
             "spent": account.spent(papers_of(finding.search for finding in found)).as_record(),
-            "budget": asdict(budget),
+            "budget": asdict(account.budget),
         }
-    if plan is not None and not plan.questions:
+    if not found:
         return await way(request, resources, step)
+    search = joined([finding.search for finding in found], max(MOST_EVIDENCE, ROUNDS * request.evidence))
     step.tell(search)
     form = replace(WHOLE_ANSWER, findings=tuple(answered(found)))
     return WayResult(await answer_step(step, search, resources, form), search)
@@ -88,15 +93,14 @@ async def _steps(
     resources: Resources,
     account: Account,
     tell: Callable[[object], None],
-) -> tuple[SearchResult, list[Finding]]:
-    """Search for the question itself, then go the steps of its plan; return the evidence of all."""
+) -> list[Finding]:
+    """Search for the question itself, then go the steps of its plan."""
     context = open_search(resources.index, request.search(), resources.settings.retriever)
     first = await search_step(hops, context)
     tell(first)
     if first.applied and first.applied.constraints:  # they hold for every search of the question
         request = replace(request, constraints=first.constraints.elsewhere())
-    found = await follow(plan, request, resources, hops, account, tell)
-    return joined([first, *(finding.search for finding in found)]), found
+    return await follow(plan, Finding(request.question, first), request, resources, hops, account, tell)
 
 
 async def _two_rounds(

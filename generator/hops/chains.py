@@ -43,6 +43,7 @@ def answered(findings: Sequence[Finding]) -> list[str]:
 
 async def follow(
     plan: Plan,
+    first: Finding,
     request: AskRequest,
     resources: Resources,
     parent: Step,
@@ -52,14 +53,15 @@ async def follow(
     """Go the steps of a plan as far as the budget and the answers reach; a note says where they end.
 
     Questions that do not depend on another are asked at once. `tell` is called with what each search found.
+    What the question itself found, `first`, is the first of what is returned.
     """
-    found: dict[int, Finding] = {}
+    found = {0: first}
 
     async def one(number: int, question: str, facts: Sequence[str]) -> Finding | None:
         with parent.step("hop", number=number, question=question) as hop:
             asked = await _with_facts(hop, question, facts, resources.model)
-            known = {request.question, *(finding.question for finding in found.values())}
-            if facts and normalised(asked) in set(map(normalised, known)):
+            known = {normalised(finding.question) for finding in found.values()}
+            if facts and normalised(asked) in known:
                 hop.notes.append(f"step {number} asks again what was asked before; the steps end here")
                 return None
             finding = await _answer(hop, asked, request, resources)
@@ -68,28 +70,27 @@ async def follow(
         tell(finding.search)
         return finding
 
+    def end(spent: str) -> None:
+        done = f"{len(found) - 1} of {len(plan.questions)} are done"
+        parent.notes.append(f"the budget of the steps ({spent}) is spent: {done}")
+
+    steps = list(enumerate(plan.questions, 1))
     try:
         async with asyncio.timeout(account.seconds_left):
-            if plan.ordered:
-                for number, question in enumerate(plan.questions, 1):
-                    if spent := account.ended(papers_of(finding.search for finding in found.values())):
-                        parent.notes.append(_ended(spent, number - 1, len(plan.questions)))
-                        break
-                    finding = await one(number, question, answered([*found.values()]))
-                    if finding is None:
-                        break
-                    if not finding.answer:
-                        parent.notes.append(f"step {number} found no answer; the steps end here")
-                        break
-            else:
-                await asyncio.gather(*(one(n, question, ()) for n, question in enumerate(plan.questions, 1)))
+            for at_once in [[step] for step in steps] if plan.ordered else [steps]:
+                if spent := account.ended(papers_of(finding.search for finding in found.values())):
+                    end(spent)
+                    break
+                facts = answered([*found.values()])
+                finding, *_ = await asyncio.gather(*(one(*step, facts) for step in at_once))
+                if finding is None:
+                    break
+                if plan.ordered and not finding.answer:
+                    parent.notes.append(f"step {len(found) - 1} found no answer; the steps end here")
+                    break
     except TimeoutError:
-        parent.notes.append(_ended(f"{account.budget.seconds:,.0f} seconds", len(found), len(plan.questions)))
+        end(f"{account.budget.seconds:,.0f} seconds")
     return [found[number] for number in sorted(found)]  # whichever was answered first
-
-
-def _ended(spent: str, done: int, of: int) -> str:
-    return f"the budget of the steps ({spent}) is spent: {done} of {of} are done"
 
 
 async def _with_facts(hop: Step, question: str, facts: Sequence[str], model: LanguageModel | None) -> str:

@@ -6,16 +6,16 @@ from itertools import zip_longest
 
 from retriever.hits import Hit, SearchResult, summed_milliseconds
 
-MOST_EVIDENCE = 20  # papers; the model's context may shorten them further
 
-
-def joined(searches: Sequence[SearchResult], most: int = MOST_EVIDENCE) -> SearchResult:
+def joined(searches: Sequence[SearchResult], most: int) -> SearchResult:
     """Return the first search with the hits of all, taken in turn, each once; at most `most`.
 
     A hit scores 1 / its best rank. The likelihood of an answer is the highest of all, and what was searched
     for is quoted by the highest weight.
     """
     first = searches[0]
+    if len(searches) == 1:
+        return first
     ranked: dict[str, Hit] = {}
     for place, hits in enumerate(zip_longest(*(search.hits for search in searches)), 1):
         for hit in filter(None, hits):

@@ -50,10 +50,10 @@ def rewritten(question):
     return says({"question": question})
 
 
-def asked_of(sample, *replies, hops="always", question=STEPS):
+def asked_of(sample, *replies, hops="always", question=STEPS, evidence=None):
     script = Scripted(replies)
     llm = settings(stream=False, retries=0)
-    asked = ask_model(sample, question, settings_of(UNUSED, llm=llm), script, hops=hops)
+    asked = ask_model(sample, question, settings_of(UNUSED, llm=llm), script, hops=hops, evidence=evidence)
     return asked, script
 
 
@@ -100,6 +100,13 @@ def test_the_evidence_of_all_hops_goes_to_the_answer(sample):
     assert len(asked.evidence) > 5
     assert [hit.rank for hit in asked.evidence] == list(range(1, len(asked.evidence) + 1))
     assert all(hit.passage.text[:40] in prompts_of(script)[-1] for hit in asked.evidence)
+
+
+def test_as_much_evidence_as_is_asked_for_goes_to_the_answer_of_several_steps(sample):
+    replies = [decomposed(FIRST, SECOND, ordered=False), answers("a"), answers("b"), says(ANSWER)]
+    asked, _ = asked_of(sample, *replies, evidence=30)
+    assert len(hop_steps(asked)) == 2
+    assert 30 <= len(asked.evidence) <= 60
 
 
 def test_what_the_question_excludes_and_its_years_hold_for_every_hop(sample):
@@ -240,6 +247,15 @@ def test_a_budget_that_is_spent_ends_the_steps_with_a_note(sample):
     script = Scripted([decomposed(FIRST, SECOND), chained(FIRST, SECOND), answers("KorQuAD"), says(ANSWER)])
     answer, notes = within(sample, Budget(calls=3), script.transport)
     assert notes == ["the budget of the steps (3 calls) is spent: 1 of 2 are done"]
+    assert answer.title == "A title"
+
+
+@pytest.mark.parametrize("budget", [Budget(calls=1), Budget(tokens=0), Budget(papers=1)])
+def test_a_budget_that_the_plan_or_the_first_search_spends_leaves_no_step(sample, budget):
+    script = Scripted([decomposed(FIRST, SECOND, ordered=False), says(ANSWER)])
+    answer, notes = within(sample, budget, script.transport)
+    [note] = notes
+    assert note.endswith("is spent: 0 of 2 are done")
     assert answer.title == "A title"
 
 
