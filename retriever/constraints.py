@@ -165,5 +165,6 @@ def find_constraints(text: str, this_year: int) -> Constraints:
         text, find_years(text, this_year)[:MOST_CONSTRAINTS], exclusions[:MOST_CONSTRAINTS]
     )
     if are_compared(years, this_year):
-        return Constraints(tuple(exclusions), contradicting=tuple(years) if len(years) > 1 else ())
+        contradict = len(years) > 1 or years[0].last is not None  # one alone: it is told backwards
+        return Constraints(tuple(exclusions), contradicting=tuple(years) if contradict else ())
     return Constraints(tuple(exclusions), tuple(years))

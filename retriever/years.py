@@ -15,7 +15,10 @@ RECENT = 2000
 
 @dataclass(frozen=True, slots=True)
 class YearRange:
-    """Years of publication, bounds included, None open; `start` and `end` are its place in the question."""
+    """Years of publication, bounds included, None open; `start` and `end` are its place in the question.
+
+    Of a range that is told backwards (between 2022 and 2019) the first year is behind the last.
+    """
 
     first: int | None
     last: int | None
@@ -149,9 +152,7 @@ def _ranges(text: str, this_year: int) -> Iterator[YearRange]:
             first, last = (_year(match, bound) for bound in ("first", "last"))
             if any(year and not EARLIEST <= year <= this_year for year in (first, last)):
                 continue
-            first, last = first and first + later, last and last + moved
-            if not (first and last and first > last):
-                yield _made(first, last, match)
+            yield _made(first and first + later, last and last + moved, match)
     for pattern in RUNS:
         for match in pattern.finditer(text):
             decades = [int(decade) for decade in re.findall(DECADE, match[0])]

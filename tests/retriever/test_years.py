@@ -104,5 +104,21 @@ def test_a_question_asks_for_years(question, expected):
     assert all(question[years.start : years.end] == years.text for years in found)
 
 
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    {
+        "papers published between 2022 and 2019": ["between 2022 and 2019"],
+        "2022년부터 2019년까지의 논문": ["2022년부터 2019년까지의"],
+        "papers since 2015, between 2022 and 2019": ["since 2015", "between 2022 and 2019"],
+        "papers published after 2026": [],  # nothing contradicts it
+    }.items(),
+)
+def test_a_range_that_is_told_backwards_contradicts_itself(question, texts):
+    found = find_constraints(question, THIS_YEAR)
+
+    assert not found.years
+    assert [years.text for years in found.contradicting] == texts
+
+
 def test_the_last_years_count_from_the_year_given():
     assert [years.first for years in find_constraints("the last five years", 2020).years] == [2015]
