@@ -10,7 +10,7 @@ from generator.finding.understood import Understanding
 from generator.steps import Step
 from indexer.papers import Paper
 from retriever.errors import SourceFailed
-from retriever.queries import Filters, Range
+from retriever.queries import Filters
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,
@@ -103,10 +103,8 @@ def chosen_sources(
 
 def time_filters(filters: Filters, understanding: Understanding | None) -> Filters:
     """Return the filters with the years that the question asks for, unless the call names its own."""
-    if filters.years or understanding is None:
-        return filters
-    first, last = understanding.first_year, understanding.last_year
-    return filters if first is None and last is None else replace(filters, years=Range(first, last))
+    asked = understanding.years if understanding else None
+    return filters if filters.years or asked is None else replace(filters, years=asked)
 
 
 async def _rarity(state: FindingState, resources: FindResources, step: Step) -> dict[str, float]:

@@ -43,6 +43,11 @@ async def find_in_steps(
         )
         state = told(replace(state, understanding=understanding, subject=subject, queries=queries))
         step.notes += understanding.notes
+    asked, given = state.understanding and state.understanding.years, request.filters.years
+    if asked and given and asked != given:
+        step.notes.append(
+            f"the question's years {asked.low or ''}–{asked.high or ''} give way to those of the call"
+        )
     while not resources.allowance.time_is_over:
         with step.step("round", number=state.round) as inner:
             state = told(await retrieve(state, request, resources, inner))

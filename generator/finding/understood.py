@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from indexer.papers import FIRST_YEAR, LAST_YEAR
+from retriever.queries import Range
 
 Intent = Literal["survey", "recent", "comparison", "specific", "other"]
 Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
@@ -33,6 +34,12 @@ class Understanding:
     notes: tuple[str, ...] = ()
 
     @property
+    def years(self) -> Range | None:
+        """The years that bound the papers; None where nothing does."""
+        bounds = self.first_year, self.last_year
+        return None if bounds == (None, None) else Range(*bounds)
+
+    @property
     def asks_for_time(self) -> bool:
         """Whether the question asks for papers of some years, or for new ones."""
-        return self.recent or self.first_year is not None or self.last_year is not None
+        return self.recent or self.years is not None

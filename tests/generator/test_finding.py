@@ -16,6 +16,7 @@ from generator.finding.request import FindRequest
 from generator.finding.result import tree
 from generator.finding.state import FindingState, FoundBy
 from indexer.errors import InvalidCall
+from retriever.queries import Filters, Range
 from tests.generator.finding_model import FindingModel
 from tests.generator.language_model import says
 from tests.generator.language_model import settings as model_settings
@@ -297,6 +298,14 @@ def test_a_time_requirement_holds_for_queries_and_for_references(sample_home):
     assert found.state.understanding.first_year == 2022
     assert found.papers
     assert all(known.paper.year >= 2022 for known in found.state.papers.values())
+
+
+def test_years_of_the_call_go_before_those_of_the_question_with_a_note(sample_home):
+    question = "thermal runaway in battery packs, papers since 2024"
+    found = find(sample_home, FindRequest(question, threshold=0.1, filters=Filters(years=Range(2019, 2023))))
+    assert found.papers
+    assert all(2019 <= known.paper.year <= 2023 for known in found.state.papers.values())
+    assert found.notes == ("the question's years 2024– give way to those of the call",)
 
 
 WORDS = "quorvex blandim trosset"
