@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from generator.answers import Answer, Sentence
 from generator.citations import Check, Reason, cited
@@ -19,6 +19,7 @@ from generator.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.steps import Step, described
+from generator.structured import CutAt
 from indexer.errors import IndexerError
 from indexer.schema import StoredPassage
 
@@ -29,14 +30,7 @@ CHECKS: dict[str, Check] = {
     "neutral": "unsupported",
 }
 
-LONGEST_WHY = 300  # characters
-# A server that enforces the schema keeps within that; what another one writes beyond it is cut.
-Why = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True),
-    AfterValidator(lambda why: why[:LONGEST_WHY]),
-    Field(json_schema_extra={"maxLength": LONGEST_WHY}),
-]
+Why = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(300)]
 
 
 class Judgement(BaseModel):

@@ -2,10 +2,12 @@
 
 import json
 import re
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, core_schema
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -16,6 +18,24 @@ THOUGHT = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z", re.DOTALL | re
 BRACES_TRIED = 200
 COMPLAINTS = 5
 DECODER = json.JSONDecoder(strict=False)  # line breaks inside strings are let through
+
+
+@dataclass(frozen=True, slots=True)
+class CutAt:
+    """Bounds a text or a list; what a server that enforces no schema writes beyond is cut."""
+
+    most: int
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Cut the value when it is read."""
+        return core_schema.no_info_after_validator_function(lambda value: value[: self.most], handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """State the bound for servers that enforce it."""
+        written = handler(schema)
+        return written | {"maxItems" if written["type"] == "array" else "maxLength": self.most}
 
 
 class UnreadableAnswer(ValueError):

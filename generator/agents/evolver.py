@@ -17,6 +17,7 @@ from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
 from generator.steps import Step
+from generator.structured import CutAt
 from indexer.papers import Paper
 from retriever.asked_words import AskedWord
 
@@ -27,7 +28,7 @@ HEAD, TAIL = 2, 3  # words of the question, and of the paper, in a query without
 OVERLAP = 0.75  # share of a query's words in another one from which it brings nothing new
 ASPECTS: tuple[QueryKind, ...] = ("method", "application", "limitation")
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=400)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(400)]
 
 
 class EvolvedQueries(BaseModel):

@@ -12,20 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from generator.agents.asking import abstract_of, all_of, ask_agent, title_of
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper
 from generator.steps import Step
+from generator.structured import CutAt
 from indexer.papers import Paper
 from retriever.paper_relevance import Asked
 
 IN_FLIGHT = 10  # papers that the model judges together
 WITHOUT_MODEL = 100  # papers that are judged between two looks at the clock
 FALLBACK = "judged by relevance without a model"
-LONGEST_REASON = 600
 
 # The complex wording's rules (SPAR, appendix A.3).
 STUFFING, MISLEADING = 0.3, 0.2  # deductions
@@ -35,12 +35,7 @@ BELOW_HIGH = 0.69
 # Of a paper that several relevant ones refer to, without a model: each counts, up to a bound.
 LINK, LEAST_LINKS, MOST_BY_LINKS = 0.2, 2, 0.6
 
-Reason = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True),
-    AfterValidator(lambda text: text[:LONGEST_REASON]),
-    Field(json_schema_extra={"maxLength": LONGEST_REASON}),
-]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(600)]
 
 
 class BriefJudgement(BaseModel):

@@ -13,6 +13,7 @@ from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
 from generator.steps import Step
+from generator.structured import CutAt
 from indexer.analysis import Analyzer
 from retriever.asked_words import words_query
 from retriever.queries import Or, Phrase, Query, Term
@@ -32,20 +33,20 @@ ADVICE: Mapping[str, str] = {
     "wikipedia": "titles of articles that explain the subject",
 }
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(100)]
 
 
 class SourceTerms(BaseModel):
     """The search terms for one kind of source."""
 
     source: str
-    terms: Annotated[list[Text], Field(min_length=1, max_length=10)]
+    terms: Annotated[list[Text], Field(min_length=1), CutAt(10)]
 
 
 class WrittenQueries(BaseModel):
     """What the model is asked for."""
 
-    sources: Annotated[list[SourceTerms], Field(min_length=1, max_length=10)]
+    sources: Annotated[list[SourceTerms], Field(min_length=1), CutAt(10)]
 
 
 async def write_queries(

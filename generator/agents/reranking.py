@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from generator.agents.asking import TITLE_CHARACTERS, ask_agent, title_of
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
 from generator.steps import Step
+from generator.structured import CutAt
 from indexer.requests import counted
 from retriever.authority import Cited, authorities, citations, timeliness
 from retriever.errors import SourceFailed
@@ -24,19 +25,14 @@ FALLBACK = "ordered by a weighted sum"
 MOST_RANKED = 50  # papers that one prompt holds
 # Weights of relevance, authority and timeliness, by whether the question asks for a time.
 WEIGHTS: Mapping[bool, tuple[float, float, float]] = {False: (0.75, 0.15, 0.1), True: (0.6, 0.1, 0.3)}
-LONGEST_WHY = 400
 CITED = {
     "record": "cited {}",
     "index": "cited {} within the index",
     "found": "cited {} by the papers found",
 }
 
-Why = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True),
-    AfterValidator(lambda text: text[:LONGEST_WHY]),
-    Field(json_schema_extra={"maxLength": LONGEST_WHY}),
-]
+LONGEST_WHY = 400
+Why = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(LONGEST_WHY)]
 
 
 class Reranked(BaseModel):

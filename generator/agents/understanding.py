@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, StringConstraints
 
 from generator.agents.asking import ask_agent
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.understood import Intent, Understanding, Year
 from generator.steps import Step
+from generator.structured import CutAt
 from retriever.asked_words import subject_of, subject_text
 from retriever.constraints import Constraints, find_constraints
 
@@ -70,22 +71,23 @@ PERSPECTIVES: dict[Intent, dict[str, tuple[str, ...]]] = {
     },
 }
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=400)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(400)]
+Reason = Annotated[str, CutAt(600)]
 
 
 class ModelUnderstanding(BaseModel):
     """What the model is asked for."""
 
     intent: Literal["survey", "recent", "comparison", "specific", "other"]
-    domain: Annotated[str, StringConstraints(max_length=200)]
+    domain: Annotated[str, CutAt(200)]
     first_year: Year | None
     last_year: Year | None
     recent: bool
-    sources: Annotated[list[str], Field(max_length=20)]
-    sources_reason: Annotated[str, StringConstraints(max_length=600)]
+    sources: Annotated[list[str], CutAt(20)]
+    sources_reason: Reason
     needs_expansion: bool
-    expansion_reason: Annotated[str, StringConstraints(max_length=600)]
-    queries: Annotated[list[Text], Field(max_length=QUERIES)]
+    expansion_reason: Reason
+    queries: Annotated[list[Text], CutAt(QUERIES)]
 
 
 async def understand(request: FindRequest, resources: FindResources, step: Step) -> Understanding:

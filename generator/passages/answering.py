@@ -3,30 +3,24 @@
 from functools import lru_cache
 from typing import Annotated, Any, cast
 
-from pydantic import AfterValidator, BaseModel, Field, create_model
+from pydantic import BaseModel, Field, create_model
 
 from generator.answer_step import answer_step
 from generator.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
 from generator.passages.asked import PassageQuestion
 from generator.request import WayResult
 from generator.steps import Step
+from generator.structured import CutAt
 from retriever.hits import SearchResult
 
 MOST_SENTENCES = 3  # written or quoted
 MOST_READ = 10  # of a server that does not enforce the schema
-LONGEST_REASONING = 2_000  # characters
-# What is written beyond it is cut, as it is not shown.
-Reasoning = Annotated[
-    str,
-    AfterValidator(lambda text: text[:LONGEST_REASONING]),
-    Field(json_schema_extra={"maxLength": LONGEST_REASONING}),
-]
 
 
 class BriefAnswer(BaseModel):
     """What the model is asked for: its reasoning first, as what is written later follows from it."""
 
-    reasoning: Reasoning = ""
+    reasoning: Annotated[str, CutAt(2_000)] = ""
     title: Title
     body: list[WrittenSentence]
     answered: bool

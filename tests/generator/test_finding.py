@@ -17,7 +17,7 @@ from generator.finding.result import tree
 from generator.finding.state import FindingState, FoundBy
 from indexer.errors import InvalidCall
 from retriever.queries import Filters, Range
-from tests.generator.finding_model import FindingModel
+from tests.generator.finding_model import FindingModel, understanding
 from tests.generator.language_model import says
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
@@ -282,6 +282,24 @@ def test_odd_questions_end_in_a_line(sample_home, arguments, code):
     done = shrag("find-papers", *arguments, "--name", NAME, home=sample_home)
     assert done.returncode == code
     assert "unexpected" not in done.stderr
+
+
+def test_what_a_model_writes_beyond_what_is_asked_for_is_cut_and_not_asked_for_again(sample_home):
+    queries = [f"battery safety {number}" for number in range(9)]
+    model = FindingModel(
+        {
+            "understanding": lambda prompt: (
+                understanding(prompt) | {"queries": queries, "expansion_reason": "because " * 500}
+            ),
+            "query-writing": lambda _: {"sources": [{"source": "index", "terms": ["thermal runaway"] * 40}]},
+        }
+    )
+    found = find(sample_home, FindRequest(ENGLISH, rounds=0), model=model)
+    assert found.state.understanding.queries == tuple(queries[:5])
+    assert found.state.understanding.by == "model"
+    assert model.calls["understanding"] == 1
+    assert model.calls["query-writing"] == 6
+    assert found.notes == ()
 
 
 def test_years_that_contradict_each_other_are_left_out_with_a_note(sample_home):
