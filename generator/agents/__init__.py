@@ -6,7 +6,7 @@ can be switched off by these names.
 
 # Of each, what goes on where it is switched off.
 AGENTS = (
-    "understanding",  # the question alone is searched for, as it is written
+    "understanding",  # the question alone is searched for, within the years that it names
     "query-writing",  # the words of each query are searched for in every source
     "judgement",  # papers are judged by relevance without a model
     "refchain",  # no references are followed

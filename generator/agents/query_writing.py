@@ -26,10 +26,10 @@ ADVICE: Mapping[str, str] = {
     "index": "terms of titles and abstracts, in Korean and in English",
     "elasticsearch": "terms of titles and abstracts, in Korean and in English",
     "scienceon": "Korean technical terms first, then English ones",
-    "openalex": "broader academic terms and the field of study, in English",
-    "semantic_scholar": "technical terms and names of methods, in English",
+    "openalex": "broader academic terms, those of neighbouring fields and the field of study, in English",
+    "semantic_scholar": "technical terms, names of methods and of researchers known for them, in English",
     "arxiv": "terms of physics, mathematics and computer science, in English",
-    "pubmed": "MeSH headings, substances, diseases and clinical terms, in English",
+    "pubmed": "MeSH headings, substances, diseases, biological processes and clinical terms, in English",
     "wikipedia": "titles of articles that explain the subject",
 }
 
