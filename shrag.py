@@ -142,9 +142,10 @@ def _run(*, debug: bool) -> int:
             return cli.main(standalone_mode=False, obj=called) or 0
     except SystemExit as ended:
         return int(ended.code or 0)
-    except click.Abort:
-        echo("Aborted!", err=True)
-        return 1
+    except click.Abort as ended:
+        interrupted = isinstance(ended.__cause__, KeyboardInterrupt)  # else a question was not answered
+        echo("interrupted" if interrupted else "Aborted!", err=True)
+        return 130 if interrupted else 1
     except click.ClickException as error:
         shown = io.StringIO()
         error.show(file=shown)

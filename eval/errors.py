@@ -4,6 +4,7 @@ EvalError
 ├── BadTopics       a topics file that cannot be read; names the line
 ├── BadQrels        a judgements file that cannot be read; names the line
 ├── BadRun          a run that cannot be read, or that no run file can hold
+├── RunBusy         another process makes the run that is to be made
 ├── BadMeasure      a measure that does not exist or cannot be computed here
 └── NothingJudged   no judgement that would give a score
 """
@@ -23,6 +24,10 @@ class BadQrels(EvalError):
 
 class BadRun(EvalError):
     """A run that cannot be read, or that no run file can hold."""
+
+
+class RunBusy(EvalError):
+    """Another process makes the run that is to be made."""
 
 
 class BadMeasure(EvalError):

@@ -1,67 +1,63 @@
-"""Keywords of a language model for all topics, and how they came about."""
+"""Keywords of a language model for a topic, and how those of a run came about."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from eval.ranking import RankedTopic
 from generator.errors import ModelAnswerInvalid
 from generator.keywords import keywords_from_model
 from generator.llm import LanguageModel
-from generator.model_step import FromModel
+from generator.settings import LanguageModelSettings
 from indexer.analysis import Analyzer
-from indexer.ingest import Progress, no_progress
 from retriever.keywords import KEYWORDS, Keyword
 
 
 @dataclass(frozen=True, slots=True)
 class TopicKeywords:
-    """Keywords by query_id, and for the manifest what made them.
+    """Keywords, and for the manifest what made them; None and {} where the model gave none of use."""
 
-    A question to which the model gave none that can be used is not in it; `record["unusable"]` names it.
-    """
-
-    keywords: dict[str, tuple[Keyword, ...]]
+    keywords: tuple[Keyword, ...] | None
     record: dict[str, Any]
 
 
 async def ask_for_keywords(
-    topics: Mapping[str, str],
-    model: LanguageModel,
-    analyzer: Analyzer,
-    progress: Progress = no_progress,
-    *,
-    most: int | None = KEYWORDS,
+    question: str, model: LanguageModel, analyzer: Analyzer, *, most: int | None = KEYWORDS
 ) -> TopicKeywords:
-    """Ask the model for the keywords of every topic, as many at a time as its settings allow.
+    """Ask the model for the keywords of a question.
 
     Raises:
         ModelFailed: the model cannot be reached, is too slow or refuses.
         CallNotRecorded, CacheUnusable: a replay misses a call, or its file cannot be used.
     """
-    places = asyncio.Semaphore(model.settings.concurrency)  # those that wait here run against no limit
-    answers: dict[str, FromModel[tuple[Keyword, ...]] | None] = {}
+    try:
+        given = await keywords_from_model(question, model, analyzer, most=most)
+    except ModelAnswerInvalid:
+        return TopicKeywords(None, {})
+    texts = [keyword.text for keyword in given.value]
+    record = {"model": given.reply.model, "prompt_version": given.prompt_version, "texts": texts}
+    return TopicKeywords(given.value, record)
 
-    async def ask(query_id: str, question: str) -> None:
-        async with places:
-            try:
-                answers[query_id] = await keywords_from_model(question, model, analyzer, most=most)
-            except ModelAnswerInvalid:
-                answers[query_id] = None
-            progress("keywords", len(answers), len(topics))
 
-    await asyncio.gather(*(ask(query_id, question) for query_id, question in topics.items()))
-    usable = {query_id: answer for query_id in topics if (answer := answers[query_id]) is not None}
-    record = {
+def keywords_record(
+    settings: LanguageModelSettings | None, topics: Mapping[str, RankedTopic]
+) -> dict[str, Any]:
+    """Say for the manifest where keywords came from; `settings` are of the model that was asked, if any was.
+
+    `unusable` names the questions for which it gave none that can be used.
+    """
+    if settings is None:
+        return {"source": "statistics"}
+    asked = {"temperature": settings.temperature, "seed": settings.seed, "revision": settings.revision}
+    given = {query_id: topic.keywords for query_id, topic in topics.items() if topic.keywords is not None}
+    if not given:  # a way, hops or agents asked it
+        return {"source": "model", "model": settings.model, **asked}
+    usable = {query_id: keywords for query_id, keywords in given.items() if keywords}
+    return {
         "source": "model",
-        "models": sorted({answer.reply.model for answer in usable.values()}),
-        "prompt_versions": sorted({answer.prompt_version for answer in usable.values()}),
-        "temperature": model.settings.temperature,
-        "seed": model.settings.seed,
-        "revision": model.settings.revision,
-        "texts": {
-            query_id: [keyword.text for keyword in answer.value] for query_id, answer in usable.items()
-        },
-        "unusable": [query_id for query_id in topics if query_id not in usable],
+        "models": sorted({keywords["model"] for keywords in usable.values()}),
+        "prompt_versions": sorted({keywords["prompt_version"] for keywords in usable.values()}),
+        **asked,
+        "texts": {query_id: keywords["texts"] for query_id, keywords in usable.items()},
+        "unusable": [query_id for query_id in given if query_id not in usable],
     }
-    return TopicKeywords({query_id: answer.value for query_id, answer in usable.items()}, record)

@@ -1,47 +1,48 @@
 """What `eval run` ranks each question by: a search, the evidence of an answer, or the papers found."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from eval.answering import answer_topics
-from eval.finding import find_for_topics
+from eval.answering import answer_topic
+from eval.asked_of import AskedOf
+from eval.finding import find_for_topic
 from eval.keywords import ask_for_keywords
-from eval.ranking import RankedTopics, rank_topics
+from eval.ranking import RankedTopic, rank_topic, without_hits
 from generator.finding.options import PAPERS, find_request
+from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
-from generator.pipeline import Settings
+from generator.pipeline import AskRequest, Settings
 from generator.settings import HopsMode
 from indexer.errors import InvalidCall
 from indexer.papers import Unit
-from indexer.requests import Progress
-from retriever.errors import BadFilter
+from retriever.errors import BadFilter, BadQuestion
 from retriever.hops.rounds import second_round_where_asked_for, with_second_round
-from retriever.index import SearchIndex
 from retriever.methods import method_named
 from retriever.search import SearchRequest
 
 HITS, MOST_EVIDENCE = 100, 100
-STATISTICS = {"source": "statistics"}
 ROUNDS = {"never": None, "auto": second_round_where_asked_for, "always": with_second_round}
 
-Rank: TypeAlias = Callable[
-    [Mapping[str, str], LanguageModel | None, Progress], Awaitable[tuple[RankedTopics, dict[str, Any]]]
-]
+Rank: TypeAlias = Callable[[str, LanguageModel | None], Awaitable[RankedTopic]]
 
 
 @dataclass(frozen=True, slots=True)
 class KindOfRun:
-    """How all questions are ranked, and by what name; `rank` also says where keywords came from."""
+    """How each question is ranked, and by what name."""
 
     name: str  # in the tag of the run and as the manifest's method
     k: int
     unit: Unit
+    request: dict[str, Any]  # all that the ranking of a question depends on, but for settings
+    applied: dict[str, Any]  # what of it stands with the configuration that took effect
     rank: Rank
+    keywords_first: bool = False  # whether the model is asked for these alone: for many questions at a time
 
 
 def search_kind(
-    index: SearchIndex,
+    of: AskedOf,
     settings: Settings,
     *,
     method: str,
@@ -56,32 +57,31 @@ def search_kind(
     request = SearchRequest(
         "", method=method, k=k or HITS, collapse=unit == "paper", title_weight=title_weight
     )
+    options = settings.retriever
+    most = None if options.keywords_ranked else options.keywords
+    one_at_a_time = asyncio.Lock()
 
-    async def ranked(
-        questions: Mapping[str, str], model: LanguageModel | None, progress: Progress
-    ) -> tuple[RankedTopics, dict[str, Any]]:
-        found, options = None, settings.retriever
+    async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
+        asked, record = replace(request, question=question), None
         if model:
-            most = None if options.keywords_ranked else options.keywords
-            found = await ask_for_keywords(questions, model, index.analyzer, progress, most=most)
-        run = await rank_topics(
-            index,
-            questions,
-            request,
-            options,
-            keywords=found.keywords if found else None,
-            further=ROUNDS[hops],
-            progress=progress,
-        )
-        if hops != "never":
-            run = replace(run, applied=run.applied | {"hops": hops})
-        return run, found.record if found else STATISTICS
+            given = await ask_for_keywords(question, model, of.analyzer, most=most)
+            asked, record = replace(asked, keywords=given.keywords), given.record
+        async with one_at_a_time:
+            return replace(await rank_topic(of.index, asked, options, ROUNDS[hops]), keywords=record)
 
-    return KindOfRun(method, request.k, unit, ranked)
+    return KindOfRun(
+        method,
+        request.k,
+        unit,
+        {"title_weight": title_weight, "hops": hops},
+        {"hops": hops} if hops != "never" else {},
+        ranked,
+        keywords_first=True,
+    )
 
 
 def ask_kind(
-    index: SearchIndex,
+    of: AskedOf,
     settings: Settings,
     *,
     way: str | None,
@@ -95,35 +95,35 @@ def ask_kind(
         raise InvalidCall(f"an answer rests on at most {MOST_EVIDENCE} papers: -k {k:,} is more")
     request = settings.request("?", way=way or "shrag", method=method, evidence=k, hops=hops)
 
-    async def ranked(
-        questions: Mapping[str, str], model: LanguageModel | None, progress: Progress
-    ) -> tuple[RankedTopics, dict[str, Any]]:
-        run = await answer_topics(
-            index, questions, request, _with(model, settings), unit=unit, model=model, progress=progress
-        )
-        asked = {"way": request.way, "hops": hops, "searched by": request.method}
-        return replace(run, applied=run.applied | asked), _asked(model)
+    async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
+        asked = replace(request, question=question)
+        return await answer_topic(of.index, asked, _with(model, settings), unit=unit, model=model)
 
-    return KindOfRun(request.way, request.evidence, unit, ranked)
+    asked = {"way": request.way, "hops": hops, "searched by": request.method}
+    return KindOfRun(request.way, request.evidence, unit, _without_question(request), asked, ranked)
 
 
 def find_kind(
-    index: SearchIndex, settings: Settings, given: Mapping[str, Any], *, k: int | None, unit: Unit
+    of: AskedOf, settings: Settings, given: Mapping[str, Any], *, k: int | None, unit: Unit
 ) -> KindOfRun:
     """Rank by the papers found, as `find-papers` does with the values of its options."""
     if unit != "paper":
         raise InvalidCall("what is found are papers, and passages are judged", remedy="name the unit: paper")
     request = find_request("?", k or PAPERS, given)
 
-    async def ranked(
-        questions: Mapping[str, str], model: LanguageModel | None, progress: Progress
-    ) -> tuple[RankedTopics, dict[str, Any]]:
-        run = await find_for_topics(
-            index, questions, request, _with(model, settings), model=model, progress=progress
-        )
-        return run, _asked(model)
+    async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
+        try:
+            asked = replace(request, question=question)
+        except BadQuestion as error:
+            return without_hits(error)
+        return await find_for_topic(of.sources(), asked, _with(model, settings), model=model)
 
-    return KindOfRun("find-papers", request.papers, unit, ranked)
+    asked = _without_question(request)
+    return KindOfRun("find-papers", request.papers, unit, asked, {"finding": asked}, ranked)
+
+
+def _without_question(request: AskRequest | FindRequest) -> dict[str, Any]:
+    return {name: value for name, value in request.as_record().items() if name != "question"}
 
 
 def _with(model: LanguageModel | None, settings: Settings) -> Settings:
@@ -132,10 +132,3 @@ def _with(model: LanguageModel | None, settings: Settings) -> Settings:
         return settings
     llm = settings.generator.llm.model_copy(update={"base_url": None})
     return replace(settings, generator=settings.generator.model_copy(update={"llm": llm}))
-
-
-def _asked(model: LanguageModel | None) -> dict[str, Any]:
-    if model is None:
-        return STATISTICS
-    told = ("model", "temperature", "seed", "revision")
-    return {"source": "model"} | {name: getattr(model.settings, name) for name in told}

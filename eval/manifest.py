@@ -1,19 +1,28 @@
 """What a run was made with, written beside it, so that another person can make it again to the digit."""
 
 import hashlib
+import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, SecretStr
+
+from generator.finding.finding import year_of
+from generator.request import Settings
+from generator.settings import LanguageModelSettings
 from indexer.manifest import Manifest
 from indexer.output_files import write_output
+from indexer.regular_files import read_regular
 from indexer.settings import IndexerSettings
 from indexer.terminal import json_text
 from indexer.versions import installed_version
+from retriever.sources.configuration import DeclaredSource
 
 SUFFIX = ".manifest.json"
+MOST_BYTES = 1_000_000_000  # of one that is read
 # What a run's order may depend on.
 LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "rapidfuzz")
 MODEL_LIBRARIES = (
@@ -22,6 +31,10 @@ MODEL_LIBRARIES = (
     "transformers",
     "torch",
 )  # where vectors or a re-ranker order
+HOW_REACHED = frozenset(
+    "base_url allow_plain_http ca_certs api_key user contact private retries concurrency at_once "
+    "requests_per_second circuit_failures stream answer_bytes".split()
+)
 ENCODER_STATE = ("provider", "model", "revision", "device", "precision", "dimensions", "max_tokens")
 RERANKER_STATE = ("provider", "model", "revision", "device", "precision", "max_tokens", "scores")
 
@@ -39,6 +52,7 @@ class RunManifest:
     applied: dict[str, Any]  # the configuration that took effect
     models: dict[str, dict[str, Any]]  # those of `encoder` and `reranker` that had a part in the order
     deviations: dict[str, dict[str, Any]]  # {query_id: what was different for this question}
+    failed: dict[str, str]  # {query_id: why it is not in the run}
     topics: dict[str, Any]
     run: dict[str, Any]
     python: str
@@ -58,6 +72,15 @@ def manifest_path(run_path: Path) -> Path:
     return run_path.with_name(run_path.name + SUFFIX)
 
 
+def read_manifest(run_path: Path, digest: str) -> dict[str, Any]:
+    """Return the manifest beside a run of these bytes (SHA-256), {} where none is of it."""
+    try:
+        record = json.loads(read_regular(manifest_path(run_path), MOST_BYTES))
+        return record if record["run"]["sha256"] == digest else {}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return {}
+
+
 def index_record(manifest: Manifest) -> dict[str, Any]:
     """Return what of an index a run depends on."""
     names = (
@@ -74,6 +97,25 @@ def index_record(manifest: Manifest) -> dict[str, Any]:
     return {name: getattr(manifest, name) for name in names}
 
 
+def sources_record(declared: Sequence[DeclaredSource]) -> dict[str, Any]:
+    """Return what of sources a run depends on, as far as this side knows; no key is in it."""
+    return {
+        "name": ",".join(source.name for source in declared),
+        "sources": {source.name: asked_with(source.settings) for source in declared},
+    }
+
+
+def asked_with(settings: BaseModel) -> dict[str, Any]:
+    """Return what of settings an answer depends on: no keys, nor how long and where it is waited for."""
+    return {
+        name: value
+        for name, value in settings.model_dump(mode="json").items()
+        if not name.endswith("_s")
+        and name not in HOW_REACHED
+        and not isinstance(getattr(settings, name), SecretStr)
+    }
+
+
 def file_record(path: Path) -> dict[str, Any]:
     """Return a file's path as it was given, and the SHA-256 of its bytes."""
     with path.open("rb") as file:
@@ -83,6 +125,36 @@ def file_record(path: Path) -> dict[str, Any]:
 def project_version() -> str:
     """Return the version of what is installed; "not installed" where it runs from a bare checkout."""
     return installed_version("shrag")
+
+
+def made_with(
+    index: Mapping[str, Any],
+    request: Mapping[str, Any],
+    inputs: Mapping[str, str | None],
+    settings: Settings,
+    llm: LanguageModelSettings | None,
+) -> dict[str, Any]:
+    """Return all that the rankings of a run depend on, as far as this side knows.
+
+    Args:
+        index: what is asked, by `index_record` or `sources_record`.
+        request: how.
+        inputs: sums of the files that are read.
+        settings: of all stages.
+        llm: those of the language model, where it is asked.
+    """
+    indexer = settings.indexer
+    return {
+        **software(models={indexer.encoder.provider, indexer.reranker.provider} != {"none"}),
+        "index": dict(index),
+        "request": dict(request),
+        "inputs": dict(inputs),
+        "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"})
+        | {"this_year": year_of(settings)},
+        "models": models_record(indexer, {"vectors": True, "reranker": True}),
+        "check": asked_with(indexer.check),
+        "language model": asked_with(llm) if llm else None,
+    }
 
 
 def models_record(settings: IndexerSettings, applied: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -4,7 +4,7 @@ https://ir-measur.es lists the measures and their parameters.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,9 +58,13 @@ def score(
 
 
 def evaluate(
-    qrels: Qrels, run: Mapping[str, Sequence[tuple[str, float]]], measures: str | Iterable[str]
+    qrels: Qrels,
+    run: Mapping[str, Sequence[tuple[str, float]]],
+    measures: str | Iterable[str],
+    *,
+    left_out: Collection[str] = (),
 ) -> Scores:
-    """Score a run over all questions that have something relevant.
+    """Score a run over all questions that have something relevant, but for those `left_out`.
 
     The scores of a ranking give its order, ties as trec_eval breaks them (by id, the last first); `write_run`
     and `as_written` leave none.
@@ -70,11 +74,14 @@ def evaluate(
         NothingJudged: no question of the qrels has anything relevant, or none of them is in the run.
     """
     asked = parse_measures(measures)
-    judged = {query_id: grades for query_id, grades in qrels.items() if max(grades.values(), default=0) > 0}
-    if not judged:
+    relevant = {query_id: grades for query_id, grades in qrels.items() if max(grades.values(), default=0) > 0}
+    if not relevant:
         raise NothingJudged(
             "the qrels hold nothing relevant (a grade of 1 or more); are they the right ones?"
         )
+    judged = {query_id: grades for query_id, grades in relevant.items() if query_id not in left_out}
+    if not judged:
+        raise NothingJudged("each question that is judged failed; give the command that makes the run again")
     answered = {
         query_id: dict(run[query_id]) for query_id in judged if query_id in run and len(run[query_id]) > 0
     }
@@ -94,7 +101,7 @@ def evaluate(
         means={name: _aggregate(asked[name], per_query[name]) for name in asked},
         per_query=per_query,
         missing=tuple(query_id for query_id in judged if query_id not in answered),
-        without_relevant=tuple(query_id for query_id in qrels if query_id not in judged),
+        without_relevant=tuple(query_id for query_id in qrels if query_id not in relevant),
         unjudged=tuple(query_id for query_id in run if query_id not in qrels),
     )
 

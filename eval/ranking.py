@@ -1,65 +1,164 @@
-"""Topics to a run: every question ranked by one method."""
+"""Topics to a run: every question ranked by itself, so that one that fails costs no other."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from eval.runs import Run, as_written
+from eval.errors import EvalError
+from eval.runs import Ranking, Run, as_written
+from generator.errors import GeneratorError, ModelFailed
+from indexer.errors import EncoderUnusable, EngineRefused, EngineUnreachable, RemediableError
 from indexer.ingest import Progress, no_progress
-from retriever.errors import BadExpression, BadQuestion
+from indexer.logs import get_logger
+from indexer.untrusted import one_line
+from retriever.errors import BadExpression, BadQuestion, SourceFailed
 from retriever.hits import AppliedSearch
-from retriever.index import SearchIndex
-from retriever.keywords import Keyword
+from retriever.index import OpenIndex
 from retriever.search import Further, SearchRequest, rank
 from retriever.settings import RetrieverSettings
 
 NOTHING_FOUND = "nothing found"
+MOST_FAILURES = 10  # in a row, after which what fails is not asked again and again
+# What may fail for one question and not for the next; all else that is foreseen concerns the whole run.
+OF_A_QUESTION = (SourceFailed, EngineUnreachable, EngineRefused, EncoderUnusable, ModelFailed)
+OF_THE_RUN = (RemediableError, GeneratorError, EvalError, OSError, MemoryError)
+
+log = get_logger("eval")
+
+
+@dataclass(frozen=True, slots=True)
+class RankedTopic:
+    """What became of one question: its ranking, and how it came about.
+
+    `failures` say what failed: the question was ranked without it, or not at all, and `ranking` is None.
+    """
+
+    ranking: Ranking | None = None
+    reason: str = ""  # why the ranking is empty
+    applied: AppliedSearch | None = None
+    deviations: dict[str, Any] = field(default_factory=dict)  # beside those of `applied`
+    failures: tuple[str, ...] = ()
+    keywords: dict[str, Any] | None = None  # what the model gave, where it was asked
 
 
 @dataclass(frozen=True, slots=True)
 class RankedTopics:
-    """A run with a ranking for every topic, and why some are empty: {query_id: reason}."""
+    """A run with a ranking for every topic that did not fail, and why some are empty: {query_id: reason}."""
 
     run: Run
     without_hits: dict[str, str]
     applied: dict[str, Any]  # the configuration that took effect
     deviations: dict[str, dict[str, Any]]  # {query_id: what was different for this question}
+    failed: dict[str, str]  # {query_id: why it has no ranking}
+
+
+RankOne: TypeAlias = Callable[[str], Awaitable[RankedTopic]]
+Keep: TypeAlias = Callable[[str, RankedTopic], None]
+
+
+def keep_nothing(query_id: str, topic: RankedTopic) -> None:
+    """Keep no question: what ranks so few is done again."""
+
+
+async def rank_all(
+    topics: Mapping[str, str],
+    rank_one: RankOne,
+    *,
+    known: Mapping[str, RankedTopic] | None = None,
+    keep: Keep = keep_nothing,
+    at_once: int = 1,
+    progress: Progress = no_progress,
+) -> dict[str, RankedTopic]:
+    """Rank all topics but those `known` for which nothing failed; each is given to `keep` when it is there.
+
+    Raises:
+        Exception: of the last question, where `MOST_FAILURES` in a row, or all, could not be ranked; of any
+            question, what concerns the whole run.
+    """
+    found = {query_id: topic for query_id, topic in (known or {}).items() if not topic.failures}
+    found = {query_id: found[query_id] for query_id in topics if query_id in found}
+    places = asyncio.Semaphore(at_once)
+    in_a_row = 0
+
+    async def ranked(query_id: str, question: str) -> None:
+        nonlocal in_a_row
+        async with places:
+            progress("questions", len(found), len(topics))
+            try:
+                topic = await rank_one(question)
+                in_a_row = 0
+            except Exception as error:
+                if isinstance(error, OF_THE_RUN) and not isinstance(error, OF_A_QUESTION):
+                    raise
+                in_a_row += 1
+                if in_a_row in {MOST_FAILURES, len(topics)}:
+                    raise
+                log.warning("question not ranked", query_id=query_id, error=repr(error))
+                topic = RankedTopic(failures=(f"{type(error).__name__}: {one_line(str(error))}",))
+            found[query_id] = topic
+            keep(query_id, topic)
+
+    await asyncio.gather(
+        *(ranked(query_id, question) for query_id, question in topics.items() if query_id not in found)
+    )
+    return {query_id: found[query_id] for query_id in topics}
 
 
 async def rank_topics(
-    index: SearchIndex,
+    index: OpenIndex,
     topics: Mapping[str, str],
     request: SearchRequest,
     settings: RetrieverSettings,
     *,
-    keywords: Mapping[str, tuple[Keyword, ...]] | None = None,
-    further: Further | None = None,
     progress: Progress = no_progress,
-) -> RankedTopics:
-    """Rank all topics as `request` says, with each topic's question and its `keywords` where it has some.
+) -> Run:
+    """Rank all topics by a search, as `request` says with each topic's question; raises as `rank_all`."""
 
-    A `further` stage, as a second round of searches, may change each ranking.
+    async def rank_one(question: str) -> RankedTopic:
+        return await rank_topic(index, replace(request, question=question), settings)
 
-    A question that cannot be searched for has an empty ranking and its reason, and the others go on.
+    return of_topics(await rank_all(topics, rank_one, progress=progress)).run
+
+
+async def rank_topic(
+    index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, further: Further | None = None
+) -> RankedTopic:
+    """Rank a question; one that cannot be searched for has an empty ranking and its reason.
+
+    A `further` stage, as a second round of searches, may change the ranking.
     """
-    run: Run = {}
-    without_hits: dict[str, str] = {}
-    applied: dict[str, AppliedSearch] = {}
-    for done, (query_id, question) in enumerate(topics.items()):
-        progress("questions", done, len(topics))
-        asked = replace(request, question=question, keywords=(keywords or {}).get(query_id, request.keywords))
-        try:
-            ranked = await rank(index, asked, settings, further)
-            run[query_id] = as_written(list(ranked.hits))
-            if ranked.hits:
-                applied[query_id] = ranked.applied
-        except (BadQuestion, BadExpression) as error:
-            run[query_id] = []
-            without_hits[query_id] = str(error).splitlines()[0]
-        if not run[query_id]:
-            without_hits.setdefault(query_id, NOTHING_FOUND)
+    try:
+        ranked = await rank(index, request, settings, further)
+    except (BadQuestion, BadExpression) as error:
+        return without_hits(error)
+    if not ranked.hits:
+        return RankedTopic([], NOTHING_FOUND)
+    return RankedTopic(as_written(ranked.hits), applied=ranked.applied, failures=ranked.applied.failures)
+
+
+def without_hits(error: Exception) -> RankedTopic:
+    """Return what becomes of a question that cannot be searched for."""
+    return RankedTopic([], str(error).splitlines()[0])
+
+
+def of_topics(topics: Mapping[str, RankedTopic]) -> RankedTopics:
+    """Put the questions together, as they are in order."""
+    applied = {query_id: topic.applied for query_id, topic in topics.items() if topic.applied}
     of_run = configuration(list(applied.values()))
-    return RankedTopics(run, without_hits, of_run, deviations(applied, of_run))
+    differ = deviations(applied, of_run)
+    own = {query_id: topic.deviations for query_id, topic in topics.items() if topic.deviations}
+    return RankedTopics(
+        {query_id: topic.ranking for query_id, topic in topics.items() if topic.ranking is not None},
+        {query_id: topic.reason for query_id, topic in topics.items() if topic.reason},
+        of_run,
+        {
+            query_id: differ.get(query_id, {}) | own.get(query_id, {})
+            for query_id in topics
+            if query_id in differ or query_id in own
+        },
+        {query_id: "; ".join(topic.failures) for query_id, topic in topics.items() if topic.ranking is None},
+    )
 
 
 def configuration(applied: Sequence[AppliedSearch]) -> dict[str, Any]:

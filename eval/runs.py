@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 import numpy as np
@@ -20,6 +21,9 @@ from eval.errors import BadRun
 from eval.files import numbered_lines
 from indexer.output_files import write_output
 from indexer.requests import counted
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 Ranking = list[tuple[str, float]]
 Run = dict[str, Ranking]
@@ -73,15 +77,15 @@ def as_written(ranking: Iterable[tuple[str, float]]) -> Ranking:
     return [(found, float(str(score))) for found, score in zip(ids, scores, strict=True)]
 
 
-def read_run(path: str | Path) -> Run:
-    """Read a run, gzip unpacked: rankings by score, ties by the rank in the file.
+def read_run(path: str | Path, digest: "_Hash | None" = None) -> Run:
+    """Read a run, gzip unpacked: rankings by score, ties by the rank in the file; `digest` is of its bytes.
 
     Raises:
         BadRun: with file and line; wrong columns, an id twice for one question, a score that is no number.
     """
     rows: dict[str, list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str]] = set()
-    for number, line in numbered_lines(Path(path), BadRun):
+    for number, line in numbered_lines(Path(path), BadRun, digest):
         where = f"{path}:{number}"
         parts = normalize("NFC", line).split()  # ids as those of an index
         if len(parts) != COLUMNS:

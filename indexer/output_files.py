@@ -46,7 +46,7 @@ def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
             remedy="make it first, or name another",
         )
     if not os.access(target.parent, os.W_OK) or (found and not os.access(target, os.W_OK)):
-        raise _not_written(path, PermissionError(errno.EACCES, "no permission"))
+        raise not_written(path, PermissionError(errno.EACCES, "no permission"))
 
 
 def is_stream(path: Path) -> bool:
@@ -85,7 +85,7 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
         with _open_stream(path) if is_stream(path) else replacing(Path(os.path.realpath(path))) as file:
             yield file
     except OSError as error:
-        raise _not_written(path, error) from error
+        raise not_written(path, error) from error
 
 
 def _open_stream(path: Path) -> BinaryIO:
@@ -104,7 +104,7 @@ def _behind_links(path: Path) -> tuple[Path, os.stat_result | None]:
     except (FileNotFoundError, NotADirectoryError):
         return Path(os.path.realpath(path)), None
     except OSError as error:
-        raise _not_written(path, error) from error
+        raise not_written(path, error) from error
 
 
 def _is_within(target: Path, found: os.stat_result | None, read: Path) -> bool:
@@ -129,7 +129,8 @@ def _descriptor(path: Path) -> int | None:
     return None
 
 
-def _not_written(path: Path, error: OSError) -> OutputNotWritten:
+def not_written(path: Path, error: OSError) -> OutputNotWritten:
+    """Return the error that says why the system refused a file that was asked for."""
     room = ("make room",) if error.errno in {errno.ENOSPC, errno.EDQUOT} else ()
     remedy = (*room, "name another place")
     return OutputNotWritten(f"{path} was not written: {cause_of(error)}", remedy=remedy)

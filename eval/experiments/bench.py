@@ -59,4 +59,4 @@ class Bench:
         """Rank the questions in the index's judged unit."""
         settings = settings or RetrieverSettings()
         request = SearchRequest(question="", method=method, k=DEPTH, collapse=index.manifest.unit == "paper")
-        return asyncio.run(rank_topics(index, topics, request, settings, progress=self._progress)).run
+        return asyncio.run(rank_topics(index, topics, request, settings, progress=self._progress))

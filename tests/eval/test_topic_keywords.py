@@ -4,7 +4,8 @@ import json
 import httpx
 import pytest
 
-from eval.keywords import ask_for_keywords
+from eval.keywords import ask_for_keywords, keywords_record
+from eval.ranking import RankedTopic
 from generator.errors import ModelUnreachable
 from generator.llm import LanguageModel
 from generator.settings import LanguageModelSettings
@@ -15,11 +16,20 @@ TOPICS = {"q1": "논에서 나오는 메탄", "q2": "Which practice schedule?"}
 
 
 def asked(transport):
+    """Return what the model gives each topic."""
+
     async def ask():
         async with LanguageModel(SETTINGS, transport=transport) as model:
-            return await ask_for_keywords(TOPICS, model, make_analyzer("bilingual"))
+            analyzer = make_analyzer("bilingual")
+            return {key: await ask_for_keywords(text, model, analyzer) for key, text in TOPICS.items()}
 
     return asyncio.run(ask())
+
+
+def record_of(transport):
+    """Return what the manifest says of it."""
+    topics = {key: RankedTopic([], keywords=given.record) for key, given in asked(transport).items()}
+    return keywords_record(SETTINGS, topics)
 
 
 def answering(answer_to):
@@ -41,23 +51,23 @@ GOOD = json.dumps({"korean": ["논", "메탄"], "english": ["methane", "paddy"]}
 def test_every_topic_has_the_models_keywords():
     found = asked(answering(lambda _: GOOD))
 
-    assert [keyword.text for keyword in found.keywords["q1"]] == ["논", "methane", "메탄", "paddy"]
-    assert [keyword.text for keyword in found.keywords["q2"]] == ["methane", "논", "paddy", "메탄"]
+    assert [keyword.text for keyword in found["q1"].keywords] == ["논", "methane", "메탄", "paddy"]
+    assert [keyword.text for keyword in found["q2"].keywords] == ["methane", "논", "paddy", "메탄"]
 
 
 def test_the_record_says_which_model_and_what_it_said():
-    record = asked(answering(lambda _: GOOD)).record
+    record = record_of(answering(lambda _: GOOD))
 
     assert (record["source"], record["models"], record["seed"]) == ("model", ["small-1"], 0)
     assert record["texts"]["q1"] == ["논", "methane", "메탄", "paddy"]
     assert record["unusable"] == []
 
 
-def test_a_question_without_a_usable_answer_is_named_and_the_others_go_on():
-    found = asked(answering(lambda prompt: "no idea" if "practice" in prompt else GOOD))
+def test_a_question_without_a_usable_answer_is_named():
+    transport = answering(lambda prompt: "no idea" if "practice" in prompt else GOOD)
 
-    assert list(found.keywords) == ["q1"]
-    assert found.record["unusable"] == ["q2"]
+    assert asked(transport)["q2"].keywords is None
+    assert record_of(transport)["unusable"] == ["q2"]
 
 
 def test_a_model_that_cannot_be_reached_ends_it():

@@ -33,7 +33,7 @@ def test_the_weights_in_use_give_what_the_method_ranks(tmp_path):
     with bench.open(SAMPLE_COLLECTION, "alone") as index:
         found = collect(index, topics, qrels, settings, no_progress)
         request = SearchRequest("", k=100, collapse=False)
-        run = asyncio.run(rank_topics(index, topics, request, settings)).run
+        run = asyncio.run(rank_topics(index, topics, request, settings))
 
     of_method = evaluate(qrels, run, ["nDCG@10"]).per_query["nDCG@10"]
     expected = [of_method[query_id] for query_id in topics if query_id in of_method]

@@ -1,0 +1,79 @@
+"""What the questions of a run are asked of: one version of an index, or sources in its place."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from eval.manifest import index_record, sources_record
+from generator.finding.finding import OpenedSources, index_as_source
+from generator.pipeline import Settings
+from indexer.analysis import Analyzer, make_analyzer
+from indexer.papers import Unit
+from retriever.index import OpenIndex, SearchIndex, open_index
+from retriever.sources import ANALYZER, DECOMPOUND
+from retriever.sources.configuration import DeclaredSource, read_declared
+from retriever.sources.gathered import SharedModels, index_of_sources, open_declared
+from retriever.sources.merging import LimitedSource
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOf:
+    """An index, or sources; `sources` gives either as a search for papers takes it."""
+
+    index: OpenIndex
+    analyzer: Analyzer
+    unit: Unit  # that is judged, where a call names none
+    record: dict[str, Any]  # for the manifest of a run
+    sources: Callable[[], OpenedSources]
+    published: str = ""  # when the version of the index was
+
+
+@asynccontextmanager
+async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -> AsyncIterator[AskedOf]:
+    """Open the sources that are named, else the index, whose version stays for all questions.
+
+    Raises as `open_index`, `read_declared` and `open_declared`.
+    """
+    synonyms = settings.retriever.synonyms
+    if not sources:
+        index = await asyncio.to_thread(open_index, settings.indexer, name, synonyms, follow=False)
+        try:
+            manifest = index.manifest
+            record, as_source = index_record(manifest), index_as_source(manifest.name, index)
+            yield AskedOf(index, index.analyzer, manifest.unit, record, lambda: as_source, manifest.published)
+        finally:
+            await asyncio.to_thread(index.close)
+        return
+    declared = read_declared(sources)
+    async with open_declared(declared, settings.indexer) as opened:
+        with closing(SharedModels(settings.indexer, synonyms)) as models:
+            asked = SourcesAnew(declared, opened, models)
+            analyzer = make_analyzer(ANALYZER, DECOMPOUND)
+            yield AskedOf(asked, analyzer, "paper", sources_record(declared), asked.opened)
+
+
+class SourcesAnew:
+    """Open sources, asked anew for each question: one that was silent once is asked the next one too."""
+
+    def __init__(
+        self, declared: Sequence[DeclaredSource], opened: Sequence[LimitedSource], models: SharedModels
+    ) -> None:
+        """Take what whoever opened it closes."""
+        self._kinds = {each.name: each.kind for each in declared}
+        self._opened, self._models = opened, models
+
+    def opened(self) -> OpenedSources:
+        """Return the sources for one question."""
+        return OpenedSources(self._limited(), self._kinds, models=self._models)
+
+    async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        """Ask an index of what the sources find."""
+        async with index_of_sources(self._limited(), self._models) as index:
+            return await question(index)
+
+    def _limited(self) -> list[LimitedSource]:
+        return [LimitedSource(each.source, each.seconds) for each in self._opened]

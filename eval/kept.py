@@ -1,0 +1,209 @@
+"""The questions of a run that are ranked so far, kept beside it while it is made.
+
+| RUN.kept.jsonl, a line each | what |
+|---|---|
+| the first | what the run is made with, and when it was begun |
+| the others | a question, in the order in which they were ranked; of several the last counts |
+
+A line is written at once, so that a kill loses none, and is on disk within a second. One that was cut off, as
+by a full disk, is none: its question is ranked again.
+"""
+
+import errno
+import fcntl
+import io
+import json
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from eval.errors import RunBusy
+from eval.ranking import RankedTopic
+from indexer.durable import sync
+from indexer.errors import InvalidCall
+from indexer.output_files import not_written
+from indexer.requests import counted
+
+SUFFIX = ".kept.jsonl"
+FORMAT = 1
+SYNCED_EVERY_S = 1.0
+MOST_SHOWN = 3  # differences
+SHOWN_CHARACTERS = 80  # of a value
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    kept: int
+    started: str
+    made_with: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    query_id: str
+    topic: RankedTopic
+
+
+class KeptTopics:
+    """A run under way: its file is this process's until it is closed."""
+
+    def __init__(self, path: Path, file: FileIO, started: str, topics: dict[str, RankedTopic]) -> None:
+        """Take the open file, at whose end is written, and what it holds."""
+        self.path, self.started, self.topics = path, started, topics
+        self._file, self._synced = file, time.monotonic()
+
+    def keep(self, query_id: str, topic: RankedTopic) -> None:
+        """Write a question down; one without a ranking is asked again in any case.
+
+        Raises:
+            OutputNotWritten: disk full; what was kept before is.
+        """
+        if topic.ranking is None:
+            return
+        _append(self._file, self.path, _adapter(_Line).dump_json(_Line(query_id, topic)))
+        self.topics[query_id] = topic
+        if time.monotonic() - self._synced >= SYNCED_EVERY_S:
+            os.fsync(self._file.fileno())
+            self._synced = time.monotonic()
+
+    def discard(self) -> None:
+        """Remove the file: the run is there."""
+        self.path.unlink(missing_ok=True)
+
+
+def kept_path(run_path: Path) -> Path:
+    """Return where the questions of a run are kept."""
+    return run_path.with_name(run_path.name + SUFFIX)
+
+
+@contextmanager
+def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> Iterator[KeptTopics]:
+    """Open what is kept of a run, or begin; with `restart` nothing is taken over.
+
+    Raises:
+        RunBusy: another process makes this run.
+        InvalidCall: what is kept is of a run that was made with something else, or of none.
+        OutputNotWritten: disk full, no permission.
+    """
+    path = kept_path(run_path)
+    try:
+        file = _locked(path)
+    except OSError as error:
+        raise not_written(path, error) from error
+    with file:
+        if restart:
+            file.truncate(0)
+        made = json.loads(json.dumps(made_with))
+        head, topics = _read(file, path)
+        if head is None:
+            head = _Head(FORMAT, datetime.now(UTC).isoformat(timespec="seconds"), made)
+            _append(file, path, _adapter(_Head).dump_json(head))
+            with suppress(OSError):
+                sync(path.parent)
+        elif differing := list(_differences(head.made_with, made)):
+            more = f" and {len(differing) - MOST_SHOWN} more" if len(differing) > MOST_SHOWN else ""
+            raise InvalidCall(
+                f"{path} holds {counted(len(topics), 'question')} of a run that was made otherwise: "
+                f"{', '.join(differing[:MOST_SHOWN])}{more}",
+                remedy=("give the command as it was", "write another file", "rank all again (--restart)"),
+            )
+        kept = KeptTopics(path, file, head.started, topics)
+        try:
+            yield kept
+        finally:
+            if not topics:
+                kept.discard()
+
+
+def _locked(path: Path) -> FileIO:
+    """Open the file, which nobody else has then; RunBusy where somebody has."""
+    while True:
+        file = FileIO(path, "r+", opener=_made_if_missing)
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file.close()
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise RunBusy(f"another process makes this run: {path} is its") from None
+        except OSError:  # a file system without locks
+            return file
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), path.lstat()):
+                return file
+        file.close()  # that run was finished meanwhile
+
+
+def _made_if_missing(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+
+
+def _read(file: FileIO, path: Path) -> tuple[_Head | None, dict[str, RankedTopic]]:
+    """Read what is kept, and cut off what is no whole line; None for a file that is empty."""
+    topics: dict[str, RankedTopic] = {}
+    head: _Head | None = None
+    end = 0
+    lines = io.BufferedReader(file)
+    for line in lines:
+        if not line.endswith(b"\n"):
+            break
+        end += len(line)
+        try:
+            if head is None:
+                head = _adapter(_Head).validate_json(line)
+            else:
+                read = _adapter(_Line).validate_json(line)
+                topics[read.query_id] = read.topic
+        except ValidationError:
+            if head is None:
+                raise InvalidCall(
+                    f"{path} holds no questions of a run",
+                    remedy=("move it away", "rank all again (--restart)"),
+                ) from None
+    lines.detach()
+    file.truncate(end)
+    file.seek(end)
+    return head, topics
+
+
+def _append(file: FileIO, path: Path, line: bytes) -> None:
+    """Write a line whole, or leave the file as it is."""
+    end, left = file.tell(), memoryview(line + b"\n")
+    try:
+        while left:
+            left = left[file.write(left) :]
+    except OSError as error:
+        with suppress(OSError):
+            file.truncate(end)
+            file.seek(end)
+        raise not_written(path, error) from error
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any], place: str = "") -> Iterator[str]:
+    for name in dict.fromkeys((*before, *now)):
+        was, is_now = before.get(name), now.get(name)
+        if isinstance(was, dict) and isinstance(is_now, dict):
+            yield from _differences(was, is_now, f"{place}{name}.")
+        elif was != is_now:
+            yield f"{place}{name} was {_shown(was)} and is {_shown(is_now)}"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+
+
+@cache
+def _adapter(shape: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(shape)

@@ -1,0 +1,157 @@
+"""A run from its topics to the files: what each question gave is kept until all is written."""
+
+import time
+from asyncio import CancelledError
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eval.asked_of import AskedOf, open_asked_of
+from eval.kept import KeptTopics, keeping
+from eval.keywords import keywords_record
+from eval.kinds_of_runs import KindOfRun
+from eval.manifest import RunManifest, file_record, made_with, models_record, software
+from eval.ranking import RankedTopics, keep_nothing, of_topics, rank_all
+from eval.runs import write_run
+from generator.pipeline import Settings
+from indexer.options import INTERRUPTED
+from indexer.requests import Progress, counted
+from indexer.terminal import echo
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What a run is made of, and where it is written."""
+
+    topics: Mapping[str, str]
+    topics_file: Mapping[str, Any]  # path and sum
+    name: str  # of the index, "" with sources
+    sources: Sequence[str]
+    kind: Callable[[AskedOf], KindOfRun]
+    asks_model: bool
+    out: Path
+    is_stream: bool  # has nothing beside it
+    restart: bool  # without what is kept
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRun:
+    """A run that was written; `incomplete` questions were ranked without something that failed."""
+
+    manifest: RunManifest
+    topics: RankedTopics
+    incomplete: dict[str, str]  # {query_id: what failed}
+    asked: int  # questions in this call
+
+
+async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> MadeRun:
+    """Rank the questions that are not kept, and write the run and its manifest.
+
+    Raises:
+        InvalidCall: what is kept beside `out` is of another run.
+        RunBusy: another process makes this run.
+        OutputNotWritten: disk full, no permission.
+        Exception: as opening an index or sources, and as `rank_all`.
+    """
+    begun = time.perf_counter()
+    model = settings.language_model() if plan.asks_model else None
+    async with AsyncExitStack() as opened:
+        of = await opened.enter_async_context(open_asked_of(plan.name, plan.sources, settings))
+        synonyms = settings.retriever.synonyms
+        synonyms_file = file_record(synonyms) if synonyms else None
+        kind = plan.kind(of)
+        if model:
+            await opened.enter_async_context(model)
+        kept = None
+        if not plan.is_stream:
+            made = made_with(
+                {**of.record, "published": of.published},
+                {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request},
+                {
+                    "topics": plan.topics_file["sha256"],
+                    "synonyms": synonyms_file["sha256"] if synonyms_file else None,
+                },
+                settings,
+                model.settings if model else None,
+            )
+            kept = opened.enter_context(keeping(plan.out, made, restart=plan.restart))
+        known = dict(kept.topics) if kept else {}
+        started = kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds")
+        with _telling_what_is_kept(kept, len(plan.topics)):
+            topics = await rank_all(
+                plan.topics,
+                lambda question: kind.rank(question, model),
+                known=known,
+                keep=kept.keep if kept else keep_nothing,
+                at_once=model.settings.concurrency if model and kind.keywords_first else 1,
+                progress=progress,
+            )
+            ranked = of_topics(topics)
+            digest = write_run(plan.out, ranked.run, tag=f"{of.record['name']}-{kind.name}")
+            models = models_record(settings.indexer, ranked.applied)
+            manifest = RunManifest(
+                index=of.record,
+                method=kind.name,
+                k=kind.k,
+                unit=kind.unit,
+                keywords=keywords_record(model.settings if model else None, topics),
+                applied=ranked.applied | kind.applied | {"synonyms": synonyms_file},
+                deviations=ranked.deviations,
+                failed=ranked.failed,
+                topics=dict(plan.topics_file) | {"questions": len(topics)},
+                run={
+                    "path": str(plan.out),
+                    "sha256": digest,
+                    "hits": sum(map(len, ranked.run.values())),
+                    "without_hits": ranked.without_hits,
+                },
+                started=started,
+                seconds=round(time.perf_counter() - begun, 3),
+                models=models,
+                **software(models=bool(models)),
+            )
+            if kept:
+                manifest.write(plan.out)
+        incomplete = {
+            query_id: "; ".join(topic.failures)
+            for query_id, topic in topics.items()
+            if topic.failures and topic.ranking is not None
+        }
+        if kept and not (incomplete or ranked.failed):
+            kept.discard()
+    return MadeRun(
+        manifest, ranked, incomplete, sum(topics[query_id] is not known.get(query_id) for query_id in topics)
+    )
+
+
+@contextmanager
+def _telling_what_is_kept(kept: KeptTopics | None, total: int) -> Iterator[None]:
+    """Say, where a run ends before it is written, what of it is kept, and how it goes on."""
+    if kept is None:
+        yield
+        return
+    if kept.topics:
+        echo(f"{kept.path}: {counted(len(kept.topics), 'question')} of {total:,} ranked before", err=True)
+    try:
+        yield
+    except (KeyboardInterrupt, CancelledError):
+        echo(f"interrupted; {_kept(kept, total)}", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except Exception:
+        if kept.topics:
+            echo(_kept(kept, total), err=True)
+        raise
+
+
+def _kept(kept: KeptTopics, total: int) -> str:
+    if not kept.topics:
+        return "no question was ranked yet"
+    return (
+        f"{counted(len(kept.topics), 'question')} of {total:,} kept in {kept.path}; "
+        "the same command goes on there"
+    )

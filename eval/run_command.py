@@ -1,0 +1,230 @@
+"""The command `eval run`."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from generator.finding.options import BUDGET_OPTIONS, STEP_OPTIONS
+from indexer.option_sections import SectionedCommand, option_section
+from indexer.options import json_option
+from indexer.terminal import echo, echo_json
+from retriever.methods import method_names
+from retriever.options import chosen_place, place_options, synonyms_option
+
+if TYPE_CHECKING:
+    from eval.asked_of import AskedOf
+    from eval.kinds_of_runs import KindOfRun
+    from eval.making import MadeRun
+    from generator.settings import HopsMode
+    from indexer.papers import Unit
+
+# Options of `eval run` that each kind of run takes, and those that a search or an answer takes.
+OF_ALL = frozenset("topics name sources k unit keywords find out restart as_json".split())
+OF_SEARCHES = frozenset({"method", "title_weight", "synonyms", "hops", "way"})
+SHOWN_IDS = 5
+PARTIAL = 1  # the exit code where a question failed
+
+a_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("run", cls=SectionedCommand)
+@click.argument("topics", type=a_file, metavar="TOPICS")
+@place_options
+@option_section(
+    "What is ranked",
+    click.option("--method", type=click.Choice(method_names()), default="shrag", show_default=True),
+    click.option(
+        "--hops",
+        type=click.Choice(["auto", "always", "never"]),
+        default="never",
+        show_default=True,
+        help="Questions of several steps in two rounds of searches, with the model in its steps.",
+    ),
+    click.option("--way", metavar="WAY", help="Rank the evidence of the answer that this way gives."),
+    click.option("--find", is_flag=True, help="Rank the papers that find-papers finds."),
+    click.option(
+        "-k",
+        type=click.IntRange(1, 10_000),
+        help="Hits a question; 100 unless given. Of a way the evidence, as the settings say; with --find 20.",
+    ),
+    click.option(
+        "--unit",
+        type=click.Choice(["passage", "paper"]),
+        help="What was judged; a paper scores as its best passage. The index says which unless this is "
+        "given.",
+    ),
+    click.option(
+        "--keywords",
+        type=click.Choice(["statistics", "model"]),
+        default="statistics",
+        show_default=True,
+        help="Where keywords come from, and whether ways, hops and agents ask the model; it must be "
+        "configured.",
+    ),
+    click.option(
+        "--title-weight",
+        type=click.FloatRange(0, 10),
+        help="Of the title clause; 0 leaves it out. Else the settings'.",
+    ),
+    synonyms_option,
+)
+@option_section("With --find", *STEP_OPTIONS)
+@option_section("Budgets of a question, with --find", *BUDGET_OPTIONS)
+@option_section(
+    "Output",
+    click.option(
+        "--out",
+        required=True,
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="The run file; beside it, unless it is a pipe, OUT.manifest.json says what it was made with.",
+    ),
+    click.option("--restart", is_flag=True, help="Rank all again, whatever is kept of a run that broke off."),
+    json_option,
+)
+def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
+    topics: Path,
+    name: str | None,
+    sources: tuple[str, ...],
+    method: str,
+    k: int | None,
+    unit: "Unit | None",
+    keywords: str,
+    title_weight: float | None,
+    synonyms: Path | None,
+    hops: "HopsMode",
+    way: str | None,
+    find: bool,
+    out: Path,
+    restart: bool,
+    as_json: bool,
+    **finding: Any,
+) -> None:
+    """Rank every question of TOPICS and write the run.
+
+    TOPICS holds id, tab, question, or JSON lines {"query_id", "question"}. The run is TREC's: query_id Q0 id
+    rank score tag. Nothing is left out of a search's run as a duplicate or as incomplete; the evidence of a
+    way, and of hops with a model, is that of `ask`, and --find gives papers.
+
+    Each question is kept in OUT.kept.jsonl once it is ranked: after Ctrl-C, a kill or an error the same
+    command goes on. Where a source, the engine or the model fails for some questions, the run is written
+    without them, the exit code is 1, and the same command asks those alone.
+    """
+    from eval.kept import kept_path
+    from eval.making import RunPlan, make_run
+    from eval.manifest import manifest_path
+    from eval.progress import question_bar
+    from eval.topics import read_topics
+    from generator.pipeline import Settings
+    from indexer.output_files import check_output, is_standard_output, is_stream
+    from indexer.settings import named_paths
+
+    answers = bool(way) or (hops != "never" and keywords == "model")
+    _refuse_what_has_no_effect(find=find, answers=answers)
+    settings, piped = Settings.from_environment(), is_stream(out)
+    places, name = settings.indexer, chosen_place(name, sources, settings.indexer)
+    synonyms = synonyms or settings.retriever.synonyms
+    settings = replace(settings, retriever=settings.retriever.model_copy(update={"synonyms": synonyms}))
+    asked = [settings.generator] if keywords == "model" else []
+    inputs = (topics, *([places.home / name] if name else []), *map(Path, sources))
+    for place in (out,) if piped else (out, manifest_path(out), kept_path(out)):
+        check_output(place, (*inputs, *named_paths(places, settings.retriever, *asked)))
+    topics_digest = hashlib.sha256()
+    questions = read_topics(topics, topics_digest)
+
+    def kind_of(of: "AskedOf") -> "KindOfRun":
+        from eval.kinds_of_runs import ask_kind, find_kind, search_kind
+
+        judged = unit or of.unit
+        if find:
+            return find_kind(of, settings, finding, k=k, unit=judged)
+        if answers:
+            return ask_kind(of, settings, way=way, method=method, hops=hops, k=k, unit=judged)
+        return search_kind(
+            of, settings, method=method, hops=hops, k=k, unit=judged, title_weight=title_weight
+        )
+
+    plan = RunPlan(
+        topics=questions,
+        topics_file={"path": str(topics), "sha256": topics_digest.hexdigest()},
+        name=name,
+        sources=sources,
+        kind=kind_of,
+        asks_model=bool(asked),
+        out=out,
+        is_stream=piped,
+        restart=restart,
+    )
+    with question_bar() as progress:
+        made = asyncio.run(make_run(plan, settings, progress))
+    _report_run(made, as_json=as_json, piped=piped, err=is_standard_output(out))
+    if made.topics.failed:
+        raise click.exceptions.Exit(PARTIAL)
+
+
+def _refuse_what_has_no_effect(*, find: bool, answers: bool) -> None:
+    """Refuse options of the call that the kind of run takes no account of."""
+    context = click.get_current_context()
+    given = {
+        name
+        for name in context.params
+        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
+    }
+    of_finding = {option.name for option in context.command.params} - OF_ALL - OF_SEARCHES
+    unused = (OF_SEARCHES if find else of_finding | ({"title_weight"} if answers else set())) & given
+    if unused:
+        shown = "--" + min(unused).replace("_", "-")
+        where = "without --find" if unused & of_finding else "in this kind of run"
+        raise click.UsageError(f"{shown} has no effect {'with --find' if find else where}")
+
+
+def _report_run(made: "MadeRun", *, as_json: bool, piped: bool, err: bool) -> None:
+    """Tell what was made; on standard error where standard output holds the run."""
+    from indexer.requests import counted
+
+    manifest, ranked = made.manifest, made.topics
+    run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
+    if unusable := manifest.keywords.get("unusable"):
+        asked = counted(len(unusable), "question")
+        echo(f"keywords from statistics for {asked}: the model gave none of use ({some(unusable)})", err=True)
+    if as_json:
+        told = {"method": manifest.method, "unit": manifest.unit, "seconds": seconds}
+        echo_json(
+            {**run, "questions": questions, "failed": ranked.failed, "incomplete": made.incomplete, **told},
+            err=err,
+        )
+    else:
+        rate = made.asked / seconds if seconds else 0
+        echo(
+            f"{run['path']}: {counted(questions, 'question')}, {counted(run['hits'], 'hit')}, "
+            f"method {manifest.method}, judged unit {manifest.unit}, in {seconds:,.1f} s "
+            f"({rate:,.0f} a second)",
+            err=err,
+        )
+        _list_questions("no hits for", ranked.without_hits, made, piped=piped)
+    _list_questions("something failed, and was done without, for", made.incomplete, made, piped=piped)
+    _list_questions("the run is partial, it lacks", ranked.failed, made, piped=piped)
+    if not piped and (made.incomplete or ranked.failed):
+        echo("the same command asks these again, the others are kept", err=True)
+
+
+def _list_questions(words: str, reasons: Mapping[str, str], made: "MadeRun", *, piped: bool) -> None:
+    from indexer.requests import counted
+
+    if not reasons:
+        return
+    echo(f"{words} {counted(len(reasons), 'question')}:", err=True)
+    shown = len(reasons) if piped else SHOWN_IDS
+    for query_id, reason in list(reasons.items())[:shown]:
+        echo(f"  {query_id}: {reason}", err=True)
+    if len(reasons) > shown:
+        echo(f"  … all in {made.manifest.run['path']}.manifest.json", err=True)
+
+
+def some(ids: Sequence[str]) -> str:
+    """Return the first ids of a list, and whether there are more."""
+    return ", ".join(ids[:SHOWN_IDS]) + (", …" if len(ids) > SHOWN_IDS else "")
