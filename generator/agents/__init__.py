@@ -17,6 +17,7 @@ AGENTS = (
 ADDITIONS = (
     "cited-by",  # papers that refer to relevant ones are judged too
     "specific-intent",  # a question for one certain paper is not widened
+    "own-words",  # a query whose terms by the model bring no paper is searched for by its own words too
     "links",  # without a model, a paper counts as relevant too where several relevant ones refer to it
 )
 PURE = frozenset(ADDITIONS)  # what the pure mode leaves out

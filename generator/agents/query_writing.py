@@ -4,6 +4,7 @@ Without a model these are the query's own words and their counterparts in the ot
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
@@ -49,18 +50,31 @@ class WrittenQueries(BaseModel):
     sources: Annotated[list[SourceTerms], Field(min_length=1), CutAt(10)]
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenQuery:
+    """A query as each kind of source is asked it, and in its own words, which are what takes the place."""
+
+    by_kind: Mapping[str, Query]
+    own: Or
+
+    @property
+    def has_other_words(self) -> bool:
+        """Whether a source is asked for other words than its own, and there are such."""
+        return bool(self.own.clauses) and any(query is not self.own for query in self.by_kind.values())
+
+
 async def write_queries(
     queries: Sequence[SearchQuery], request: FindRequest, resources: FindResources, step: Step
-) -> list[Mapping[str, Query]]:
+) -> list[WrittenQuery]:
     """Return for each query what each kind of source is asked."""
     kinds = sorted(set(resources.kinds.values()))
     with_model = resources.model is not None and request.does("query-writing")
 
     owns = [words_query(await resources.relevance.words(query.text)) for query in queries]
 
-    async def written(query: SearchQuery, own: Query) -> Mapping[str, Query]:
+    async def written(query: SearchQuery, own: Or) -> WrittenQuery:
         if not with_model:
-            return dict.fromkeys(kinds, own)
+            return WrittenQuery(dict.fromkeys(kinds, own), own)
         try:
             answer = await ask_agent(
                 step,
@@ -84,7 +98,7 @@ async def write_queries(
             threads = resources.relevance.threads
             made = await threads.run(_terms_query, terms.get(kind, ()), kind, analyzer)
             chosen[kind] = made if made.clauses else own
-        return chosen
+        return WrittenQuery(chosen, own)
 
     return await all_of(map(written, queries, owns))
 

@@ -1,16 +1,20 @@
-"""Retrieval: all queries that were not sent yet, to all sources at once, merged with what is known."""
+"""Retrieval: all queries that were not sent yet, to all sources at once, merged with what is known.
 
-from collections.abc import Awaitable, Iterable, Mapping
+A query for which the model's search terms bring nothing is searched for by its own words too, which is the
+project's addition (`own-words`).
+"""
+
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from generator.agents.query_writing import write_queries
+from generator.agents.query_writing import WrittenQuery, write_queries
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
 from generator.finding.understood import Understanding
 from generator.steps import Step
 from indexer.papers import Paper
 from retriever.errors import SourceFailed
-from retriever.queries import Filters
+from retriever.queries import Filters, Query
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,
@@ -34,34 +38,75 @@ async def retrieve(
     unsent = [query for query in state.queries if query.found is None]
     if not unsent or resources.allowance.time_is_over:
         return state
-    sources = chosen_sources(resources.sources, state.understanding)
-    filters = time_filters(request.filters, state.understanding)
     with step.step("retrieval", queries=[query.text for query in unsent]) as retrieval:
         state = replace(state, rarity=state.rarity or await _rarity(state, resources, retrieval))
         written = await write_queries(unsent, request, resources, retrieval)
+        state = await _send(state, unsent, [each.by_kind for each in written], request, resources, retrieval)
+        if request.does("own-words"):
+            state = await _send_own_words(state, unsent, written, request, resources, retrieval)
+        return state
 
-        def ask(source: Source) -> Awaitable[SourceAnswer]:
-            kind = resources.kinds[source.name]
-            return source.search([(each[kind], request.per_query) for each in written], filters=filters)
 
-        try:
-            given = await ask_sources(sources, ask)
-        except SourceFailed as error:
-            if not state.papers:
-                raise
-            retrieval.notes.append(f"further queries were not answered: {error}")
-            return state
-        retrieval.notes += notes_of(given)
-        threads, several = resources.relevance.threads, len(resources.sources) > 1
-        merged = await threads.run(merge_known, given.answers, state, several=several)
-        new = len(merged.papers) - len(state.papers)
-        retrieval.output = {
-            "papers": sum(map(len, merged.found)),
-            "new": new,
-            "requests": sum(answer.requests for answer in given.answers.values()),
-            "filters": [filters.years.low, filters.years.high] if filters.years else None,
-        }
-        return await threads.run(_with_found, state, unsent, merged)
+async def _send_own_words(
+    state: FindingState,
+    sent: Sequence[SearchQuery],
+    written: Sequence[WrittenQuery],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+) -> FindingState:
+    """Send queries for which the model's terms brought nothing once more; until then they are unsent."""
+    others = {query.text: each for query, each in zip(sent, written, strict=True) if each.has_other_words}
+    in_vain = [query for query in state.queries if query.found == () and query.text in others]
+    if not in_vain:
+        return state
+    again = {query: replace(query, found=None) for query in in_vain}
+    state = replace(state, queries=tuple(again.get(query, query) for query in state.queries))
+    if resources.allowance.time_is_over:
+        return state
+    step.notes.append(
+        f"the model's search terms brought nothing for {len(in_vain):,} of {len(sent):,} queries; "
+        "their own words were searched for"
+    )
+    unsent = list(again.values())
+    with step.step("own-words", queries=[query.text for query in unsent]) as own_words:
+        asked = [dict.fromkeys(resources.kinds.values(), others[query.text].own) for query in unsent]
+        return await _send(state, unsent, asked, request, resources, own_words)
+
+
+async def _send(
+    state: FindingState,
+    queries: Sequence[SearchQuery],
+    asked: Sequence[Mapping[str, Query]],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+) -> FindingState:
+    """Ask the sources, each for what its kind is asked; queries stay unsent where none answers any more."""
+    sources = chosen_sources(resources.sources, state.understanding)
+    filters = time_filters(request.filters, state.understanding)
+
+    def ask(source: Source) -> Awaitable[SourceAnswer]:
+        kind = resources.kinds[source.name]
+        return source.search([(each[kind], request.per_query) for each in asked], filters=filters)
+
+    try:
+        given = await ask_sources(sources, ask)
+    except SourceFailed as error:
+        if not state.papers:
+            raise
+        step.notes.append(f"further queries were not answered: {error}")
+        return state
+    step.notes += notes_of(given)
+    threads, several = resources.relevance.threads, len(resources.sources) > 1
+    merged = await threads.run(merge_known, given.answers, state, several=several)
+    step.output = {
+        "papers": sum(map(len, merged.found)),
+        "new": len(merged.papers) - len(state.papers),
+        "requests": sum(answer.requests for answer in given.answers.values()),
+        "filters": [filters.years.low, filters.years.high] if filters.years else None,
+    }
+    return await threads.run(_with_found, state, queries, merged)
 
 
 def _with_found(state: FindingState, sent: Iterable[SearchQuery], merged: Merged) -> FindingState:

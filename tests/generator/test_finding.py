@@ -10,6 +10,7 @@ import pytest
 
 from generator.agents import AGENTS, PURE
 from generator.agents.judgement import ComplexJudgement, complex_score
+from generator.allowance import Allowance
 from generator.budgets import Budget
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
@@ -17,6 +18,7 @@ from generator.finding.result import tree
 from generator.finding.state import FindingState, FoundBy
 from indexer.errors import InvalidCall
 from retriever.queries import Filters, Range
+from retriever.sources.index import IndexSource
 from tests.generator.finding_model import FindingModel, understanding
 from tests.generator.language_model import says
 from tests.generator.language_model import settings as model_settings
@@ -508,3 +510,36 @@ def test_a_prompt_holds_no_more_of_a_paper_than_a_person_reads(tmp_path):
     find(tmp_path, FindRequest("thermal runaway", papers=1), model=model, name="long")
     assert {"judgement", "reranking"} <= model.calls.keys()
     assert max(map(len, model.prompts)) < 20_000
+
+
+def nowhere(_):
+    """Name a term that no paper holds."""
+    return {"sources": [{"source": "index", "terms": ["zqxjv"]}]}
+
+
+def test_where_the_search_terms_of_a_model_match_nothing_the_querys_own_words_are_searched_for(sample_home):
+    request = FindRequest(ENGLISH, rounds=0)
+    found = find(sample_home, request, model=FindingModel({"query-writing": nowhere}))
+    assert RUNAWAY in ids(found)
+    assert "own-words" in names_of_steps(found)
+    assert any("for 3 of 3 queries; their own words" in note for note in found.notes)
+    pure = find(sample_home, replace(request, without=PURE), model=FindingModel({"query-writing": nowhere}))
+    assert not pure.state.papers
+    assert all(query.found == () for query in pure.state.queries)
+
+
+def test_words_that_no_time_is_left_for_are_searched_for_when_the_search_goes_on(sample_home, monkeypatch):
+    model, search = FindingModel({"query-writing": nowhere}), IndexSource.search
+
+    async def takes_all_the_time(source, queries, *, filters):
+        answer = await search(source, queries, filters=filters)
+        monkeypatch.setattr(Allowance, "time_is_over", property(lambda rest: rest.end("seconds") or True))
+        return answer
+
+    monkeypatch.setattr(IndexSource, "search", takes_all_the_time)
+    request = FindRequest(ENGLISH, rounds=0, budget=Budget(seconds=3_600))
+    cut_off = find(sample_home, request, model=model)
+    monkeypatch.undo()
+    assert not cut_off.state.papers
+    assert not cut_off.complete
+    assert RUNAWAY in ids(find(sample_home, FindRequest(ENGLISH), model=model, state=cut_off.state))

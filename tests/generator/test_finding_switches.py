@@ -8,7 +8,14 @@ import pytest
 from generator.agents import ADDITIONS, AGENTS, PURE
 from generator.budgets import Spent
 from generator.finding.request import FindRequest
-from tests.generator.finding_model import FindingModel, evolver, reranking, understanding
+from tests.generator.finding_model import (
+    FindingModel,
+    evolver,
+    query_writing,
+    reranking,
+    understanding,
+    value_of,
+)
 from tests.generator.test_finding import find, names_of_steps
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -19,12 +26,17 @@ BOTH = ("with a model", "without one")
 
 
 def model():
-    """Return a model whose marks show: queries, judgements, reasons of its own."""
+    """Return a model whose marks show: queries, judgements, reasons, and terms that match nothing."""
     return FindingModel(
         {
             "understanding": lambda prompt: (
                 understanding(prompt)
                 | {"intent": "specific" if "NCM" in prompt else "survey", "domain": "recycling"}
+            ),
+            "query-writing": lambda prompt: (
+                {"sources": [{"source": "index", "terms": ["zqxjv"]}]}
+                if value_of("question", prompt) == WIDE
+                else query_writing(prompt)
             ),
             "evolver": lambda prompt: {key: f"{text} model" for key, text in evolver(prompt).items()},
             "reranking": reranking,
@@ -35,6 +47,11 @@ def model():
 def of_first_round(found):
     """Return the papers that the first queries found."""
     return {paper for query in found.state.queries if not query.round for paper in query.found or ()}
+
+
+def texts_of_first_round(found):
+    """Return what was searched for before the papers gave further queries."""
+    return {query.text for query in found.state.queries if not query.round}
 
 
 def linked(found, kind):
@@ -49,11 +66,16 @@ def linked(found, kind):
 # What each part brings about, in the order in which it comes: none of it hangs on a part further down.
 ASPECTS = {
     "understanding": lambda found: found.state.understanding.queries,
-    "query-writing": lambda found: (
-        [query.found for query in found.state.queries if not query.round]
-        if "query-writing" in names_of_steps(found)
-        else []
-    ),
+    "query-writing": lambda found: [
+        step.output
+        for step in found.step.walk()
+        if step.name == "query-writing" and step.inputs["query"] in texts_of_first_round(found)
+    ],
+    "own-words": lambda found: [
+        query.found
+        for query in found.state.queries
+        if query.kind == "question" and "own-words" in names_of_steps(found)
+    ],
     "judgement": lambda found: {
         paper: found.state.papers[paper].judgement
         for paper in of_first_round(found)
@@ -72,7 +94,8 @@ ASPECTS = {
     ],
 }
 # What there is nothing of to switch off: a model judges without links, and the rest is a model's.
-IDLE = {"with a model": {"links"}, "without one": {"query-writing", "judgement"}}
+IDLE = {"with a model": {"links"}, "without one": {"query-writing", "own-words", "judgement"}}
+NEEDING = {"query-writing": ("own-words",), "refchain": ("cited-by",)}
 # Papers that each query brings: of fewer, one is found by its links alone.
 PER_QUERY = {"links": 2}
 
@@ -108,7 +131,7 @@ def test_each_part_does_its_work_and_switching_it_off_changes_this_alone(found, 
     assert shown[part]
     assert {name: left[name] for name in before} == {name: shown[name] for name in before}
     gone = {name for name in order if shown[name] and not left[name]}
-    assert gone == {part, *({"cited-by"} if part == "refchain" else ())}
+    assert gone == {part, *NEEDING.get(part, ())}
 
 
 @pytest.mark.parametrize("way", BOTH)
