@@ -60,8 +60,10 @@ async def find_in_steps(
                 break
             if not request.does("evolver") or state.round >= request.rounds:
                 break
+            number = state.round
             state = told(await evolve(state, request, resources, inner))
-        if not any(query.found is None for query in state.queries):
+        # Queries that wait for sources that failed do not make a round.
+        if state.round == number or not any(query.found is None for query in state.queries):
             break
     ranked = await rerank(state, request, resources, step)
     return told(state), ranked

@@ -17,6 +17,7 @@ from generator.finding.request import FindRequest
 from generator.finding.result import tree
 from generator.finding.state import FindingState, FoundBy
 from indexer.errors import InvalidCall
+from retriever.errors import SourceFailed
 from retriever.queries import Filters, Range
 from retriever.sources.index import IndexSource
 from tests.generator.finding_model import FindingModel, understanding
@@ -543,3 +544,21 @@ def test_words_that_no_time_is_left_for_are_searched_for_when_the_search_goes_on
     assert not cut_off.state.papers
     assert not cut_off.complete
     assert RUNAWAY in ids(find(sample_home, FindRequest(ENGLISH), model=model, state=cut_off.state))
+
+
+def test_a_source_that_fails_from_the_second_round_on_ends_the_search(sample_home, monkeypatch):
+    search, calls = IndexSource.search, 0
+
+    async def fails_later(source, queries, *, filters):
+        nonlocal calls
+        calls += 1
+        if calls > 20:
+            pytest.fail("the source is asked on and on")
+        if calls > 1:
+            raise SourceFailed("gone")
+        return await search(source, queries, filters=filters)
+
+    monkeypatch.setattr(IndexSource, "search", fails_later)
+    found = find(sample_home, FindRequest(ENGLISH, rounds=10))
+    assert RUNAWAY in ids(found)
+    assert any("further queries were not answered: gone" in note for note in found.notes)
