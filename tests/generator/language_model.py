@@ -1,9 +1,10 @@
 """Language models for tests, at the HTTP seam: scripted answers in process, and a real local server."""
 
+import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -19,7 +20,7 @@ BASE_URL = "http://model.test/v1"
 
 def settings(**changed: Any) -> LanguageModelSettings:
     """Return settings of a model that is retried without waiting."""
-    given = {"base_url": BASE_URL, "model": "tiny-writer", "backoff_s": 0, "timeout_s": 5}
+    given = {"base_url": BASE_URL, "model": "tiny-writer", "backoff_s": 0, "timeout_s": 60}
     return LanguageModelSettings.model_validate(given | {"allow_plain_http": True} | changed)
 
 
@@ -75,6 +76,25 @@ def written(*events: Any) -> bytes:
 def streams(*events: Any) -> httpx.Response:
     """Return a response that is a stream of these events."""
     return httpx.Response(200, content=written(*events), headers={"Content-Type": "text/event-stream"})
+
+
+@dataclass
+class Slowly(httpx.AsyncByteStream):
+    """A body that comes in parts, with a pause behind each."""
+
+    parts: Iterable[bytes]
+    pause_s: float
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Bring the parts."""
+        for part in self.parts:
+            yield part
+            await asyncio.sleep(self.pause_s)
+
+
+def streams_slowly(parts: Iterable[bytes], pause_s: float) -> httpx.Response:
+    """Return a response that is a stream of these parts, with a pause behind each."""
+    return httpx.Response(200, stream=Slowly(parts, pause_s), headers={"Content-Type": "text/event-stream"})
 
 
 @dataclass
@@ -134,7 +154,6 @@ def served(*behaviours: Behaviour) -> Iterator[Served]:
 
     class Behaves(Handler):
         protocol_version = "HTTP/1.1"
-        timeout = 10
 
         def get(self) -> None:
             answers_nothing(self)
@@ -210,15 +229,6 @@ def breaks_off(handler: BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
-def drips(handler: BaseHTTPRequestHandler) -> None:
-    """Send a space every hundredth of a second, as a proxy does to keep a connection alive."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", "100")
-    handler.end_headers()
-    for _ in range(100):
-        try:
-            handler.wfile.write(b" ")
-        except OSError:  # the client has gone
-            break
-        time.sleep(0.01)
-    handler.close_connection = True
+def is_silent(handler: BaseHTTPRequestHandler) -> None:
+    """Send nothing until the client goes."""
+    handler.rfile.read(1)

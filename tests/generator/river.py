@@ -1,6 +1,5 @@
 """A question about a river, asked of scripted servers."""
 
-import asyncio
 from typing import Annotated
 
 import pytest
@@ -8,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from generator.llm import LanguageModel
 from tests.generator.language_model import Scripted, settings
+from tests.virtual_clock import run
 
 RIVER = {"name": "낙동강", "length": 510}
 
@@ -28,12 +28,12 @@ async def call(given, transport=None, schema=River, *, name="river", on_text=Non
 def ask(*answers, on_text=None, **changed):
     """Ask a model that gives these answers for a river; return its script and the reply."""
     script = Scripted(answers)
-    return script, asyncio.run(call(settings(**changed), script.transport, on_text=on_text))
+    return script, run(call(settings(**changed), script.transport, on_text=on_text))
 
 
 def fail(error, *answers, **changed):
     """Ask in vain; return the script and the error."""
     script = Scripted(answers)
     with pytest.raises(error) as caught:
-        asyncio.run(call(settings(**changed), script.transport))
+        run(call(settings(**changed), script.transport))
     return script, caught.value

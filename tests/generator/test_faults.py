@@ -1,12 +1,10 @@
 """Whatever goes wrong with the answer, the question is answered, labelled, and the note says why."""
 
-import time
-
 import httpx
 import pytest
 
 from generator.pipeline import AskRequest, answer_question, run
-from tests.generator.language_model import Scripted, events, piece, says, served, settings, streams
+from tests.generator.language_model import Scripted, events, is_silent, piece, says, served, settings, streams
 from tests.generator.sample_index import KOREAN, ask_model, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
 
@@ -70,7 +68,7 @@ def says_json(content):
 
 
 def test_a_server_that_is_silent_is_waited_for_once_a_question(sample):
-    with served(lambda handler: time.sleep(1)) as server:
+    with served(is_silent) as server:
         given = settings_of(UNUSED, llm=settings(base_url=server.base_url, first_token_s=0.2))
         asked = run(answer_question(sample, AskRequest(KOREAN), given))
         assert server.begun.wait(60)  # a busy machine may take longer to read it than it was waited for

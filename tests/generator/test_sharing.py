@@ -43,10 +43,10 @@ def completion_of(content):
 
 
 def test_whoever_waits_too_long_for_a_place_is_told_why():
-    endless = streams_out(*[piece("{")] * 1000, pause_s=0.01)
+    endless = streams_out(*[piece("{")] * 100_000, pause_s=0.01)
 
     async def ask(base_url):
-        given = settings(base_url=base_url, concurrency=1, keywords_s=0.5, timeout_s=20)
+        given = settings(base_url=base_url, concurrency=1, keywords_s=0.5)
         async with LanguageModel(given) as model:
             begun = asyncio.Event()
             first = asyncio.create_task(
