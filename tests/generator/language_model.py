@@ -16,6 +16,7 @@ from generator.settings import LanguageModelSettings
 from tests.http_server import Handler, serving
 
 BASE_URL = "http://model.test/v1"
+PATIENCE_S = 120  # for what comes at once, on a machine that does much else
 
 
 def settings(**changed: Any) -> LanguageModelSettings:
@@ -198,8 +199,13 @@ def answers_nothing(handler: BaseHTTPRequestHandler) -> None:
     handler.end_headers()
 
 
-def streams_out(*events: Any, pause_s: float = 0.0, end: bool = True) -> Behaviour:
-    """Send events one by one, with a pause behind each; without `end` the connection breaks behind them."""
+def streams_out(
+    *events: Any, pause_s: float = 0.0, end: bool = True, until: threading.Event | None = None
+) -> Behaviour:
+    """Send events one by one, with a pause behind each, and stay open until something has happened.
+
+    Without `end` the connection breaks behind them.
+    """
 
     def behave(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)
@@ -211,6 +217,8 @@ def streams_out(*events: Any, pause_s: float = 0.0, end: bool = True) -> Behavio
             handler.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             handler.wfile.flush()
             time.sleep(pause_s)
+        if until:
+            assert until.wait(PATIENCE_S)
         if end:
             handler.wfile.write(b"0\r\n\r\n")
         else:

@@ -25,6 +25,7 @@ from retriever.errors import BadQuestion
 from retriever.index import open_index
 from retriever.search import SearchRequest, open_search
 from tests.generator.language_model import (
+    PATIENCE_S,
     Scripted,
     events,
     piece,
@@ -145,7 +146,7 @@ def test_what_is_found_arrives_before_the_model_begins_and_sentences_while_it_wr
         for part in (text[:middle], text[middle:]):
             handler.wfile.write(written(piece(part)))
             handler.wfile.flush()
-            assert go_on.wait(20)
+            assert go_on.wait(PATIENCE_S)
         handler.wfile.write(written(piece(finish_reason="stop"), "[DONE]"))
         handler.close_connection = True
 
@@ -175,14 +176,12 @@ def test_who_closes_the_stream_ends_the_models_work(sample, kind):
     async def ask(given):
         async with aclosing(stream_answer(sample, given.request(KOREAN), given)) as arriving:
             await until(arriving, kind)
-            began = time.perf_counter()
-        assert time.perf_counter() - began < 60
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     with serving(streams_out(*ENDLESS, pause_s=0.01)) as server:
         asyncio.run(ask(at_server(server)))
         if len(server.bodies) == 2:
-            assert server.closed.wait(10)
+            assert server.closed.wait(PATIENCE_S)
 
 
 def test_who_is_cancelled_while_waiting_ends_the_models_work(sample):
@@ -204,7 +203,7 @@ def test_who_is_cancelled_while_waiting_ends_the_models_work(sample):
 
     with serving(streams_out(*ENDLESS, pause_s=0.01)) as server:
         asyncio.run(ask(at_server(server)))
-        assert server.closed.wait(10)
+        assert server.closed.wait(PATIENCE_S)
     assert len(server.bodies) == 2
 
 
@@ -221,17 +220,18 @@ def test_a_repaired_answer_adds_up(sample):
 def test_a_repair_that_says_something_else_withdraws_what_was_read(sample):
     other = ANSWER | {"introduction": [{"text": "간호사의 이직을 다룬 논문이 있다.", "citations": [2]}]}
     cut = json.dumps(ANSWER, ensure_ascii=False)[:-80]
-    slowly = streams_out(*events(cut), pause_s=0.005)
-    with serving(slowly, streams_out(*events(other))) as server:
-        arrived = asyncio.run(ask_all(sample, at_server(server)))
+    read = threading.Event()
+    with serving(streams_out(*events(cut), until=read), streams_out(*events(other))) as server:
+        arrived = asyncio.run(ask_all(sample, at_server(server), read))
     assert_adds_up(arrived)
     assert [withdrawn["reason"] for withdrawn in data(arrived, "restart")] == ["again"]
 
 
 def test_where_the_model_dies_the_quotation_takes_the_place_of_what_was_read(sample):
-    half = streams_out(*events(ANSWER)[:-40], pause_s=0.001, end=False)
+    read = threading.Event()
+    half = streams_out(*events(ANSWER)[:-40], end=False, until=read)
     with serving(half) as server:
-        arrived = asyncio.run(ask_all(sample, at_server(server, retries=0)))
+        arrived = asyncio.run(ask_all(sample, at_server(server, retries=0), read))
     assert_adds_up(arrived)
     assert arrived[-1].data["answer"]["written_by"] == "extractive"
     (withdrawn,) = data(arrived, "restart")
@@ -239,8 +239,15 @@ def test_where_the_model_dies_the_quotation_takes_the_place_of_what_was_read(sam
     assert withdrawn["message"].startswith("extractive answer, the model failed: ")
 
 
-async def ask_all(index, given, question=KOREAN):
-    return await collected(index, given.request(question), given)
+async def ask_all(index, given, read):
+    """Return all that arrives, and set an event when a sentence has been read."""
+    arrived = []
+    async with aclosing(stream_answer(index, given.request(KOREAN), given)) as arriving:
+        async for event in arriving:
+            arrived.append(event)
+            if event.kind == "sentence":
+                read.set()
+    return arrived
 
 
 def test_an_answer_that_says_it_is_none_never_shows_what_it_does_not_keep(sample):
@@ -266,7 +273,8 @@ def test_an_error_is_raised_to_who_reads(sample):
 def test_a_retry_goes_on_where_the_same_sentences_come_again(sample):
     half = streams_out(*events(ANSWER)[:-40], end=False)
     with serving(half, streams_out(*events(ANSWER))) as server:
-        arrived = asyncio.run(ask_all(sample, at_server(server, retries=1)))
+        given = at_server(server, retries=1)
+        arrived = asyncio.run(collected(sample, given.request(KOREAN), given))
     assert_adds_up(arrived)
     assert "restart" not in kinds(arrived)
     assert arrived[-1].data["answer"]["written_by"] == "tiny-writer-7b"
@@ -375,9 +383,8 @@ def test_a_slow_reader_is_told_the_newest_and_nothing_is_kept_for_it(sample):
         arrived: list[AnswerEvent] = []
         async with aclosing(stream_answer(sample, given.request(KOREAN), given)) as arriving:
             async for event in arriving:
-                if not arrived:
-                    await asyncio.to_thread(server.second.wait, 20)
-                    await asyncio.sleep(6)  # the model dies and answers meanwhile
+                if not arrived:  # the model dies and answers meanwhile
+                    await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
                 arrived.append(event)
         return arrived
 

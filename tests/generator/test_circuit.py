@@ -18,6 +18,7 @@ from generator.llm import LanguageModel
 from generator.llm.circuit import Circuit
 from generator.llm.limits import Limit
 from tests.generator.language_model import Scripted, says, settings
+from tests.virtual_clock import run
 
 DOWN = ModelUnreachable("cannot reach it")
 KEYWORDS = {"korean": ["강", "하천"], "english": ["river", "stream"]}
@@ -126,7 +127,7 @@ def opened_by_one_call(left_s, of_s, **changed):
                 await model.complete_json(MESSAGES, KeywordLists, name="answer", limit=limit)
             return model._sender.circuit.is_open
 
-    return asyncio.run(ask()), server.asked
+    return run(ask()), server.asked
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from generator.trace import Trace
-from tests.generator.language_model import answers_with, events, piece, served, streams_out
+from tests.generator.language_model import PATIENCE_S, answers_with, events, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, shrag
 from tests.indexer.corpora import ROOT, environment_of
 from tests.interrupts import interrupts_heeded
@@ -110,7 +110,7 @@ def test_the_notes_stand_on_standard_error(sample_home):
 
 
 def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
-    with served(streams_out(*[piece("{")] * 2000, pause_s=0.01)) as model:
+    with served(streams_out(*[piece("{")] * 100_000, pause_s=0.01)) as model:
         given = {"llm__base_url": model.base_url, "llm__model": "tiny-writer"}
         command = [sys.executable, str(ROOT / "shrag.py"), "ask", KOREAN, "--name", NAME]
         with interrupts_heeded():
@@ -121,10 +121,10 @@ def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
                 stderr=subprocess.PIPE,
                 text=True,
             )
-        assert model.begun.wait(60)
+        assert model.begun.wait(PATIENCE_S)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        assert model.closed.wait(10)
+        out, err = process.communicate(timeout=PATIENCE_S)
+        assert model.closed.wait(PATIENCE_S)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 

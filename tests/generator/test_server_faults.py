@@ -20,12 +20,6 @@ GAVE_UP = {
     "doctor": "wrong: ",
     "doctor, at the schema": "wrong: ",
 }
-LIMITS = {
-    "is silent": "was silent for",
-    "is silent behind an event": "was silent for",
-    "a byte now and then": "did not come to an end",
-    "a comment now and then": "did not come to an end",
-}
 
 
 @pytest.fixture(scope="module", params=WAYS)
@@ -49,10 +43,3 @@ def test_a_fault_ends_in_time_in_one_line_and_in_little_memory(met, fault):
     assert len(end["came"]) < 1_000
     assert end["seconds"] < WHOLE_S
     assert end["mb"] < MOST_MB
-
-
-@pytest.mark.parametrize("met", ["chat, streamed"], indirect=True)
-@pytest.mark.parametrize("fault", LIMITS)
-def test_the_note_says_whether_a_server_was_silent_or_went_on(met, fault):
-    _, ends = met
-    assert LIMITS[fault] in ends[fault]["came"]

@@ -10,6 +10,7 @@ from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
 from generator.llm import Growth, LanguageModel
 from generator.llm.reading import read_events
 from tests.generator.language_model import (
+    PATIENCE_S,
     Scripted,
     answers_with,
     events,
@@ -218,6 +219,11 @@ def test_a_server_that_sends_nothing_is_silent():
     assert "was silent for 0.2 s (SHRAG_LLM__FIRST_TOKEN_S). " in str(caught.value)
 
 
+def test_a_server_that_is_silent_behind_a_comment_is_silent():
+    _, error = fail(ModelTooSlow, streams_slowly([KEEP_ALIVE], 9), first_token_s=5)
+    assert "was silent for 5 s (SHRAG_LLM__FIRST_TOKEN_S). " in str(error)
+
+
 def test_a_slow_first_token_is_waited_for_within_its_limit():
     _, reply = ask(streams_slowly([KEEP_ALIVE, KEEP_ALIVE, written(*events(RIVER))], 2), first_token_s=5)
     assert reply.first_token_ms == 4_000
@@ -260,7 +266,7 @@ def test_whoever_stops_waiting_closes_the_connection():
 
     with served(endless) as server:
         asyncio.run(ask_and_go(server.base_url))
-        assert server.closed.wait(60)
+        assert server.closed.wait(PATIENCE_S)
     assert len(server.bodies) == 1
 
 

@@ -227,13 +227,13 @@ def test_a_question_waits_no_longer_for_passages_that_are_under_way(monkeypatch)
     with ThreadPoolExecutor() as pool:
         passages = pool.submit(encoder.encode_passages, ["passage"])
         try:
-            assert begun.wait(30)
+            assert begun.wait(120)
             question = pool.submit(encoder.encode_queries, ["question"])
             with pytest.raises(EncoderUnusable, match=r"gave no vector within 0\.1 s"):
-                question.result(20)
+                question.result(120)
         finally:
             go_on.set()
-        assert passages.result(30).shape == (1, 3)
+        assert passages.result(120).shape == (1, 3)
     encoder.close()
 
 
@@ -336,8 +336,5 @@ def test_an_answer_that_breaks_off_is_told(monkeypatch):
 
 
 def test_a_server_that_is_not_there_is_told():
-    with serving(BreakingOff) as url:
-        pass  # its port is free again
-
     with pytest.raises(EncoderUnusable, match=r"no server answers at .*SHRAG_ENCODER__BASE_URL"):
-        open_encoder(EncoderSettings(provider="endpoint", base_url=f"{url}/v1"))
+        open_encoder(EncoderSettings(provider="endpoint", base_url="http://127.0.0.1:9/v1"))
