@@ -23,9 +23,9 @@ from tests.indexer.corpora import answers, environment_of, paper, stored_records
 KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 12  # read before the settings of the user are hidden
 COMMIT_EVERY = 100
 
-# Does what `shrag index` and `shrag indexes …` do, and says each stage as it begins.
+# Does what `shrag index` and `shrag indexes …` do, and says each stage as it begins; at one it may wait.
 INDEXER = """
-import sys
+import os, signal, sys
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
 from indexer.store.engines import open_store
@@ -36,6 +36,8 @@ def show(stage, done, total):
     if stage != shown:
         shown = stage
         print(stage, flush=True)
+        if stage == os.environ.get("WAITS_AT"):
+            signal.pause()
 
 how, what = sys.argv[1:]
 print("starting", flush=True)

@@ -444,7 +444,7 @@ def test_a_model_that_is_not_there_is_done_without(sample_home):
 
 
 def test_ten_papers_are_judged_at_once_and_never_more(odd_home):
-    under_way, most = 0, 0
+    under_way, most, ten = 0, 0, asyncio.Event()
 
     async def answer(request):
         nonlocal under_way, most
@@ -452,6 +452,9 @@ def test_ten_papers_are_judged_at_once_and_never_more(odd_home):
             return httpx.Response(404)
         under_way += 1
         most = max(most, under_way)
+        if most == 10:
+            ten.set()
+        await ten.wait()
         await asyncio.sleep(0.01)
         under_way -= 1
         return says({"reason": "It is one of many.", "score": 0.1})

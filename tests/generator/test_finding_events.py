@@ -184,11 +184,12 @@ def test_a_models_judgements_are_told_one_by_one_and_its_work_ends_with_the_read
                     break
         return [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
 
-    before = threading.active_count()
+    before = set(threading.enumerate())
     with serving_model(model) as named:
         llm = model_settings(base_url=named["llm__base_url"], stream=False)
         left = asyncio.run(run(settings_of(sample_home, llm=llm)))
         model.go_on.set()
     assert len(judged) == JUDGED
     assert left == []
-    assert threading.active_count() <= before + 1
+    begun = set(threading.enumerate()) - before
+    assert [thread.name for thread in begun if "process_request" not in thread.name] == []  # of the model

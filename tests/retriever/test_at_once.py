@@ -51,16 +51,14 @@ def test_searches_at_once_answer_as_in_turn(tmp_path):
         rounds = itertools.count()
         until = time.monotonic() + SECONDS
 
-        def ask_until_the_end(thread: int) -> int:
-            count = 0
-            while time.monotonic() < until:
+        def ask_until_the_end(thread: int) -> None:
+            while True:
                 first = (thread + THREADS * next(rounds)) * TASKS
                 some = [asked[(first + place) % len(asked)] for place in range(TASKS)]
                 answers = asyncio.run(answer_some(index, some))
                 assert answers == [in_turn[one] for one in some]
-                count += len(some)
-            return count
+                if time.monotonic() > until:
+                    return
 
         with ThreadPoolExecutor(THREADS) as pool:
-            counts = list(pool.map(ask_until_the_end, range(THREADS)))
-    assert all(counts)
+            list(pool.map(ask_until_the_end, range(THREADS)))

@@ -150,9 +150,9 @@ def test_no_process_is_left_when_reading_is_broken_off(tmp_path):
         (tmp_path / f"{name}.pdf").write_bytes(GOOD)
     with closing(iter(read_corpus([tmp_path], workers=2))) as items:
         next(items)
-        assert children() > before
+        assert children() - before
 
-    assert children() == before
+    assert children() <= before
 
 
 def children() -> set[str]:

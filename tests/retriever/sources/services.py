@@ -71,6 +71,8 @@ def open_kind(kind: str, address: str, **settings: Any) -> WebSource:
         "contact": CONTACT,
         "requests_per_second": 100,
         "retries": 0,
+        "request_timeout_s": 60,
+        "timeout_s": 120,
         **EXCHANGES[kind].settings,
         **settings,
     }

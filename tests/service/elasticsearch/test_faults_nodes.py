@@ -59,7 +59,8 @@ def undisturbed(elasticsearch: Access, tmp_path_factory):
 
 def ask(cluster: tuple[Server, ...], path: str):
     alive = next(server for server in cluster if server.running)
-    answer = httpx.get(f"{alive.access.url}{path}", auth=alive.access.basic_auth, trust_env=False, timeout=60)
+    auth = alive.access.basic_auth
+    answer = httpx.get(f"{alive.access.url}{path}", auth=auth, trust_env=False, timeout=PATIENCE_S)
     return answer.raise_for_status().json()
 
 
@@ -73,7 +74,7 @@ def holder_of(cluster: tuple[Server, ...], index: str) -> Server:
 @pytest.mark.nightly
 def test_searches_go_on_when_a_node_dies(cluster, settings: IndexerSettings):
     build(settings, settings.home / "papers.jsonl")
-    ask(cluster, f"/_cluster/health/{FIRST}?wait_for_status=green&timeout=50s")
+    ask(cluster, f"/_cluster/health/{FIRST}?wait_for_status=green&timeout=240s")
     before = answers(settings)
     results, errors, ended = [], [], threading.Event()
 
@@ -131,7 +132,7 @@ def test_one_open_index_answers_while_versions_are_published_and_a_node_dies(clu
                     errors.append(repr(error))
 
     publish(1)
-    ask(cluster, f"/_cluster/health/{FIRST}?wait_for_status=green&timeout=50s")
+    ask(cluster, f"/_cluster/health/{FIRST}?wait_for_status=green&timeout=240s")
     begun, edition = time.monotonic(), 1
     with ThreadPoolExecutor(1) as asker:
         asking = asker.submit(keep_asking)
@@ -145,7 +146,9 @@ def test_one_open_index_answers_while_versions_are_published_and_a_node_dies(clu
                 if not node.running:
                     node.launch()
                     node.wait_until_ready(len(cluster))
-                ask(cluster, f"/_cluster/health/faults-{NAME}@{edition:06}?wait_for_status=green&timeout=50s")
+                ask(
+                    cluster, f"/_cluster/health/faults-{NAME}@{edition:06}?wait_for_status=green&timeout=240s"
+                )
         finally:
             ended.set()
         asking.result()

@@ -1,6 +1,7 @@
 """Versions that are published, cleared away or deleted while others search."""
 
 import asyncio
+import itertools
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -68,14 +69,15 @@ def test_a_thousand_searches_while_versions_are_published(settings: IndexerSetti
     with ThreadPoolExecutor(SEARCHERS) as pool:
         searchers = [pool.submit(keep_searching) for _ in range(SEARCHERS)]
         try:
-            for number in range(2, 6):
+            for number in itertools.count(2):
                 build(settings, edition(settings.home, number), rebuild=True)
+                if number >= 5 and len(seen) > 2:
+                    break
         finally:
             published.set()
         for searcher in searchers:
             searcher.result()
     assert done[0] >= SEARCHES
-    assert {1, 5} <= seen or len(seen) > 2
 
 
 def test_an_opened_index_that_is_deleted_is_told(settings: IndexerSettings):

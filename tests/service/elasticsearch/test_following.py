@@ -89,14 +89,23 @@ def test_a_reader_that_crashed_is_forgotten_when_its_time_is_up(settings, remain
 
 
 def test_a_reader_is_remembered_as_long_as_it_reads(settings, remains, monkeypatch):
-    monkeypatch.setattr(readers, "LASTS_S", 3)
     monkeypatch.setattr(readers, "RENEWED_EVERY_S", 0.1)
     with open_index(settings, NAME) as index:
-        time.sleep(4)
+        first = remembered_until(settings)
+        while remembered_until(settings) == first:
+            time.sleep(0.1)
         publish(settings, 2)
         assert answered(index) == 1
     publish(settings, 3)
     assert remains(settings) == [3]
+
+
+def remembered_until(settings: IndexerSettings) -> int:
+    where = f"{settings.elasticsearch.prefix}.readers"
+    with Cluster(settings.elasticsearch) as cluster:
+        cluster.run(cluster.client.indices.refresh(index=where))
+        [found] = cluster.run(cluster.client.search(index=where))["hits"]["hits"]
+    return int(found["_source"]["until"])
 
 
 def test_who_stays_is_told_where_its_version_cannot_be_held_just_now(settings):

@@ -49,9 +49,10 @@ def prefix(request: pytest.FixtureRequest) -> str:
     return f"t{abs(hash(request.node.name)) % 1_000_000:06}"
 
 
-def settings_for(access: Access, prefix: str) -> ElasticsearchSettings:
+def settings_for(access: Access, prefix: str, **changed: float) -> ElasticsearchSettings:
+    password = SecretStr(access.password)
     return ElasticsearchSettings(
-        url=access.url, user=access.username, password=SecretStr(access.password), prefix=prefix, patience_s=2
+        url=access.url, user=access.username, password=password, prefix=prefix, **changed
     )
 
 
@@ -262,13 +263,19 @@ def test_a_repository_that_is_gone_is_told_before_anything_is_deleted(
     assert answers(cluster, prefix, "papers", "one") == 1
 
 
-def test_a_damaged_snapshot_is_told_as_not_restored(cluster: Cluster, prefix: str, folder: Path):
+def test_a_damaged_snapshot_is_told_as_not_restored(
+    cluster: Cluster, access: Access, prefix: str, folder: Path
+):
     publish(cluster, prefix, "papers", 1, ["one"])
     snapshots.backup(cluster, prefix, "once")
     for shard in (folder / prefix / "indices").rglob("snap-*.dat"):
         shard.write_bytes(b"nothing of a snapshot")
-    with pytest.raises(IndexNotWritten, match=f"not restored: {prefix}-papers@000001 .*same command again"):
-        restore(cluster, prefix, "once")
+    told = f"not restored: {prefix}-papers@000001 .*same command again"
+    with (
+        Cluster(settings_for(access, prefix, patience_s=2)) as hasty,
+        pytest.raises(IndexNotWritten, match=told),
+    ):
+        restore(hasty, prefix, "once")
     cluster.run(cluster.client.indices.delete(index=f"{prefix}-papers@000001"))
 
 

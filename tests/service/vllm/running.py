@@ -21,19 +21,19 @@ class Running:
     def healthy(self) -> bool:
         """Tell whether it answers now."""
         with suppress(httpx.TransportError):
-            return httpx.get(f"{self.url}/health", timeout=5, trust_env=False, verify=False).is_success
+            return httpx.get(f"{self.url}/health", timeout=60, trust_env=False, verify=False).is_success
         return False
 
     def metric(self, name: str) -> float:
         """Return a number that the server counts, summed over its labels: `vllm:num_requests_running`."""
-        answer = httpx.get(f"{self.url}/metrics", timeout=30, trust_env=False, verify=False)
+        answer = httpx.get(f"{self.url}/metrics", timeout=120, trust_env=False, verify=False)
         counted = answer.raise_for_status().text
         lines = re.findall(rf"^{re.escape(name)}(?:\{{.*\}})? (\S+)$", counted, re.MULTILINE)
         if not lines:
             raise ServerFailed(f"vLLM counts no {name}")
         return sum(map(float, lines))
 
-    def wait_for_metric(self, name: str, value: float, seconds: float = 60) -> None:
+    def wait_for_metric(self, name: str, value: float, seconds: float = 240) -> None:
         """Wait until a number has that value.
 
         Raises:

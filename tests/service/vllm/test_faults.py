@@ -44,7 +44,11 @@ CASES = {
         (Fault(cut_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, QUOTATION), 6, {"circuit_failures": 99}
     ),
     "a stream that stands still": Case(
-        (Fault(hold_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, "BETWEEN_TOKENS_S", QUOTATION), 1, QUICK
+        (Fault(hold_after=1_500),) * ALWAYS,
+        EXTRACTIVE,
+        (STATISTICS, "BETWEEN_TOKENS_S", QUOTATION),
+        1,
+        QUICK | {"first_token_s": 120},
     ),
     "the answer's stream cut, not the keywords'": Case(
         (NONE, *(Fault(cut_after=1_500),) * ALWAYS), EXTRACTIVE, (QUOTATION,), 2, {"retries": 0}
