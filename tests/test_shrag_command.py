@@ -123,7 +123,7 @@ def test_a_failure_is_one_line_and_with_debug_a_traceback(tmp_path):
         capture_output=True,
         check=False,
         encoding="utf-8",
-        timeout=60,
+        timeout=240,
     )
     assert debugged.returncode == 1
     assert debugged.stderr.startswith("Traceback (most recent call last):")
@@ -172,7 +172,7 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path, options):
     )
     assert reader.stdout
     reader.stdout.close()
-    _, said = reader.communicate(timeout=60)
+    _, said = reader.communicate(timeout=240)
     assert reader.returncode == 1
     assert "Traceback" not in said
     assert "Error" not in said

@@ -128,7 +128,7 @@ class WaitsInTheMiddle(FindingModel):
             return judgement(prompt)
 
         def wait():
-            self.go_on.wait(60)
+            self.go_on.wait(240)
             return judgement(prompt)
 
         return wait
@@ -171,7 +171,7 @@ def test_a_search_that_is_ended_keeps_its_state_and_judges_nothing_twice(sample_
     path = tmp_path / "state.json"
     with search_in_the_middle(sample_home, path, "--trace", tmp_path / "trace.json") as process:
         process.send_signal(sent)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=240)
     if sent == signal.SIGKILL:
         assert process.returncode == -signal.SIGKILL
     else:

@@ -24,7 +24,7 @@ def ask(sample_home, *options):
             env=os.environ | environment_of(sample_home, **given),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             check=True,
         )
     assert json.loads(done.stdout)["answer"]["written_by"] == "extractive"

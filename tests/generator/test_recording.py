@@ -300,7 +300,7 @@ def writer(file, name, count):
 
 def test_processes_that_record_at_a_time_lose_nothing(file):
     processes = [writer(file, name, 30) for name in "abc"]
-    assert [process.wait(120) for process in processes] == [0, 0, 0]
+    assert [process.wait(240) for process in processes] == [0, 0, 0]
     for process in processes:
         process.stdout.close()
     store = CallStore(file, create=False)
@@ -330,7 +330,7 @@ def test_what_was_kept_before_a_kill_is_there(file):
     process = writer(file, "a", 1_000_000)
     lines = [process.stdout.readline() for _ in range(20)]
     process.send_signal(signal.SIGKILL)
-    process.wait(60)
+    process.wait(240)
     process.stdout.close()
     assert lines[-1] == "19\n"
     store = CallStore(file, create=False)
@@ -400,9 +400,9 @@ def test_a_run_killed_while_recording_goes_on_with_use(sample_home, file):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        assert model.second.wait(60)
+        assert model.second.wait(240)
         process.kill()
-        process.wait(60)
+        process.wait(240)
     with served(answers_with(ANSWER)) as model:
         done = shrag(
             "ask", KOREAN, "--name", NAME, "--json", home=sample_home, **cached("use", file, model.base_url)

@@ -16,7 +16,7 @@ def test_what_is_under_way_when_it_is_closed_is_given_up_without_a_word(caplog):
     gc.collect()
 
     with pytest.raises(CancelledError):
-        waiting.result(timeout=5)
+        waiting.result(timeout=240)
     assert caplog.text == ""
 
 

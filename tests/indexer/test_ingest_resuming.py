@@ -219,7 +219,7 @@ def test_a_worker_that_is_ended_is_one_error_and_the_same_command_goes_on(home, 
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
 
     assert run.stdout.startswith(

@@ -105,7 +105,7 @@ def by_bibutils(program: str, text: str) -> list[Read]:
     if not shutil.which(program):
         reason = f"{program} of bibutils is not installed"
         pytest.fail(f"{reason} (SHRAG_REQUIRE_SERVICES=1)") if REQUIRED else pytest.skip(reason)
-    done = subprocess.run([program], input=text.encode(), capture_output=True, check=True, timeout=60)
+    done = subprocess.run([program], input=text.encode(), capture_output=True, check=True, timeout=240)
     return [
         _of_mods(mods) for mods in ET.fromstring(done.stdout.decode("utf-8-sig")).findall("mods:mods", MODS)
     ]

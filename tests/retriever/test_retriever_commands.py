@@ -20,7 +20,12 @@ def home(tmp_path_factory):
 
 def shrag(*arguments, home):
     return subprocess.run(
-        command(*arguments), env=environment_of(home), capture_output=True, check=False, text=True, timeout=60
+        command(*arguments),
+        env=environment_of(home),
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=240,
     )
 
 

@@ -235,7 +235,7 @@ def test_the_commands_take_a_file(home):
 def test_the_setting_names_a_file_too(home):
     environment = environment_of(home, synonyms=home / "synonyms.txt")
     asked = command("search", "딥러닝", "--name", "papers", "--json")
-    done = subprocess.run(asked, env=environment, capture_output=True, check=False, text=True, timeout=60)
+    done = subprocess.run(asked, env=environment, capture_output=True, check=False, text=True, timeout=240)
 
     assert {hit["passage_id"] for hit in json.loads(done.stdout)["hits"]} >= {"KO", "EN"}
 

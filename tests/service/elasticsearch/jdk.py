@@ -40,7 +40,7 @@ def _candidates() -> Iterator[Path]:
 def _version(java: Path) -> int:
     try:
         told = subprocess.run(
-            [java, "-version"], capture_output=True, text=True, timeout=30, check=False
+            [java, "-version"], capture_output=True, text=True, timeout=240, check=False
         ).stderr
     except OSError:
         return 0

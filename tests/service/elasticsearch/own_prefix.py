@@ -24,6 +24,7 @@ def own_prefix(access: Access) -> Iterator[Callable[..., IndexerSettings]]:
             user=access.username,
             password=SecretStr(access.password),
             prefix=prefix,
+            timeout_s=120,
             settle_s=float(os.environ.get("SHRAG_ELASTICSEARCH__SETTLE_S", "45")),
         )
         return IndexerSettings(home=home, engine="elasticsearch", elasticsearch=cluster, workers=1, **options)
@@ -36,7 +37,7 @@ def own_prefix(access: Access) -> Iterator[Callable[..., IndexerSettings]]:
 
 def delete_all(access: Access, prefix: str) -> None:
     """Delete whatever bears the prefix; a server takes no pattern for that."""
-    with Elasticsearch(access.url, basic_auth=access.basic_auth, request_timeout=60) as client:
+    with Elasticsearch(access.url, basic_auth=access.basic_auth, request_timeout=240) as client:
         found = list(client.indices.get(index=f"{prefix}*", allow_no_indices=True))
         if found:
             client.indices.delete(index=found)

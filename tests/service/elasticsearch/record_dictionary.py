@@ -77,7 +77,7 @@ def record(access: Access) -> None:
     """Write the sentences anew with the tokens of the server."""
     dictionary = golden_dictionary()
     sentences = [{"text": one["text"]} for one in golden_sentences()]
-    with Elasticsearch(access.url, basic_auth=access.basic_auth, request_timeout=60) as client:
+    with Elasticsearch(access.url, basic_auth=access.basic_auth, request_timeout=240) as client:
         for mode in DECOMPOUND_MODES:
             with index_with(client, mode, dictionary) as index:
                 for one in sentences:

@@ -179,7 +179,7 @@ def health_of(access: Access, nodes: int = 1) -> str:
             f"{access.url}/_cluster/health",
             params=wanted,
             auth=access.basic_auth,
-            timeout=5,
+            timeout=60,
             trust_env=False,
             verify=False,  # or each look would read all certificates of the machine first
         )

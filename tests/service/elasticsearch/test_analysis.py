@@ -19,7 +19,7 @@ RECORDED = {
 
 @pytest.fixture(scope="module")
 def client(elasticsearch):
-    with Elasticsearch(elasticsearch.url, basic_auth=elasticsearch.basic_auth, request_timeout=60) as client:
+    with Elasticsearch(elasticsearch.url, basic_auth=elasticsearch.basic_auth, request_timeout=240) as client:
         yield client
 
 

@@ -24,7 +24,7 @@ PAPERS = [
 
 @pytest.fixture(scope="module")
 def client(elasticsearch):
-    with Elasticsearch(elasticsearch.url, basic_auth=elasticsearch.basic_auth, request_timeout=60) as client:
+    with Elasticsearch(elasticsearch.url, basic_auth=elasticsearch.basic_auth, request_timeout=240) as client:
         yield client
 
 

@@ -46,7 +46,10 @@ def test_a_cluster_with_the_plugin_is_well(settings, elasticsearch):
 def test_health_is_the_cluster_s_own_word(settings, elasticsearch):
     def health():
         answer = httpx.get(
-            f"{elasticsearch.url}/_cluster/health", auth=elasticsearch.basic_auth, trust_env=False, timeout=30
+            f"{elasticsearch.url}/_cluster/health",
+            auth=elasticsearch.basic_auth,
+            trust_env=False,
+            timeout=240,
         )
         return answer.json()["status"]
 
@@ -82,7 +85,7 @@ def test_a_key_as_documented_passes(settings, elasticsearch, tmp_path, key):
         json=rights,
         auth=elasticsearch.basic_auth,
         trust_env=False,
-        timeout=30,
+        timeout=240,
     )
     encoded = answer.raise_for_status().json()["encoded"]
 

@@ -41,7 +41,7 @@ def indexed(elasticsearch: Access, tmp_path_factory):
 def key_of(access: Access, rights: dict[str, Any], expiration: str = "1h") -> str:
     asked = {"name": "faults", "expiration": expiration, "role_descriptors": {"limited": rights}}
     answer = httpx.post(
-        f"{access.url}/_security/api_key", json=asked, auth=access.basic_auth, trust_env=False, timeout=30
+        f"{access.url}/_security/api_key", json=asked, auth=access.basic_auth, trust_env=False, timeout=240
     )
     return str(answer.raise_for_status().json()["encoded"])
 

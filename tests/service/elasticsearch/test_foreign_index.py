@@ -50,7 +50,7 @@ EXACT = ("sprache", "zitiert", "doi")
 @contextmanager
 def foreign_index(access, index):
     """Make an index of sample/ by plain HTTP, and delete it behind."""
-    with httpx.Client(base_url=access.url, auth=access.basic_auth, trust_env=False, timeout=60) as http:
+    with httpx.Client(base_url=access.url, auth=access.basic_auth, trust_env=False, timeout=240) as http:
         properties = {name: {"type": "keyword"} for name in EXACT} | {"jahr": {"type": "integer"}}
         http.put(f"/{index}", json={"mappings": {"properties": properties}}).raise_for_status()
         lines = []

@@ -62,7 +62,7 @@ def documents(settings, name=NAME):
     """Return all documents of the version that answers, by record and passage."""
     cluster = settings.elasticsearch
     with Elasticsearch(
-        cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value()), request_timeout=60
+        cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value()), request_timeout=240
     ) as client:
         found = client.search(
             index=names.alias_of(cluster.prefix, name),
@@ -102,7 +102,7 @@ def left_in_the_cluster(settings):
     """Name the indices of the prefix, with those of glossaries, leases and readers."""
     cluster = settings.elasticsearch
     with Elasticsearch(
-        cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value()), request_timeout=60
+        cluster.url, basic_auth=(cluster.user, cluster.password.get_secret_value()), request_timeout=240
     ) as client:
         return sorted(client.indices.get(index=f"{cluster.prefix}*"))
 

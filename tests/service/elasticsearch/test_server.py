@@ -77,7 +77,7 @@ def test_a_cluster_that_is_gone_is_told_with_the_next_step_and_answers_when_it_i
             f"{server.url}/api/v1/ask", json=call, headers={"Accept": "text/event-stream"}, timeout=120
         )
         assert "engine-unreachable" in streamed.text
-        assert httpx.get(f"{server.url}/healthz", timeout=60).status_code == httpx.codes.OK
+        assert httpx.get(f"{server.url}/healthz", timeout=240).status_code == httpx.codes.OK
         own_server.restart()
         ends = time.monotonic() + BACK_S
         while (again := asked(server, call)).status_code != httpx.codes.OK and time.monotonic() < ends:

@@ -49,7 +49,7 @@ def prefix(request: pytest.FixtureRequest) -> str:
     return f"t{abs(hash(request.node.name)) % 1_000_000:06}"
 
 
-def settings_for(access: Access, prefix: str, **changed: float) -> ElasticsearchSettings:
+def settings_for(access: Access, prefix: str, **changed: Any) -> ElasticsearchSettings:
     password = SecretStr(access.password)
     return ElasticsearchSettings(
         url=access.url, user=access.username, password=password, prefix=prefix, **changed

@@ -21,7 +21,7 @@ class Running:
     def healthy(self) -> bool:
         """Tell whether it answers now."""
         with suppress(httpx.TransportError):
-            return httpx.get(f"{self.url}/health", timeout=60, trust_env=False, verify=False).is_success
+            return httpx.get(f"{self.url}/health", timeout=240, trust_env=False, verify=False).is_success
         return False
 
     def metric(self, name: str) -> float:

@@ -67,7 +67,7 @@ def test_tokens_are_counted_as_the_server_counts_them(vllm: Running, settings):
     reply = asyncio.run(call(settings, Papers))
 
     whole = {"model": MODEL, "messages": ASKED, "chat_template_kwargs": {"enable_thinking": False}}
-    counted = httpx.post(f"{vllm.url}/tokenize", json=whole, timeout=30, trust_env=False).json()
+    counted = httpx.post(f"{vllm.url}/tokenize", json=whole, timeout=240, trust_env=False).json()
     assert reply.prompt_tokens == counted["count"]
     assert 10 < reply.completion_tokens < 600
 
