@@ -59,7 +59,7 @@ def test_an_abbreviation_is_found_wherever_it_stands_again(tmp_path, tried):
     with Glossary.open(tmp_path / "g") as glossary:
         assert len(glossary.abbreviations(["kd"] * 15_000)) == 15_000
 
-    assert time.process_time() - began < 4
+    assert time.process_time() - began < 8
     tried("inputs")
 
 

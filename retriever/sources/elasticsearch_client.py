@@ -6,7 +6,6 @@ They go over plain HTTP: the official clients refuse servers of other versions a
 import asyncio
 import base64
 import json
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -86,7 +85,8 @@ class ElasticsearchClient:
         """
         import httpx
 
-        until = time.monotonic() + self._settings.timeout_s
+        now = asyncio.get_running_loop().time
+        until = now() + self._settings.timeout_s
         for tries_left in reversed(range(TRIES)):
             try:
                 response = await exchange(
@@ -94,7 +94,7 @@ class ElasticsearchClient:
                     "POST",
                     f"{self._settings.url}/{path}",
                     content,
-                    seconds=max(0.0, until - time.monotonic()),
+                    seconds=max(0.0, until - now()),
                     most_bytes=self._settings.answer_bytes,
                 )
             except httpx.ReadTimeout as error:

@@ -14,6 +14,7 @@ from retriever.queries import Filters, Or, Range, Term
 from retriever.sources.elasticsearch import open_source
 from retriever.sources.elasticsearch_settings import Settings
 from retriever.sources.merging import LimitedSource, ask_sources
+from tests.virtual_clock import run
 
 SECRET = "sehr-geheim-0815"
 FIELDS = {
@@ -51,7 +52,7 @@ def answered(*hits):
 
 
 def found(handler, queries=((METHANE, 10),), filters=None, **changed):
-    return asyncio.run(source(handler, **changed).search(list(queries), filters=filters or Filters()))
+    return run(source(handler, **changed).search(list(queries), filters=filters or Filters()))
 
 
 def paper(**record):
@@ -290,14 +291,14 @@ def test_words_are_counted_without_reading_records():
         answers[-1] = {"hits": {"total": 3, "hits": []}}  # as before version 7
         return httpx.Response(200, json={"responses": answers})
 
-    counted = asyncio.run(source(handler).frequencies(["methane", "rice"]))
+    counted = run(source(handler).frequencies(["methane", "rice"]))
     assert counted == ({"methane": 7, "rice": 3}, 120)
 
 
 def test_a_count_beyond_all_papers_can_still_be_computed_with():
     counts = {"hits": {"total": {"value": 10**400}, "hits": []}}
     answers = {"responses": [counts] * 2}
-    counted = asyncio.run(source(lambda _: httpx.Response(200, json=answers)).frequencies(["methane"]))
+    counted = run(source(lambda _: httpx.Response(200, json=answers)).frequencies(["methane"]))
     assert counted is not None
     assert math.isfinite(float(counted[1]))
 
@@ -305,7 +306,7 @@ def test_a_count_beyond_all_papers_can_still_be_computed_with():
 @pytest.mark.parametrize("total", ["many", -1, None, True, {"value": "7"}])
 def test_a_count_that_is_no_number_counts_nothing(total):
     answers = {"responses": [{"hits": {"total": total, "hits": []}}] * 2}
-    assert asyncio.run(source(lambda _: httpx.Response(200, json=answers)).frequencies(["methane"])) is None
+    assert run(source(lambda _: httpx.Response(200, json=answers)).frequencies(["methane"])) is None
 
 
 def test_of_an_error_the_cause_is_told():
@@ -329,7 +330,7 @@ def described_by(totals, begun=4):
             )
         return httpx.Response(200, json={"responses": answers})
 
-    return asyncio.run(source(handler).wrongly_described())
+    return run(source(handler).wrongly_described())
 
 
 def test_fields_that_no_paper_has_are_named():
@@ -354,7 +355,7 @@ def test_a_search_that_took_its_time_leaves_full_texts_theirs_and_keeps_its_pape
         limited = LimitedSource(opened, settings_of(timeout_s=2).longest_s)
         return await ask_sources([limited], lambda each: each.search([(METHANE, 10)], filters=Filters()))
 
-    answer = asyncio.run(asked()).answers["library"]
+    answer = run(asked()).answers["library"]
     assert [each.paper.id for each in answer.found[0]] == ["B1"]
     assert any("full texts were not read" in note for note in answer.notes)
 
@@ -373,7 +374,7 @@ def test_a_server_that_was_silent_once_is_not_waited_for_again():
             with pytest.raises(SourceFailed, match="silent for"):
                 await ask_sources([limited], lambda each: each.search([(METHANE, 10)], filters=Filters()))
 
-    asyncio.run(twice())
+    run(twice())
     assert len(asked) == 1
 
 
@@ -402,7 +403,7 @@ def test_references_are_followed_both_ways():
         opened = source(library)
         return await opened.references(["B1", "B7"], 10), await opened.citing(["B1"], 10)
 
-    references, citing = asyncio.run(linked())
+    references, citing = run(linked())
     assert {name: [each.paper.id for each in of] for name, of in references.papers.items()} == {
         "B1": ["B2", "B1"]
     }
@@ -415,4 +416,4 @@ def test_without_a_field_of_references_there_are_none_and_nothing_is_asked():
 
     opened = source(handler, fields={"title": "name"})
     assert not opened.features.references
-    assert asyncio.run(opened.references(["B1"], 10)).papers == {}
+    assert run(opened.references(["B1"], 10)).papers == {}

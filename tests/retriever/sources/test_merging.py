@@ -10,6 +10,7 @@ from retriever.errors import SourceFailed
 from retriever.queries import Filters, Term
 from retriever.sources import SourceAnswer, SourcePaper
 from retriever.sources.merging import LimitedSource, merge, search_sources
+from tests.virtual_clock import run
 
 QUERY = (Term("methane", ()), 10)
 
@@ -102,7 +103,7 @@ class OneOf:
 
 def searched(*sources: Any, seconds=0.05):
     limited = [LimitedSource(source, seconds) for source in sources]
-    return asyncio.run(search_sources(limited, [QUERY], Filters()))
+    return run(search_sources(limited, [QUERY], Filters()))
 
 
 def test_a_source_that_fails_or_is_silent_costs_the_others_nothing():
@@ -124,7 +125,7 @@ def test_a_silent_source_is_waited_for_once():
     good: Any = OneOf("good", found([rice("1")]))
     limited = [LimitedSource(slow, 0.05), LimitedSource(good, 30)]
     for _ in range(2):
-        merged, notes = asyncio.run(search_sources(limited, [QUERY], Filters()))
+        merged, notes = run(search_sources(limited, [QUERY], Filters()))
         assert list(merged.papers) == ["good:1"]
         assert notes == ("source 'slow' did not answer within 0.05 s",)
     assert slow.questions == 1
