@@ -204,7 +204,7 @@ def streams_out(
 ) -> Behaviour:
     """Send events one by one, with a pause behind each, and stay open until something has happened.
 
-    Without `end` the connection breaks behind them.
+    A function among them is called in its turn. Without `end` the connection breaks behind them.
     """
 
     def behave(handler: BaseHTTPRequestHandler) -> None:
@@ -213,6 +213,9 @@ def streams_out(
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
         for event in events:
+            if callable(event):
+                event()
+                continue
             data = event if isinstance(event, bytes) else written(event)
             handler.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             handler.wfile.flush()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partialmethod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,8 +17,8 @@ import httpx
 
 from tests.indexer.corpora import ROOT, environment_of
 
-ADDRESS = re.compile(r"http://\S+")
-START_S, STOP_S = 120, 30  # a loaded machine's
+ADDRESS = re.compile(r"(http://\S+)/\s")  # the whole line: it may just be written
+START_S, STOP_S = 120, 60  # a loaded machine's
 Found = TypeVar("Found")
 
 
@@ -34,6 +35,15 @@ class Served:
     def port(self) -> int:
         """The port that it listens at."""
         return int(self.url.rpartition(":")[2])
+
+    def request(self, method: str, path: str, **call: Any) -> httpx.Response:
+        """Call it, with a loaded machine's patience."""
+        return httpx.request(method, self.url + path, **{"timeout": START_S, **call})
+
+    get = partialmethod(request, "GET")
+    post = partialmethod(request, "POST")
+    delete = partialmethod(request, "DELETE")
+    options = partialmethod(request, "OPTIONS")
 
 
 @contextmanager
@@ -66,7 +76,7 @@ def _address(process: subprocess.Popen[bytes], log: Path) -> str:
         if process.poll() is not None:
             break
         if found := ADDRESS.search(log.read_text("utf-8", "replace")):
-            url = found[0].rstrip("/")
+            url = found[1]
             try:
                 if httpx.get(f"{url}/readyz", timeout=10).status_code == httpx.codes.OK:
                     return url
@@ -110,6 +120,11 @@ def post_and_leave(url: str, when: threading.Event, **call: Any) -> None:
             assert posted.cancelled()
 
     asyncio.run(post())
+
+
+def workers_of(server: Served, count: int = 2) -> list[int]:
+    """Return the worker processes of a server, the oldest first, when there are so many."""
+    return wait_for(lambda: children_of(server.process.pid), lambda found: len(found) == count)
 
 
 def children_of(process: int) -> list[int]:

@@ -21,12 +21,12 @@ from tests.generator.sample_index import shrag as shrag_here
 from tests.generator.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.indexer.corpora import ROOT, build
 from tests.server.page.test_words import said_in_korean
+from tests.server.running import START_S as WAIT_S
 from tests.server.running import serving, shrag, wait_for
 from tests.server.sse import events_of
 
 LOCAL = Caller("127.0.0.1", is_local=True)
 STREAM = {"Accept": "text/event-stream"}
-WAIT_S = 60  # a loaded machine's
 PLAIN = {"question": ENGLISH, "without": ["query-writing", "evolver"]}
 REVIEW = {"question": "cobalt of spent batteries: a review", "rounds": 2, "layers": 2}
 
@@ -81,7 +81,7 @@ def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unl
     assert untimed(plain.json()) == untimed(done)
     printed = shrag(unlimited.home, "find-papers", call["question"], "--json", *options_of(call))
     assert ids(json.loads(printed.stdout)) == ids(done)
-    by_address = httpx.get(f"{unlimited.url}/api/v1/find-papers", params=call, timeout=WAIT_S)
+    by_address = unlimited.get("/api/v1/find-papers", params=call)
     assert untimed(by_address.json()) == untimed(done)
 
 
@@ -155,10 +155,10 @@ def test_a_kept_search_is_shown_listed_saved_for_the_command_and_deleted(unlimit
     state.write_bytes(kept(unlimited.url, f"{small['search']}/state").content)
     resumed = shrag_here("find-papers", "--resume", state, "--name", NAME, "--json", home=unlimited.home)
     assert set(ids(small)) <= set(ids(json.loads(resumed.stdout)))
-    address = f"{unlimited.url}/api/v1/find-papers/{small['search']}"
-    assert httpx.delete(address, timeout=WAIT_S).status_code == 204
+    address = f"/api/v1/find-papers/{small['search']}"
+    assert unlimited.delete(address).status_code == 204
     assert kept(unlimited.url, small["search"]).json()["code"] == "unknown-search"
-    assert httpx.delete(address, timeout=WAIT_S).status_code == 404
+    assert unlimited.delete(address).status_code == 404
     assert small["search"] not in str(kept(unlimited.url).json())
 
 
@@ -199,8 +199,7 @@ def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_
         assert kept(server.url, search_id).json()["running"]
         refused = find(server.url, resume=search_id)
         assert (refused.status_code, refused.json()["code"]) == (409, "search-running")
-        address = f"{server.url}/api/v1/find-papers/{search_id}"
-        assert httpx.delete(address, timeout=WAIT_S).json()["code"] == "search-running"
+        assert server.delete(f"/api/v1/find-papers/{search_id}").json()["code"] == "search-running"
     wait_for(lambda: kept(server.url, search_id).json(), lambda shown: not shown["running"])
     assert len(judged_of(server.url, search_id)) == JUDGED
     asked = len(model.prompts)
@@ -266,7 +265,7 @@ def test_what_was_found_is_given_when_the_time_is_over(home, tmp_path):
     model = WaitsInTheMiddle()
     with (
         serving_model(model) as settings,
-        serving(home, tmp_path / "log", **settings, server__ask_s=8) as server,
+        serving(home, tmp_path / "log", **settings, server__ask_s=4) as server,
         ThreadPoolExecutor() as threads,
     ):
         for found in both_ways(threads, server.url):
@@ -282,7 +281,7 @@ def test_what_was_found_is_given_when_the_server_stops(home, tmp_path):
     model = WaitsInTheMiddle()
     with (
         serving_model(model) as settings,
-        serving(home, tmp_path / "log", **settings) as server,
+        serving(home, tmp_path / "log", **settings, server__stop_s=WAIT_S) as server,
         ThreadPoolExecutor() as threads,
     ):
         both = both_ways(threads, server.url)
@@ -320,8 +319,9 @@ def test_a_kept_search_is_there_for_the_key_that_made_it_alone(keyed):
         assert kept(server.url, made, headers).json()["code"] == "unknown-search"
         assert kept(server.url, f"{made}/state", headers).json()["code"] == "unknown-search"
         assert find(server.url, headers, resume=made).json()["code"] == "unknown-search"
-        address = f"{server.url}/api/v1/find-papers/{made}"
-        assert httpx.delete(address, headers=headers).json()["code"] == "unknown-search"
+        assert (
+            server.delete(f"/api/v1/find-papers/{made}", headers=headers).json()["code"] == "unknown-search"
+        )
         assert made not in kept(server.url, headers=headers).text
     assert kept(server.url, made).status_code == 401
     assert kept(server.url, made, mine).status_code == 200
@@ -342,12 +342,13 @@ def test_of_an_unknown_index_a_caller_is_told_which_there_are_for_its_key(keyed)
 
 def test_of_too_many_searches_those_not_used_for_longest_go_first(keyed):
     server, _, others, _ = keyed
-    made = []
-    for _ in range(3):
-        made.append(find(server.url, others, question=ENGLISH, index=NAME, max_papers=1).json()["search"])
-        time.sleep(1.1)  # times of files are told apart
+
+    def search():
+        return find(server.url, others, question=ENGLISH, index=NAME, max_papers=1).json()["search"]
+
+    made = [search() for _ in range(3)]
     find(server.url, others, resume=made[0], max_papers=3)
-    made.append(find(server.url, others, question=ENGLISH, index=NAME, max_papers=1).json()["search"])
+    made.append(search())
     listed = [search["id"] for search in kept(server.url, headers=others).json()["searches"]]
     assert listed == [made[3], made[0], made[2]]
 
@@ -464,7 +465,7 @@ def test_what_was_asked_stands_in_no_log_and_no_metric(home, tmp_path):
         made = find(server.url, question=f"{secret} thermal runaway").json()["search"]
         kept(server.url, made)
         find(server.url, resume=made, rounds=2)
-        metrics = httpx.get(f"{server.url}/metrics").text
+        metrics = server.get("/metrics").text
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
     assert [line["route"] for line in lines[:3]] == [
         "/api/v1/find-papers",

@@ -7,6 +7,8 @@ import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -17,7 +19,7 @@ from server.access.keys import digest_of, make_key, opens
 from server.errors import KeysUnreadable
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.indexer.corpora import ROOT, build, environment_of
-from tests.server.running import serving, shrag, wait_for
+from tests.server.running import START_S, serving, shrag, wait_for
 
 KEY = re.compile(r"shrag_([a-z2-7]{10})_[A-Za-z0-9_-]{43}")
 
@@ -55,7 +57,7 @@ def keyed(sample_home, tmp_path_factory):
 def search(server, headers=None, **call):
     """Search the sample."""
     body = {"question": ENGLISH, "index": NAME} | call
-    return httpx.post(f"{server.url}/api/v1/search", json=body, headers=headers, timeout=60)
+    return server.post("/api/v1/search", json=body, headers=headers)
 
 
 def until_answered(status, ask):
@@ -131,17 +133,16 @@ def test_a_damaged_store_is_named_and_never_taken_for_an_empty_one(tmp_path):
     assert shrag(tmp_path, "serve", "--port", "0").returncode == 1
 
 
-def test_a_store_that_another_process_writes_to_is_waited_for(tmp_path):
+def test_a_store_that_another_process_writes_to_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("server.access.key_store.WAIT_S", START_S)
     make(tmp_path)
-    with sqlite3.connect(tmp_path / FILE, isolation_level=None) as other:
+    with ThreadPoolExecutor() as threads, closing(sqlite3.connect(tmp_path / FILE)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        command = [sys.executable, str(ROOT / "shrag.py"), "keys", "create"]
-        waiting = subprocess.Popen(command, env=environment_of(tmp_path), stdout=subprocess.DEVNULL)
-        time.sleep(1)
-        other.execute("COMMIT")
-    other.close()
+        waiting = threads.submit(KeyStore(tmp_path).add, make_key()[1])
+        time.sleep(0.5)
+        assert not waiting.done()
+        other.commit()
 
-    assert waiting.wait(60) == 0
     assert len(KeyStore(tmp_path).read().keys) == 2
 
 
@@ -180,9 +181,9 @@ def test_no_key_no_answer_but_whether_the_server_lives(keyed):
     assert search(keyed).json()["code"] == "key-needed"
     assert search(keyed).headers["www-authenticate"].startswith("Bearer")
     for path in ("/healthz", "/readyz", "/api/v1/session"):
-        assert httpx.get(keyed.url + path).status_code == 200
+        assert keyed.get(path).status_code == 200
     for path in ("/metrics", "/api/v1/indexes", "/mcp", "/v1/models", "/nothing", "/%2e%2e/etc/passwd"):
-        assert httpx.get(keyed.url + path).status_code == 401
+        assert keyed.get(path).status_code == 401
 
 
 def test_a_key_opens_by_either_header(keyed):
@@ -200,7 +201,7 @@ def test_wrong_keys_open_nothing(keyed):
     assert {search(keyed, bearer(each)).status_code for each in wrong} == {401}
     assert search(keyed, {"Authorization": f"Basic {key}"}).status_code == 401
     assert search(keyed, {"Authorization": key}).status_code == 401
-    assert httpx.get(f"{keyed.url}/api/v1/indexes", params={"key": key, "api_key": key}).status_code == 401
+    assert keyed.get("/api/v1/indexes", params={"key": key, "api_key": key}).status_code == 401
 
 
 def test_several_keys_in_one_call_are_refused(keyed):
@@ -229,10 +230,7 @@ def test_an_expired_key_opens_nothing(keyed):
 def test_the_day_of_its_last_use_is_listed(keyed):
     key = make(keyed.home)
     search(keyed, bearer(key))
-    ends = time.monotonic() + 30
-    used = None
-    while used is None and time.monotonic() < ends:
-        used = KeyStore(keyed.home).read().keys[id_of(key)].last_used
+    used = wait_for(lambda: KeyStore(keyed.home).read().keys[id_of(key)].last_used, bool)
 
     assert used
     assert abs(used - datetime.now(UTC).date()) <= timedelta(days=1)
@@ -243,18 +241,18 @@ def test_other_indexes_are_not_there_for_a_key_of_one(keyed):
 
     foreign = search(keyed, bearer(key))
     missing = search(keyed, bearer(key), index="missing")
-    listed = httpx.get(f"{keyed.url}/api/v1/indexes", headers=bearer(key)).json()["indexes"]
+    listed = keyed.get("/api/v1/indexes", headers=bearer(key)).json()["indexes"]
 
     assert foreign.status_code == missing.status_code == 404
     assert foreign.json()["detail"].replace(NAME, "missing") == missing.json()["detail"]
     assert [index["name"] for index in listed] == ["other"]
     assert search(keyed, bearer(key), index=None).json()["index"] == "other"
-    decomposed = httpx.get(f"{keyed.url}/api/v1/indexes/{NAME}", headers=bearer(key))
+    decomposed = keyed.get(f"/api/v1/indexes/{NAME}", headers=bearer(key))
     assert decomposed.status_code == 404
     for name in (NAME, "missing"):
         for form in ({}, {"format": "ris"}):
             asked = {"id": f"{name}/SAMPLE-BAT-011"} | form
-            told = httpx.get(f"{keyed.url}/unapi", params=asked, headers=bearer(key))
+            told = keyed.get("/unapi", params=asked, headers=bearer(key))
             assert told.status_code == 404
             assert told.json()["detail"] == f"there is no paper '{name}/SAMPLE-BAT-011'"
 
@@ -262,14 +260,14 @@ def test_other_indexes_are_not_there_for_a_key_of_one(keyed):
 def test_only_admin_keys_read_metrics(keyed):
     reads, administers = make(keyed.home), make(keyed.home, "--scope", "admin")
 
-    assert httpx.get(f"{keyed.url}/metrics", headers=bearer(reads)).status_code == 403
-    assert httpx.get(f"{keyed.url}/metrics", headers=bearer(administers)).status_code == 200
+    assert keyed.get("/metrics", headers=bearer(reads)).status_code == 403
+    assert keyed.get("/metrics", headers=bearer(administers)).status_code == 200
     assert search(keyed, bearer(administers)).status_code == 200
 
 
 def test_the_page_keeps_a_session_that_no_script_reads(keyed):
     key = make(keyed.home, "--label", "reading room")
-    with httpx.Client(base_url=keyed.url, timeout=60) as page:
+    with httpx.Client(base_url=keyed.url, timeout=START_S) as page:
         assert page.get("/api/v1/session").json()["keys_needed"] is True
         begun = page.post("/api/v1/session", json={"key": key})
         cookie = begun.headers["set-cookie"].lower()
@@ -309,8 +307,8 @@ def test_a_key_has_so_many_sessions_and_the_oldest_ends(tmp_path):
 def test_who_is_not_signed_in_ends_no_session(keyed):
     with sqlite3.connect(keyed.home / FILE, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")  # nobody else can write
-        answer = httpx.delete(
-            f"{keyed.url}/api/v1/session",
+        answer = keyed.delete(
+            "/api/v1/session",
             headers={"Cookie": "shrag=made-up", "Sec-Fetch-Site": "same-origin"},
         )
         other.execute("ROLLBACK")
@@ -320,7 +318,7 @@ def test_who_is_not_signed_in_ends_no_session(keyed):
 
 def test_a_session_ends_with_its_key(keyed):
     key = make(keyed.home)
-    with httpx.Client(base_url=keyed.url) as page:
+    with httpx.Client(base_url=keyed.url, timeout=START_S) as page:
         page.post("/api/v1/session", json={"key": key})
         assert page.get("/api/v1/indexes").status_code == 200
 
@@ -330,7 +328,7 @@ def test_a_session_ends_with_its_key(keyed):
 
 
 def test_a_wrong_key_begins_no_session(keyed):
-    answer = httpx.post(f"{keyed.url}/api/v1/session", json={"key": "shrag_aaaaaaaaaa_x"})
+    answer = keyed.post("/api/v1/session", json={"key": "shrag_aaaaaaaaaa_x"})
 
     assert answer.status_code == 401
     assert "set-cookie" not in answer.headers
@@ -355,7 +353,7 @@ def test_a_server_whose_store_breaks_lets_nobody_in(sample_home, tmp_path):
 
         (home / FILE).write_bytes(b"x" * len(whole))
         until_answered(503, lambda: search(server, bearer(key)))
-        assert httpx.get(f"{server.url}/healthz").status_code == 200
+        assert server.get("/healthz").status_code == 200
 
         (home / FILE).unlink()
         until_answered(401, lambda: search(server, bearer(key)))
@@ -371,7 +369,7 @@ def test_without_keys_this_machine_reads_and_the_first_key_closes_it(sample_home
     (home / NAME).symlink_to(sample_home / NAME)
     with serving(home, tmp_path / "log") as server:
         assert search(server).status_code == 200
-        assert httpx.get(f"{server.url}/metrics").status_code == 200
+        assert server.get("/metrics").status_code == 200
         assert search(server, bearer("a placeholder")).status_code == 200
 
         key = make(home)
@@ -391,8 +389,8 @@ def test_processes_share_keys_and_sessions(sample_home, tmp_path):
     make(home)
     with serving(home, tmp_path / "log", server__workers=2) as server:
         for _ in range(5):
-            begun = httpx.post(f"{server.url}/api/v1/session", json={"key": make(home)})
+            begun = server.post("/api/v1/session", json={"key": make(home)})
             token = {"Cookie": f"shrag={begun.cookies['shrag']}"}
-            asked = [httpx.get(f"{server.url}/api/v1/indexes", headers=token) for _ in range(6)]
+            asked = [server.get("/api/v1/indexes", headers=token) for _ in range(6)]
 
             assert {answer.status_code for answer in asked} == {200}

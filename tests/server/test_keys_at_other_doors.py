@@ -4,7 +4,6 @@ import asyncio
 import json
 from typing import Any
 
-import httpx
 import openai
 import pytest
 from mcp.client import Client
@@ -48,13 +47,13 @@ def test_without_a_key_nothing_is_answered(keyed):
     for path in ("/mcp", "/mcp/"):
         bodies: list[Any] = [initialize("2025-06-18"), message("tools/list"), []]
         for body in bodies:
-            answer = httpx.post(f"{server.url}{path}", json=body, headers=HEADERS)
+            answer = server.post(path, json=body, headers=HEADERS)
             assert answer.status_code == 401
             assert answer.headers["WWW-Authenticate"].startswith("Bearer")
-        assert httpx.get(f"{server.url}{path}").status_code == 401
+        assert server.get(path).status_code == 401
     with pytest.raises(openai.AuthenticationError, match="the key is wrong"):
         openai.OpenAI(base_url=f"{server.url}/v1", api_key="wrong").models.list()
-    assert httpx.get(f"{server.url}/v1/models").json()["error"]["message"]
+    assert server.get("/v1/models").json()["error"]["message"]
 
 
 def test_a_key_opens_both_doors(keyed):
@@ -94,7 +93,7 @@ def test_other_indexes_are_not_there_for_the_tools_of_a_key_of_one(keyed, versio
 
     def texts(tool, arguments):
         call = message("tools/call", {"name": tool, "arguments": arguments})
-        result = httpx.post(f"{server.url}/mcp", json=call, headers=headers, timeout=60).json()["result"]
+        result = server.post("/mcp", json=call, headers=headers).json()["result"]
         return result.get("isError"), result["content"][0]["text"]
 
     for tool, field in (("search", "query"), ("ask", "question"), ("find_papers", "question")):

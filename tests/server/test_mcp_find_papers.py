@@ -4,7 +4,6 @@ import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
 from mcp import ClientSession
 from mcp.client import Client
@@ -16,12 +15,10 @@ from tests.generator.language_model import events, streams_out
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.generator.test_finding_ends_early import WaitsInTheMiddle
-from tests.server.running import serving, shrag, wait_for
+from tests.server.running import START_S, serving, shrag, wait_for
 from tests.server.test_mcp import HEADERS, called, called_over_stdio, message, over_stdio, run
 
 pytest_plugins = ["tests.generator.sample_index"]
-
-WAIT_S = 60  # a loaded machine's
 
 
 def found(answer):
@@ -81,7 +78,7 @@ async def with_progress(session):
     async def hear(progress, total, words):
         told.append((progress, total, words))
 
-    arguments = {"question": ENGLISH, "seconds": 40}
+    arguments = {"question": ENGLISH, "seconds": 600}
     return told, await session.call_tool("find_papers", arguments, progress_callback=hear)
 
 
@@ -112,33 +109,33 @@ def test_a_client_that_wants_to_know_is_told_how_far_it_is(sample_home, served, 
     progress = [each[0] for each in told]
     assert progress
     assert progress == sorted(set(progress))
-    assert {total for _, total, _ in told} == {40}
+    assert {total for _, total, _ in told} == {600}
     assert all("relevant" in words for *_, words in told)
 
 
 def test_who_takes_json_alone_is_answered_though_it_wants_to_know(served):
     call = message("tools/call", {"name": "find_papers", "arguments": {"question": ENGLISH}})
     call["params"]["_meta"] = {"progressToken": "t"}
-    answer = httpx.post(
-        f"{served.url}/mcp", json=call, headers=HEADERS | {"Accept": "application/json"}, timeout=WAIT_S
-    )
+    answer = served.post("/mcp", json=call, headers=HEADERS | {"Accept": "application/json"})
     assert answer.json()["result"]["structuredContent"]["papers"]
 
 
 def test_what_was_found_is_given_when_its_time_or_the_servers_is_over(sample_home, tmp_path):
-    model = WaitsInTheMiddle(judged=2)
-    with (
-        serving_model(model) as settings,
-        serving(sample_home, tmp_path / "log", **settings, server__ask_s=20) as server,
-        ThreadPoolExecutor() as threads,
-    ):
-        searches = [
-            threads.submit(run, called(server.url, "find_papers", {"question": ENGLISH, "seconds": seconds}))
-            for seconds in (10, 600)
-        ]
-        own, servers = (found(search.result()) for search in searches)
-        model.go_on.set()
-    for listed, note in ((own, "the budget of 10.0 seconds is spent"), (servers, "the time that the server")):
+    for seconds in (6, 60):  # on a slow machine nothing may be known within the first
+        model = WaitsInTheMiddle(judged=2)
+        with (
+            serving_model(model) as settings,
+            serving(sample_home, tmp_path / "log", **settings, server__ask_s=2 * seconds) as server,
+            ThreadPoolExecutor() as threads,
+        ):
+            calls = [{"question": ENGLISH, "seconds": each} for each in (seconds, 600)]
+            searches = [threads.submit(run, called(server.url, "find_papers", call)) for call in calls]
+            own, servers = (found(search.result()) for search in searches)
+            model.go_on.set()
+        if own["known"] and servers["known"]:
+            break
+    budget = f"the budget of {seconds:.1f} seconds is spent"
+    for listed, note in ((own, budget), (servers, "the time that the server")):
         assert not listed["complete"]
         assert listed["known"]
         assert any(note in each for each in listed["notes"])
@@ -149,14 +146,16 @@ def test_what_was_found_is_given_when_the_server_stops_and_an_answer_says_that_i
     with (
         serving_model(model) as settings,
         # One call at a time: when a third judgement is asked for, the first has come.
-        serving(sample_home, tmp_path / "log", **settings, llm__concurrency=1) as server,
+        serving(
+            sample_home, tmp_path / "log", **settings, llm__concurrency=1, server__stop_s=START_S
+        ) as server,
         ThreadPoolExecutor() as threads,
     ):
         search = threads.submit(lambda: run(called(server.url, "find_papers", {"question": ENGLISH})))
         wait_for(lambda: model.calls["judgement"], lambda asked: asked > model.judged)
         server.process.terminate()
         listed = found(search.result())
-        assert server.process.wait(WAIT_S) == 0
+        assert server.process.wait(START_S) == 0
         model.go_on.set()
     assert listed["papers"]
     assert any("stopped" in note for note in listed["notes"])
@@ -164,21 +163,21 @@ def test_what_was_found_is_given_when_the_server_stops_and_an_answer_says_that_i
 
 
 def test_no_search_of_it_is_kept(served):
-    kept = f"{served.url}/api/v1/find-papers/kept"
-    before = httpx.get(kept).json()
+    kept = "/api/v1/find-papers/kept"
+    before = served.get(kept).json()
     assert found(run(called(served.url, "find_papers", {"question": ENGLISH})))["papers"]
-    assert httpx.get(kept).json() == before
+    assert served.get(kept).json() == before
 
 
 def test_todays_client_that_leaves_ends_the_models_work(sample_home, tmp_path):
-    slowly = streams_out(*events({"intent": "x" * 3_000}), pause_s=0.05)
+    slowly = streams_out(*events({"intent": "x" * 30_000}), pause_s=0.05)
 
     async def leave(url, model):
         async with Client(f"{url}/mcp") as client:
             asked = asyncio.create_task(with_progress(client))
-            assert await asyncio.to_thread(model.begun.wait, WAIT_S)
+            assert await asyncio.to_thread(model.begun.wait, START_S)
             asked.cancel()
-            assert await asyncio.to_thread(model.closed.wait, WAIT_S)
+            assert await asyncio.to_thread(model.closed.wait, START_S)
 
     with model_served(slowly) as model:
         settings = {"llm__base_url": model.base_url, "llm__model": "tiny-writer"}

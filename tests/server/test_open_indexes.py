@@ -23,10 +23,10 @@ from server.settings import ServerSettings
 from tests.generator.sample_index import settings_of
 from tests.indexer.corpora import edit_manifest
 from tests.server.loading import PAPERS, publish_edition
+from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import wait_for
 
 NAMES = ("first", "second", "third")
-PATIENCE_S = 30
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from cryptography.x509.oid import NameOID
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH
 from tests.indexer.corpora import ROOT
+from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import serving
 from tests.server.test_stopping import ENDLESS, STREAMED, with_model
 from tests.service.processes import free_ports
@@ -26,7 +27,6 @@ pytest_plugins = ["tests.generator.sample_index"]
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 HOST = "search.example.org"
-PATIENCE_S = 60
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
@@ -88,7 +88,7 @@ def nginx(folder, server_port):
         while time.monotonic() < ends:
             assert process.poll() is None, process.stderr.read()
             try:
-                httpx.get(f"http://127.0.0.1:{plain}/", timeout=1)
+                httpx.get(f"http://127.0.0.1:{plain}/", timeout=10)
             except httpx.TransportError:
                 time.sleep(0.05)
             else:
@@ -104,7 +104,7 @@ def nginx(folder, server_port):
 def reader(tls, chain):
     """Open a client that reaches the example's host."""
     trusted = ssl.create_default_context(cafile=str(chain))
-    with httpx.Client(base_url=f"https://127.0.0.1:{tls}", verify=trusted, timeout=60) as client:
+    with httpx.Client(base_url=f"https://127.0.0.1:{tls}", verify=trusted, timeout=PATIENCE_S) as client:
         client.headers["Host"] = HOST
         yield client
 
@@ -127,7 +127,9 @@ def test_the_example_passes_streams_at_once_over_tls(sample_home, tmp_path):
         nginx(tmp_path, server.port) as (plain, tls, chain),
         reader(tls, chain) as client,
     ):
-        moved = httpx.get(f"http://127.0.0.1:{plain}/papers/1?hl=ko", headers={"Host": HOST})
+        moved = httpx.get(
+            f"http://127.0.0.1:{plain}/papers/1?hl=ko", headers={"Host": HOST}, timeout=PATIENCE_S
+        )
         assert (moved.status_code, moved.headers["Location"]) == (308, f"https://{HOST}/papers/1?hl=ko")
 
         found = client.send(asked_as(client, "POST", "/api/v1/search", json={"question": ENGLISH}))
@@ -139,7 +141,7 @@ def test_the_example_passes_streams_at_once_over_tls(sample_home, tmp_path):
         assert much.status_code == 413
 
         call = asked_as(client, "GET", "/api/v1/ask", params={"question": ENGLISH}, headers=STREAMED)
-        answer = client.send(call, stream=True)  # its end is a minute away
+        answer = client.send(call, stream=True)  # its end is minutes away
         first = next(line for line in answer.iter_lines() if line.startswith("event:"))
         assert first
         assert model.begun.wait(PATIENCE_S)

@@ -2,13 +2,12 @@
 
 import os
 
-import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.generator.sample_index import NAME
 from tests.server.conftest import UNLIMITED
-from tests.server.running import serving
+from tests.server.running import START_S, serving
 
 LIBRARY = {"sources__library__kind": "index", "sources__library__index": NAME}
 EXAMPLES = int(os.environ.get("SHRAG_TEST_API_EXAMPLES", "2"))  # of each call, as described and spoilt
@@ -64,7 +63,7 @@ def test_what_may_be_called_is_answered_as_described(offering, tried, mode):
         content_type_conformance,
         response_schema_conformance,
     ]
-    document = naming_sources(httpx.get(f"{offering.url}/openapi.json").json())
+    document = naming_sources(offering.get("/openapi.json").json())
     schema = schemathesis.openapi.from_dict(document).include(
         path_regex="^/(api/v1/(?!session)|healthz|readyz|metrics)"
     )
@@ -72,7 +71,7 @@ def test_what_may_be_called_is_answered_as_described(offering, tried, mode):
     with requests.Session() as session:
 
         def call(case):
-            response = case.call(base_url=offering.url, session=session, timeout=60)
+            response = case.call(base_url=offering.url, session=session, timeout=START_S)
             case.validate_response(response, checks=checks)
             called.append(response.status_code)
             if mode == "positive" and response.status_code >= 400:

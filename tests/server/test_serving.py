@@ -1,12 +1,10 @@
 """The server answers."""
 
-import httpx
-
 from tests.generator.sample_index import ENGLISH, NAME
 
 
 def test_a_process_finds_papers_of_the_sample(served):
-    answer = httpx.post(f"{served.url}/api/v1/search", json={"question": ENGLISH}, timeout=60)
+    answer = served.post("/api/v1/search", json={"question": ENGLISH})
 
     assert answer.status_code == 200
     assert answer.json()["index"] == NAME
