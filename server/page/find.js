@@ -191,7 +191,7 @@ async function openKept(id) {
   leave();
   say(t("find_opening"));
   try {
-    const record = await call(`${ADDRESS}/${encodeURIComponent(id)}`);
+    const record = await settled(encodeURIComponent(id)); // it may just have been left
     asked = fromRecord(record);
     fillForm(asked);
     growQuestion();

@@ -18,7 +18,7 @@ LOCALES = {"ko": "ko-KR", "en": "en-GB"}
 WIDE = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
 NO_LIMITS = {f"server__{work}_per_minute": 0 for work in ("searches", "asks", "reads")}
-WAIT_MS = 30_000  # a loaded machine's
+WAIT_MS = 60_000  # a loaded machine's
 
 expect.set_options(timeout=WAIT_MS)
 
@@ -31,11 +31,18 @@ def chromium() -> Iterator[Browser]:
         reason = f"{' or '.join(PROGRAMS)} is not installed"
         pytest.fail(f"{reason} (SHRAG_REQUIRE_SERVICES=1)") if REQUIRED else pytest.skip(reason)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"], timeout=2 * WAIT_MS
+        )
         try:
             yield browser
         finally:
             browser.close()
+
+
+def ready(page: Page) -> None:
+    """Wait until the page's scripts heed what a reader does: then its buttons are enabled."""
+    expect(page.locator("#theme:disabled")).to_have_count(0)
 
 
 @dataclass
@@ -53,6 +60,8 @@ class Reader:
         """Open an address in a new context, by a browser of this language."""
         page = self.context(language=language, at=at, **options).new_page()
         page.goto(path)
+        if options.get("java_script_enabled", True):
+            ready(page)
         return page
 
     def context(self, *, language: str = "en", at: str = "", **options: Any) -> BrowserContext:

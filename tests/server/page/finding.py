@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tests.generator.finding_model import ANSWERS
 from tests.generator.language_model import events, streams_out
 from tests.http_server import Handler, serving
+from tests.server.running import START_S
 
 
 @dataclass
@@ -50,7 +51,7 @@ def finding() -> Iterator[Finder]:
                 self.answer(404, {})
                 return
             if name in finder.held:
-                finder.released.wait(60)
+                finder.released.wait(START_S)
             try:
                 streams_out(*events(ANSWERS[name](asked["messages"][0]["content"])))(self)
             except OSError:  # the server has gone on without it

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.generator.language_model import Served, events, piece, served, streams_out, written
+from tests.server.running import START_S
 
 # What is asked: KOREAN of tests/generator/sample_index.py.
 KEYWORDS = {"korean": ["간호사 회복탄력성", "이직 의도"], "english": ["resilience", "turnover"]}
@@ -40,12 +41,13 @@ class Writer:
         llm = {"base_url": self.base_url, "model": "tiny-writer", "allow_plain_http": "true", "retries": 0}
         return {f"llm__{name}": value for name, value in llm.items()}
 
-    def go_on(self) -> None:
-        """Write one more sentence."""
-        self.steps.release()
+    def go_on(self, steps: int = 1) -> None:
+        """Write one more sentence, or so many."""
+        self.steps.release(steps)
 
     def write(self, handler: BaseHTTPRequestHandler) -> None:
         """Write the answer, or fail if there is none."""
+        steps = self.steps  # of this test: another's answer takes none of the next one's
         if self.answer is None:
             handler.send_response(500)
             handler.send_header("Content-Length", "0")
@@ -59,7 +61,7 @@ class Writer:
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
         for part in [*_sentences(self.answer), None]:
-            if not self.steps.acquire(timeout=60):
+            if not steps.acquire(timeout=START_S):
                 break
             sent = [piece(part)] if part else [piece(finish_reason="stop"), "[DONE]"]
             data = written(*sent)

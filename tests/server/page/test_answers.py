@@ -1,6 +1,7 @@
 """An answer on the page: how it arrives, what its citations open, what its checks say."""
 
 import json
+from threading import Semaphore
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -28,14 +29,11 @@ def model_server(sample_home, writer, tmp_path_factory):
 @pytest.fixture
 def with_model(browser, model_server, writer):
     """Read the page of a server that has a model."""
-    writer.answer, writer.held = ANSWER, False
+    writer.answer, writer.held, writer.steps = ANSWER, False, Semaphore(0)
     reader = Reader(browser, model_server.url)
     yield reader
-    for _ in range(20):
-        writer.go_on()
+    writer.go_on(20)
     reader.close()
-    while writer.steps.acquire(blocking=False):
-        pass
 
 
 def sentences(page: Page):
@@ -122,8 +120,7 @@ def test_sentences_arrive_one_by_one_with_their_checks(with_model, writer, langu
     assert page.locator("#status").get_attribute("aria-live") == "polite"
     writing = {"ko": "답변을 작성하고 있습니다", "en": "Writing the answer"}[language]
     expect(page.locator("#status")).to_contain_text(writing)
-    for _ in range(6):
-        writer.go_on()
+    writer.go_on(2)
     answered(page)
     texts = [row["text"] for part in ("introduction", "body", "conclusion") for row in ANSWER[part]]
     for place, text in enumerate(texts):
@@ -208,9 +205,11 @@ def test_nothing_jumps_while_an_answer_arrives(with_model, writer):
     )
     page.goto(address(KOREAN, ask=1))
     settled(page)
-    for _ in range(9):
+    writer.go_on()
+    for count in (1, 2, 3, 4):
         writer.go_on()
-        page.wait_for_timeout(100)
+        expect(sentences(page)).to_have_count(count)
+    writer.go_on()
     answered(page)
     assert page.evaluate("window.shift") < 0.05
 
@@ -219,9 +218,8 @@ def test_a_search_that_is_changed_while_the_answer_arrives_ends_it(with_model, w
     writer.held = True
     page = with_model.open(address(KOREAN, ask=1))
     settled(page)
-    while not sentences(page).count():
-        writer.go_on()
-        page.wait_for_timeout(50)
+    writer.go_on(2)
+    expect(sentences(page)).to_have_count(1)
     page.locator("#question").fill(ENGLISH)
     page.locator("#question").press("Enter")
     expect(page.locator("#question")).to_have_value(ENGLISH)

@@ -11,7 +11,8 @@ from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.finding import finding
 from tests.server.page.test_finding_papers import address, begin, ended, papers, tree
 from tests.server.page.walking import QUESTIONS, hits, in_both_languages
-from tests.server.running import serving
+from tests.server.running import serving, wait_for
+from tests.service.processes import free_ports
 
 MINUTE = 61_000  # milliseconds after which a stream that is silent is given up
 
@@ -24,13 +25,15 @@ def model():
 
 @pytest.fixture
 def started(sample_home, tmp_path, model):
-    """Return what starts a server of the sample, at the port of one before."""
+    """Return what starts a server of the sample, always at the same port."""
     home = tmp_path / "home"
     home.mkdir()
     for path in sample_home.iterdir():
         (home / path.name).symlink_to(path)
 
-    def start(port: int = 0):
+    [port] = free_ports(1)
+
+    def start():
         return serving(home, tmp_path / "log", "--port", str(port), **NO_LIMITS, **model.settings)
 
     yield start
@@ -81,7 +84,7 @@ def test_what_was_found_stays_when_the_server_is_killed_and_is_gone_on_with_when
         assert papers(page)[: len(found)] == found
         assert set(grown) <= set(tree(page))
     model.go_on()
-    with started(server.port):
+    with started():
         page.keyboard.press("Enter")
         ended(page)
         expect(page.locator("[data-ending]")).to_have_count(0)
@@ -95,6 +98,8 @@ def test_a_connection_that_falls_silent_is_given_up(started, in_the_middle, mode
         page = in_the_middle(server.url)
         page.clock.fast_forward(MINUTE)
         expect_broken(page, "find-cut-off")
+        kept = f"/api/v1/find-papers/{page.evaluate('history.state.search')}"
+        wait_for(lambda: server.get(kept).json(), lambda search: not search["running"])
         model.go_on()
         page.keyboard.press("Enter")
         ended(page)

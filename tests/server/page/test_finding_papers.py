@@ -129,9 +129,9 @@ def test_a_search_is_stopped_and_gone_on_with(finder, model, language):
     assert papers(page)
     found, branches = set(papers(page)), set(before)
 
-    model.go_on()
     page.locator('[data-key="go-on"]').click()
     expect(page.locator("#stop")).to_be_visible()
+    model.go_on()
     ended(page)
     expect(page.locator("[data-ending]")).to_have_count(0)
     assert found <= set(papers(page))
@@ -351,11 +351,11 @@ def test_five_thousand_papers_are_told_and_made_when_they_are_opened(finder):
     page = finder.open(address())
     begin_with(page, many(5_000))
     expect(page.locator(".branch").first).to_contain_text("5,000 papers, 100 relevant")
-    assert page.locator("[data-paper]").count() == 50
+    expect(page.locator("[data-paper]")).to_have_count(50)
     page.locator(".others > button").click()
-    assert page.locator(".others [data-paper]").count() == 50
+    expect(page.locator(".others [data-paper]")).to_have_count(50)
     page.locator(".others").get_by_text("50 more").press("Enter")
-    assert page.locator(".others [data-paper]").count() == 100
+    expect(page.locator(".others [data-paper]")).to_have_count(100)
     expect(page.locator(".others [data-paper]").nth(50)).to_be_focused()
 
 

@@ -13,7 +13,6 @@ from tests.server.page.walking import address, answered, hits, in_both_languages
 from tests.server.running import serving, shrag
 
 MOST_BYTES = 100_000
-SOON_MS = 1_000  # on a quiet machine
 MOST_SHIFT = 0.05
 WATCH_SHIFTS = """
 window.shifts = [];
@@ -52,14 +51,12 @@ def test_the_first_view_is_light(reader, language, path):
     assert sum(sizes.values()) <= MOST_BYTES, sizes
 
 
-def test_the_first_view_is_soon_there(reader):
-    times = []
-    for _ in range(3):
-        page = opened(reader, "/")
-        expect(page.locator("#examples button")).to_have_count(3)
-        times.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
-        page.context.close()
-    assert min(times) < SOON_MS
+def test_the_first_view_waits_for_no_answer_of_the_server(reader):
+    page = reader.context().new_page()
+    page.route("**/api/**", lambda _: None)
+    page.goto("/")
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    expect(page.locator("#question")).to_be_focused()
 
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE])
@@ -109,18 +106,15 @@ def test_a_thousand_results_can_be_read(browser, long_server):
     hits(page).last.locator("[data-mark]").check()
     expect(page.locator("#marked-count")).to_have_text("1")
     page.locator("#question").press("End")
-    took = page.evaluate(
-        """async () => {
-          const began = performance.now();
-          const field = document.getElementById("question");
-          for (let i = 0; i < 20; i += 1) {
-            field.value += "x";
-            field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-            await new Promise(requestAnimationFrame);
-          }
-          return (performance.now() - began) / 20;
+    page.evaluate(
+        """() => {
+          window.changes = 0;
+          const watching = new MutationObserver((all) => { window.changes += all.length; });
+          const all = { attributes: true, childList: true, characterData: true, subtree: true };
+          watching.observe(document.getElementById("results"), all);
         }"""
     )
-    assert took < 250  # a key, on a machine that does much else
+    page.locator("#question").press_sequentially("of the sea")
+    assert page.evaluate("window.changes") == 0  # a key is not slower than where there is one result
     assert_still(page)
     reader.close()

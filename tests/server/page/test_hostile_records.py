@@ -155,9 +155,11 @@ def test_what_the_tests_watch_for_would_be_seen(hostile_reader):
     hostile_reader.expect_error("Content Security Policy|status of 404")
     page = hostile_reader.open()
     expect(page.locator("#start-about")).not_to_be_empty()
-    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 1\">')")
-    assert not nothing_ran(page)
-    page.wait_for_function("document.querySelector('img').complete")
-    page.evaluate("document.body.appendChild(document.createElement('script')).append('window.ran = 1')")
-    assert page.evaluate("window.ran") is None
-    assert sum("Content Security Policy" in text for text in hostile_reader.logged) == 2
+    for script in (
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 1\">')",
+        "document.body.appendChild(document.createElement('script')).append('window.ran = 1')",
+    ):
+        with page.expect_console_message(lambda said: "Content Security Policy" in said.text):
+            page.evaluate(script)
+        assert not nothing_ran(page)
+        assert page.evaluate("window.ran") is None

@@ -2,7 +2,6 @@
 
 from urllib.parse import urlencode
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -93,7 +92,8 @@ def test_who_comes_with_another_key_finds_nothing_of_the_reader_before(with_keys
     settled(page)
     hits(page).first.locator("[data-mark]").check()
     page.locator("#open-access").click()
-    enter(page, keyed_server[1]["operator"])
+    with page.expect_event("load"):  # the page is opened anew
+        enter(page, keyed_server[1]["operator"])
     expect(page.locator("#operator-link")).to_be_visible()
     expect(page.locator("#marked-count")).to_have_text("0")
     settled(page)
@@ -290,5 +290,5 @@ def test_nothing_moves_for_who_wants_no_motion_and_little_for_others(reader):
     [("ko", "ko"), ("en-US,ko;q=0.5", "en"), ("de,ko;q=0.8,en;q=0.7", "ko"), ("de", "en")],
 )
 def test_the_page_comes_in_the_readers_language(unlimited, accepted, language):
-    page = httpx.get(unlimited.url, headers={"Accept-Language": accepted})
+    page = unlimited.get("/", headers={"Accept-Language": accepted})
     assert page.headers["content-language"] == language

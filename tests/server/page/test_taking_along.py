@@ -4,7 +4,6 @@ import json
 import re
 from urllib.parse import parse_qs
 
-import httpx
 import pytest
 from defusedxml import ElementTree
 from playwright.sync_api import Page, expect
@@ -119,7 +118,7 @@ def first_paper(page: Page) -> None:
 
 
 @in_both_languages
-def test_a_paper_has_a_page_with_tags_coins_and_unapi(reader, language):
+def test_a_paper_has_a_page_with_tags_coins_and_unapi(reader, unlimited, language):
     page = reader.open(address(QUESTIONS[language]), language=language)
     settled(page)
     title = page.locator("#hits h3").first.inner_text()
@@ -139,11 +138,11 @@ def test_a_paper_has_a_page_with_tags_coins_and_unapi(reader, language):
 
     unapi = page.locator('link[rel="unapi-server"]').get_attribute("href")
     identifier = page.locator("abbr.unapi-id").get_attribute("title")
-    listed = httpx.get(reader.url + unapi, params={"id": identifier})
+    listed = unlimited.get(unapi, params={"id": identifier})
     assert listed.status_code == 300
     formats = [each.get("name") for each in ElementTree.fromstring(listed.text)]
     assert set(ENDINGS) <= set(formats)
-    given = httpx.get(reader.url + unapi, params={"id": identifier, "format": "ris"})
+    given = unlimited.get(unapi, params={"id": identifier, "format": "ris"})
     assert titles("ris", given.text) == [title]
 
 
