@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from generator.finding.finding import OpenedSources, find_in_sources
 from generator.finding.request import FindRequest
-from generator.finding.result import address_of, query_record, shorten
+from generator.finding.result import brief_record, query_record, shorten
 from generator.finding.state import FindingState, KnownPaper
 from generator.following import Progress, followed
 from generator.llm import LanguageModel
@@ -131,17 +131,13 @@ def _of_state(before: FindingState, state: FindingState, request: FindRequest) -
 
 
 def _paper_record(paper_id: str, known: KnownPaper, threshold: float) -> dict[str, Any]:
-    paper, judgement, first = known.paper, known.judgement, known.found_by[0]
+    judgement, first = known.judgement, known.found_by[0]
     of = shorten(first.of) if first.kind == "query" else first.of
-    facts = {"year": paper.year, "lang": paper.lang}
     return {
         "id": paper_id,
-        "title": shorten(paper.title or paper.title2),
-        **{name: value for name, value in facts.items() if value},
-        **address_of(paper),
+        **brief_record(known),
         "score": judgement.score if judgement else None,
         "relevant": judgement is not None and judgement.score >= threshold,
-        "reason": shorten(judgement.reason) if judgement else "",
         "judged_by": judgement.by if judgement else "",
         "layer": known.layer,
         "found_by": {"kind": first.kind, "of": of, "rank": first.rank},

@@ -111,8 +111,7 @@ def near_record(paper_id: str, known: KnownPaper) -> dict[str, Any]:
     return {
         "id": paper_id,
         "relevance": known.score,
-        "title": shorten(known.paper.title or known.paper.title2),
-        "reason": shorten(known.judgement.reason) if known.judgement else "",
+        **brief_record(known),
     }
 
 
@@ -121,7 +120,7 @@ def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:
     known, paper = ranked.known, ranked.known.paper
     told = {key: value for key in KEYS if (value := getattr(paper, key))}
     told |= {"abstract": paper.abstract[:LONGEST_ABSTRACT]} if paper.abstract else {}
-    told |= address_of(paper)
+    told |= _address_of(paper)
     judgement = known.judgement
     return {
         "id": ranked.paper_id,
@@ -172,19 +171,23 @@ def tree(state: FindingState) -> list[dict[str, Any]]:
 
 def _node(paper_id: str, known: KnownPaper) -> dict[str, Any]:
     """Return a paper of the tree: its judgement, None without one, and what a list shows of it."""
+    score = known.judgement.score if known.judgement else None
+    return {"paper": paper_id, "score": score, **brief_record(known)}
+
+
+def brief_record(known: KnownPaper) -> dict[str, Any]:
+    """Return what is told of a paper where many are, as JSON: title, reason, year, language, address."""
     paper, judgement = known.paper, known.judgement
+    facts = {"year": paper.year, "lang": paper.lang}
     return {
-        "paper": paper_id,
         "title": shorten(paper.title or paper.title2),
-        "score": judgement.score if judgement else None,
         "reason": shorten(judgement.reason) if judgement else "",
-        **({"year": paper.year} if paper.year else {}),
-        "lang": paper.lang,
-        **address_of(paper),
+        **{name: value for name, value in facts.items() if value},
+        **_address_of(paper),
     }
 
 
-def address_of(paper: Paper) -> dict[str, str]:
+def _address_of(paper: Paper) -> dict[str, str]:
     """Return where a paper is on the web, as `url`; nothing where that is no address to link to."""
     address = web_address({"url": paper.url, "doi": paper.doi})
     return {"url": address} if address else {}

@@ -7,7 +7,7 @@ import { offerKept, showEnding } from "./finding_ending.js";
 import { showNotes, showQueries, showSpent, showUnderstanding } from "./finding_column.js";
 import { NOTHING, body, fillForm, fromAddress, fromForm, fromRecord, showPure, toAddress } from "./finding_asked.js";
 import { growingTree } from "./finding_tree.js";
-import { addPapers, showPapers } from "./found_papers.js";
+import { addPapers, showNear, showPapers } from "./found_papers.js";
 import { eventsOf, foundSoFar } from "./found_so_far.js";
 import { has, learn, t } from "./i18n.js";
 import { listPlaces } from "./indexes.js";
@@ -39,7 +39,7 @@ function show(on) {
 
 /** Begin with empty columns. */
 function clear(index) {
-  for (const name of ["hits", "tree-body", "spent", "understanding", "notes", "problem", "ending", "results-tools", "offer"]) fill(byId(name));
+  for (const name of ["hits", "near", "tree-body", "spent", "understanding", "notes", "problem", "ending", "results-tools", "offer"]) fill(byId(name));
   const found = foundSoFar();
   shown = { id: null, index, found, tree: growingTree(found, index), changed: [], later: undefined, record: null, spent: {} };
   show(true);
@@ -91,6 +91,7 @@ function finish(record, how) {
   shown.index = placeOf(record) ?? shown.index;
   showChanged();
   showPapers(record.papers, shown.index, titleOf);
+  showNear(record.near, shown.index);
   showSpent({ ...record.spent, relevant: record.relevant, known: record.known }, asked);
   showNotes(record.notes);
   fill(byId("problem"));
@@ -125,7 +126,7 @@ async function search(next, resume) {
   fillForm(asked);
   growQuestion();
   searching(true);
-  if (resume) for (const name of ["problem", "ending", "notes"]) fill(byId(name));
+  if (resume) for (const name of ["near", "problem", "ending", "notes"]) fill(byId(name));
   else {
     const address = toAddress(asked);
     if (address === location.pathname + location.search) history.replaceState(null, "");

@@ -6,7 +6,7 @@
 import { byId, fill, h, langOf } from "./dom.js";
 import { groupKey, queriesKey } from "./found_so_far.js";
 import { number, t } from "./i18n.js";
-import { paperLink, standing } from "./found_paper.js";
+import { paperLine } from "./found_paper.js";
 import { saidShort } from "./said.js";
 
 const ROWS = 50; // that are added at once
@@ -67,8 +67,7 @@ export function growingTree(found, index) {
       const paper = found.papers.get(id);
       const now = JSON.stringify([paper.score, paper.relevant, paper.reason]);
       if (now !== said) {
-        fill(line, standing(paper), " ", paperLink(paper, index), " ", paper.year && h("span", { class: "meta" }, String(paper.year)),
-          paper.relevant && paper.reason && h("p", { class: "quiet reason" }, saidShort(paper.reason)));
+        fill(line, paperLine(paper, index), paper.relevant && paper.reason && h("p", { class: "quiet reason" }, saidShort(paper.reason)));
         element.dataset.relevant = String(Boolean(paper.relevant));
       }
       said = now;

@@ -18,6 +18,9 @@ export function standing({ score, relevant }) {
   return h("span", { class: "standing", "data-standing": name }, h("span", { "aria-hidden": "true" }, sign), " ", judged && h("span", { class: "number" }, number(score, 2)), judged && " ", t(`find_is_${name}`));
 }
 
+/** Show a paper in a line: how it was judged, where it leads, its year. */
+export const paperLine = (paper, place) => [standing(paper), " ", paperLink(paper, place), " ", paper.year && h("span", { class: "meta" }, String(paper.year))];
+
 /** Say by what a paper was found; `titleOf(id)` names another paper. */
 export function foundBy({ kind, of, rank }, titleOf) {
   const name = kind === "query" ? of : titleOf(of) ?? of;

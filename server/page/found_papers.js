@@ -3,7 +3,7 @@
 import { bars } from "./bars.js";
 import { byId, disclosure, fill, h, langOf } from "./dom.js";
 import { showExport } from "./exports.js";
-import { foundBy, paperLink, standing } from "./found_paper.js";
+import { foundBy, paperLine, paperLink, standing } from "./found_paper.js";
 import { has, number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
 import { byline, coins } from "./papers.js";
@@ -44,6 +44,14 @@ function item(paper, rank, index, titleOf) {
       !isSources(index) && h("abbr", { class: "unapi-id", title: `${index}/${paper.id}` }),
       h("div", { class: "actions" }, why, cite, markBox(index, paper.id, title, t("mark"), paper.url)),
       h("div", { class: "inset-place" }, account, reference)));
+}
+
+/** Show which papers were nearly taken, where fewer are relevant than were asked for. */
+export function showNear(papers = [], index) {
+  fill(byId("near"), papers.length > 0 && [h("h3", { id: "near-title" }, t("find_near")), h("p", { class: "quiet" }, t("find_near_about")),
+    h("ul", { role: "list", "aria-labelledby": "near-title" }, papers.map((paper) => h("li", { "data-near": paper.id, class: "hit tree-line" },
+      paperLine({ ...paper, score: paper.relevance }, index), paper.reason && h("p", { class: "quiet reason" }, saidShort(paper.reason)),
+      h("div", { class: "actions" }, markBox(index, paper.id, paper.title, t("mark"), paper.url)))))]);
 }
 
 /** The model's sentence why a paper stands where it does; by rules it only repeats the reason, which is short. */

@@ -18,6 +18,7 @@ from server.settings import ServerSettings
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of
 from tests.generator.sample_index import shrag as shrag_here
+from tests.generator.test_finding import papers_below
 from tests.generator.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.indexer.corpora import ROOT, build
 from tests.server.page.test_words import said_in_korean
@@ -109,6 +110,18 @@ def test_what_cannot_be_answered_is_refused_before_a_stream_begins(unlimited, ca
         refused = find(unlimited.url, headers, **call)
         assert (refused.status_code, refused.json()["code"]) == (status, code)
         assert refused.headers["content-type"] == "application/problem+json"
+
+
+def test_papers_next_below_the_threshold_are_told_with_where_they_lead_and_kept(unlimited):
+    call = {"question": ENGLISH, "threshold": 0.9}
+    done = streamed(unlimited.url, **call)[-1].data
+    assert done["near"] == kept(unlimited.url, done["search"]).json()["near"]
+    told = {paper["paper"]: paper for paper in papers_below(done["tree"])}
+    for paper in done["near"]:
+        assert paper["relevance"] < 0.9
+        for part in ("title", "reason", "year", "lang", "url"):
+            assert paper.get(part) == told[paper["id"]].get(part)
+    assert not find(unlimited.url, **call, papers=len(done["papers"])).json()["near"]
 
 
 def test_a_search_is_gone_on_with_as_it_was_asked_within_a_larger_budget(unlimited):

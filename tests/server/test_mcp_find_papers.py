@@ -45,6 +45,19 @@ def test_over_stdio_and_http_it_is_the_list_of_the_command(sample_home, served):
             assert (first["kind"], first["rank"]) == (first_of_command["kind"], first_of_command["rank"])
 
 
+def test_papers_next_below_the_threshold_are_those_of_the_command_and_are_fetched(served):
+    listed = found(run(called(served.url, "find_papers", {"question": KOREAN, "k": 20})))
+    command = json.loads(shrag(served.home, "find-papers", KOREAN, "--json").stdout)
+    assert command["near"]
+    for paper, of_command in zip(listed["near"], command["near"], strict=True):
+        assert paper["id"] == f"{NAME}:{of_command['id']}"
+        for part in ("title", "relevance", "reason"):
+            assert paper[part] == of_command[part]
+        assert paper["metadata"]["year"] == of_command["year"]
+    fetched = run(called(served.url, "fetch", {"id": listed["near"][0]["id"]})).structured_content
+    assert fetched["url"] == listed["near"][0]["url"]
+
+
 def test_what_it_finds_is_fetched_by_its_id(served):
     paper = found(run(called(served.url, "find_papers", {"question": ENGLISH, "k": 2, "year": "2019.."})))[
         "papers"

@@ -63,6 +63,9 @@ class NearPaper(TypedDict):
     relevance: Score
     title: str
     reason: str
+    year: NotRequired[int]
+    lang: NotRequired[Language]
+    url: NotRequired[str]
 
 
 class QueryOfSearch(TypedDict):

@@ -43,12 +43,17 @@ class FoundBy(BaseModel):
     rank: int
 
 
-class RelevantPaper(NamedPaper):
+class JudgedPaper(NamedPaper):
+    """A paper, and how relevant it was judged to be."""
+
+    relevance: Annotated[float, Field(description="to the question, 0 to 1")]
+    reason: Annotated[str, Field(description="for its relevance")]
+
+
+class RelevantPaper(JudgedPaper):
     """A paper that was judged to be relevant."""
 
     score: Annotated[float, Field(description="of relevance, authority and timeliness")]
-    relevance: Annotated[float, Field(description="to the question, 0 to 1")]
-    reason: Annotated[str, Field(description="for its relevance")]
     why: Annotated[str, Field(description="it stands at this place")]
     found_by: list[FoundBy]
 
@@ -57,6 +62,10 @@ class FoundPapers(BaseModel):
     """The papers found, best first."""
 
     papers: list[RelevantPaper]
+    near: Annotated[
+        list[JudgedPaper],
+        Field(description="next below the threshold, where fewer are relevant than were asked for"),
+    ] = []
     known: Annotated[int, Field(description="papers that were looked at")]
     complete: Annotated[bool, Field(description="false where the search ended early; notes say why")]
     notes: Annotated[list[str], Field(description="what a reader of the list should know")] = []
@@ -82,6 +91,7 @@ async def _run(arguments: FindArguments, desk: Desk) -> Given:
     return Given(
         FoundPapers(
             papers=[_paper(record, of, desk.public) for record in found["papers"]],
+            near=[JudgedPaper(**_named(record, of, desk.public)) for record in found["near"]],
             known=found["known"],
             complete=found["complete"],
             notes=found["notes"],
@@ -89,8 +99,19 @@ async def _run(arguments: FindArguments, desk: Desk) -> Given:
     )
 
 
+def _named(record: dict[str, Any], of: AskedOf, public: str) -> dict[str, Any]:
+    """Return the parts that every paper has, by their names."""
+    return {
+        "id": paper_id(of, record["id"]),
+        "title": record.get("title") or record.get("title2") or record["id"],
+        "url": f"{public}{paper_address(record['id'], of.index)}" if of.index else record.get("url", ""),
+        "metadata": metadata_of(record | listed_authors(record)),
+        "relevance": record["relevance"],
+        "reason": record["reason"],
+    }
+
+
 def _paper(record: dict[str, Any], of: AskedOf, public: str) -> RelevantPaper:
-    page = f"{public}{paper_address(record['id'], of.index)}" if of.index else record.get("url", "")
     ways = [
         FoundBy(
             kind=by["kind"],
@@ -100,13 +121,8 @@ def _paper(record: dict[str, Any], of: AskedOf, public: str) -> RelevantPaper:
         for by in record["found_by"][:MOST_WAYS]
     ]
     return RelevantPaper(
-        id=paper_id(of, record["id"]),
-        title=record.get("title") or record.get("title2") or record["id"],
-        url=page,
-        metadata=metadata_of(record | listed_authors(record)),
+        **_named(record, of, public),
         score=record["score"],
-        relevance=record["relevance"],
-        reason=record["reason"],
         why=record["why"],
         found_by=ways,
     )

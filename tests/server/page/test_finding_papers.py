@@ -161,6 +161,28 @@ def test_a_note_that_has_korean_words_stands_in_these_alone(finder):
     expect(page.locator("#notes li")).to_have_text(["찾은 논문 가운데 관련 기준에 이른 것이 없습니다."])
 
 
+@in_both_languages
+def test_what_was_nearly_relevant_is_below_the_list_and_can_be_marked(finder, language):
+    page = finder.open(address(threshold=0.85, rounds=0, layers=0), language=language)
+    begin(page)
+    ended(page)
+    near = page.locator("#near [data-near]")
+    expect(near.first).to_be_visible()
+    assert not {*papers(page)} & {row.get_attribute("data-near") for row in near.all()}
+    expect(near.first.locator(".standing")).to_have_attribute("data-standing", "below")
+    expect(near.first.locator("a")).to_have_attribute("href", re.compile("^/papers/SAMPLE-.*index=sample"))
+    near.first.locator("[data-mark]").check()
+    expect(page.locator("#marked-count")).to_have_text("1")
+    search = page.evaluate("history.state.search")
+    page.goto(f"/find?search={search}")
+    expect(near.first.locator("[data-mark]")).to_be_checked()
+    page.goto(address(papers=1, rounds=0, layers=0))
+    begin(page)
+    ended(page)
+    expect(hits(page)).to_have_count(1)
+    expect(near).to_have_count(0)
+
+
 def test_papers_are_found_in_sources_too(finder):
     page = finder.open(address(rounds=0))
     page.locator("#index").select_option("source:ours")
