@@ -1,8 +1,6 @@
 """What a loop that asks a model may spend: calls, tokens, seconds, papers; told in notes and in the trace."""
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from generator.steps import Step
@@ -48,33 +46,12 @@ class Budget:
         )
 
 
-class Account:
-    """Counts what is spent within a step from now on, by its calls of the model."""
-
-    def __init__(self, budget: Budget, step: Step, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin now; nothing is spent yet."""
-        self.budget = budget
-        self._step, self._clock, self._began = step, clock, clock()
-
-    def spent(self, papers: int = 0) -> Spent:
-        """Return what is spent so far; papers are counted by the caller."""
-        calls = [part.model_call for part in self._step.walk() if part.model_call is not None]
-        return Spent(
-            calls=sum(call.get("attempts", 1) for call in calls),
-            tokens=sum(
-                call.get(part) or 0 for call in calls for part in ("prompt_tokens", "completion_tokens")
-            ),
-            seconds=self._clock() - self._began,
-            papers=papers,
-        )
-
-    def ended(self, papers: int = 0) -> str:
-        """Return the parts of the budget that are spent, "" while something is left of each."""
-        return self.budget.ended(self.spent(papers))
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Seconds that are left, at least 0; None without limit."""
-        if self.budget.seconds is None:
-            return None
-        return max(0.0, self.budget.seconds - (self._clock() - self._began))
+def spent_within(step: Step, papers: int = 0) -> Spent:
+    """Count what is spent within a step so far by its calls of the model; the caller counts the papers."""
+    calls = [part.model_call for part in step.walk() if part.model_call is not None]
+    return Spent(
+        calls=sum(call.get("attempts", 1) for call in calls),
+        tokens=sum(call.get(part) or 0 for call in calls for part in ("prompt_tokens", "completion_tokens")),
+        seconds=step.seconds,
+        papers=papers,
+    )

@@ -47,6 +47,7 @@ class Step:
     notes: list[str] = field(default_factory=list)  # for a reader of the answer
     milliseconds: float | None = None  # None while it is under way
     children: list["Step"] = field(default_factory=list)  # in the order in which they began
+    _began: float = field(default_factory=time.perf_counter, init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @contextmanager
@@ -62,16 +63,21 @@ class Step:
     def running(self) -> Iterator[None]:
         """Measure the step's time, and send the listener an event when it begins and ends."""
         self._tell("started")
-        began = time.perf_counter()
+        self._began = time.perf_counter()
         try:
             yield
         except BaseException as error:
             self.error = described(error)
             raise
         finally:
-            self.milliseconds = (time.perf_counter() - began) * 1000
+            self.milliseconds = (time.perf_counter() - self._began) * 1000
             self._log()
             self._tell("finished")
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that it took, or has taken so far."""
+        return time.perf_counter() - self._began if self.milliseconds is None else self.milliseconds / 1000
 
     @property
     def on_text(self) -> OnText | None:

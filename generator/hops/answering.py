@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from generator.answer_step import answer_step
-from generator.budgets import Account, Budget
+from generator.budgets import Budget, spent_within
 from generator.hops.chains import Finding, answered, follow
 from generator.hops.evidence import joined, papers_of
 from generator.hops.plans import Plan, plan_steps
@@ -49,19 +49,19 @@ async def answer_in_hops(
         return await way(request, resources, step)
     found: list[Finding] = []
     with step.step("hops", question=request.question) as hops:
-        account = Account(budget or budget_of(request), hops)
+        budget = budget or budget_of(request)
         plan = await plan_steps(hops, request.question, resources.model) if resources.model else None
         if plan is None:
             found = [Finding(request.question, await _two_rounds(hops, request, resources, step.tell))]
         elif plan.questions:
-            found = await _steps(hops, plan, request, resources, account, step.tell)
+            found = await _steps(hops, plan, request, resources, budget, step.tell)
         if found and request.way != WAY:
             hops.notes.append(ANOTHER_WAY.format(request.way))
         hops.output = {
             "steps": None if plan is None else list(plan.questions),
             "answers": answered(found),
-            "spent": account.spent(papers_of(finding.search for finding in found)).as_record(),
-            "budget": asdict(account.budget),
+            "spent": spent_within(hops, papers_of(finding.search for finding in found)).as_record(),
+            "budget": asdict(budget),
         }
     if not found:
         return await way(request, resources, step)
@@ -91,7 +91,7 @@ async def _steps(
     plan: Plan,
     request: AskRequest,
     resources: Resources,
-    account: Account,
+    budget: Budget,
     tell: Callable[[object], None],
 ) -> list[Finding]:
     """Search for the question itself, then go the steps of its plan."""
@@ -100,7 +100,7 @@ async def _steps(
     tell(first)
     if first.applied and first.applied.constraints:  # they hold for every search of the question
         request = replace(request, constraints=first.constraints.elsewhere())
-    return await follow(plan, Finding(request.question, first), request, resources, hops, account, tell)
+    return await follow(plan, Finding(request.question, first), request, resources, hops, budget, tell)
 
 
 async def _two_rounds(

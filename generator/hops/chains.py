@@ -7,7 +7,7 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from generator.budgets import Account
+from generator.budgets import Budget, spent_within
 from generator.hops.asking import Rewritten, ask_step, sub_answer
 from generator.hops.evidence import papers_of
 from generator.hops.plans import Plan, normalised, usable
@@ -47,7 +47,7 @@ async def follow(
     request: AskRequest,
     resources: Resources,
     parent: Step,
-    account: Account,
+    budget: Budget,
     tell: Callable[[object], None],
 ) -> list[Finding]:
     """Go the steps of a plan as far as the budget and the answers reach; a note says where they end.
@@ -76,9 +76,10 @@ async def follow(
 
     steps = list(enumerate(plan.questions, 1))
     try:
-        async with asyncio.timeout(account.seconds_left):
+        async with asyncio.timeout(None if budget.seconds is None else budget.seconds - parent.seconds):
             for at_once in [[step] for step in steps] if plan.ordered else [steps]:
-                if spent := account.ended(papers_of(finding.search for finding in found.values())):
+                papers = papers_of(finding.search for finding in found.values())
+                if spent := budget.ended(spent_within(parent, papers)):
                     end(spent)
                     break
                 facts = answered([*found.values()])
@@ -89,7 +90,7 @@ async def follow(
                     parent.notes.append(f"step {len(found) - 1} found no answer; the steps end here")
                     break
     except TimeoutError:
-        end(f"{account.budget.seconds:,.0f} seconds")
+        end(f"{budget.seconds:,.0f} seconds")
     return [found[number] for number in sorted(found)]  # whichever was answered first
 
 

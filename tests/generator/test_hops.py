@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from generator.answer_events import stream_answer
-from generator.budgets import Account, Budget, Spent
+from generator.budgets import Budget, Spent, spent_within
 from generator.hops.answering import answer_in_hops
 from generator.pipeline import AskRequest, answer_question
 from generator.request import Resources
@@ -292,14 +292,14 @@ def test_where_the_model_fails_in_a_step_the_answer_says_so(sample):
     assert asked.answer.title == "A title"
 
 
-def test_an_account_counts_calls_with_their_retries_and_tokens():
-    step = Step("hops")
-    account = Account(Budget(calls=3, seconds=10), step, clock=iter([0.0, 4.0, 4.0]).__next__)
+def test_what_a_step_has_spent_counts_calls_with_their_retries_and_tokens():
+    step = Step("hops", milliseconds=4_000)
     for attempts in (1, 2):
         with step.step("call") as call:
             call.model_call = {"attempts": attempts, "prompt_tokens": 90, "completion_tokens": None}
-    assert account.spent(papers=7) == Spent(calls=3, tokens=180, seconds=4.0, papers=7)
-    assert account.ended() == "3 calls"
+    spent = spent_within(step, papers=7)
+    assert spent == Spent(calls=3, tokens=180, seconds=4.0, papers=7)
+    assert Budget(calls=3, seconds=10).ended(spent) == "3 calls"
 
 
 def test_without_a_model_a_second_round_follows_the_first(sample):
