@@ -1,7 +1,20 @@
-"""The least and the most of each number that a search for papers is asked with."""
+"""What a search for papers is asked with: what is usual, and of numbers the least and the most."""
 
 from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
+Wording: TypeAlias = Literal["brief", "complex"]
+
+USUAL: Mapping[str, Any] = {
+    "papers": 20,
+    "rounds": 1,
+    "layers": 1,
+    "threshold": 0.5,
+    "judge": "brief",
+    "per_query": 20,
+    "evolved": 5,
+    "seed": 0,
+}
 BOUNDS: Mapping[str, tuple[int, int]] = {
     "papers": (1, 500),
     "rounds": (0, 10),

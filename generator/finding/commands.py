@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from generator.finding.bounds import BOUNDS
-from generator.finding.options import BUDGET_OPTIONS, PAPERS, STEP_OPTIONS, find_request, resumed_request
+from generator.finding.options import (
+    BUDGET_OPTIONS,
+    STEP_OPTIONS,
+    find_request,
+    number_option,
+    resumed_request,
+)
 from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import INTERRUPTED, json_option
 from indexer.terminal import echo, echo_json, json_text
@@ -31,14 +36,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @place_options
 @option_section(
     "How papers are found",
-    click.option(
-        "-k",
-        "--papers",
-        type=click.IntRange(*BOUNDS["papers"]),
-        default=PAPERS,
-        show_default=True,
-        help="Papers to find; the search ends when so many are relevant.",
-    ),
+    number_option("papers", "Papers to find; the search ends when so many are relevant.", "-k"),
     *STEP_OPTIONS,
 )
 @option_section(LIMITS, *filter_options)

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from generator.agents import ADDITIONS, AGENTS, PURE
-from generator.finding.bounds import BOUNDS
+from generator.finding.bounds import BOUNDS, USUAL, Wording
 
 if TYPE_CHECKING:
     from generator.finding.request import FindRequest
     from retriever.queries import Filters
 
-PAPERS = 20  # unless asked otherwise
 FILTERS = {"year": "years", "lang": "lang", "journal": "journal"}  # what each option is in `Filters`
 
 
@@ -21,27 +20,30 @@ def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fr
     return frozenset(name.strip() for value in values for name in value.split(",") if name.strip())
 
 
-def _number(name: str, default: float, what: str) -> Callable[[Any], Any]:
-    kind = click.FloatRange if isinstance(default, float) else click.IntRange
-    option = f"--{name.replace('_', '-')}"
-    return click.option(option, type=kind(*BOUNDS[name]), default=default, show_default=True, help=what)
+def number_option(name: str, what: str, *short: str) -> Callable[[Any], Any]:
+    """Make the option of a number, within its bounds and with its usual value."""
+    kind = click.FloatRange if isinstance(USUAL[name], float) else click.IntRange
+    option = *short, f"--{name.replace('_', '-')}"
+    return click.option(*option, type=kind(*BOUNDS[name]), default=USUAL[name], show_default=True, help=what)
 
 
 STEP_OPTIONS = (
-    _number("rounds", 1, "Rounds of further queries, made from the relevant papers."),
-    _number(
-        "layers", 1, "Layers of references that are followed: 1 those of relevant papers, 2 theirs too, …"
+    number_option("rounds", "Rounds of further queries, made from the relevant papers."),
+    number_option(
+        "layers", "Layers of references that are followed: 1 those of relevant papers, 2 theirs too, …"
     ),
-    _number("threshold", 0.5, "Score from which a paper counts as relevant."),
+    number_option("threshold", "Score from which a paper counts as relevant."),
     click.option(
         "--judge",
-        type=click.Choice(["brief", "complex"]),
-        default="brief",
+        type=click.Choice(get_args(Wording)),
+        default=USUAL["judge"],
         show_default=True,
         help="How a model is asked to judge: in short, or by several criteria.",
     ),
-    _number("per_query", 20, "Papers that a query brings, of each source."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of further queries."),
+    number_option("per_query", "Papers that a query brings, of each source."),
+    click.option(
+        "--seed", type=int, default=USUAL["seed"], show_default=True, help="Of the draw of further queries."
+    ),
     click.option(
         "--without",
         multiple=True,

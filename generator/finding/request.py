@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import PlainSerializer
 
 from generator.agents import ADDITIONS, AGENTS
 from generator.allowance import Allowance
 from generator.budgets import Budget
-from generator.finding.bounds import BOUNDS
+from generator.finding.bounds import BOUNDS, USUAL, Wording
 from generator.llm import LanguageModel
 from indexer.errors import InvalidCall
 from indexer.papers import Language, language_of
@@ -17,8 +17,6 @@ from retriever.paper_relevance import PaperRelevance
 from retriever.queries import Filters
 from retriever.request import check_question
 from retriever.sources.merging import LimitedSource
-
-Wording = Literal["brief", "complex"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +28,14 @@ class FindRequest:
     """
 
     question: str
-    papers: int = 20
-    rounds: int = 1
-    layers: int = 1
-    threshold: float = 0.5
-    judge: Wording = "brief"
-    per_query: int = 20  # papers that each query brings, of each source
-    evolved: int = 5  # queries of those evolved that are drawn for a round
-    seed: int = 0
+    papers: int = USUAL["papers"]
+    rounds: int = USUAL["rounds"]
+    layers: int = USUAL["layers"]
+    threshold: float = USUAL["threshold"]
+    judge: Wording = USUAL["judge"]
+    per_query: int = USUAL["per_query"]  # papers that each query brings, of each source
+    evolved: int = USUAL["evolved"]  # queries of those evolved that are drawn for a round
+    seed: int = USUAL["seed"]
     # Agents and additions that are switched off.
     without: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset()
     filters: Filters = field(default_factory=Filters)

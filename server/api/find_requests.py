@@ -6,7 +6,7 @@ from pydantic import Field, ValidationError
 
 from generator.agents import ADDITIONS, AGENTS, PURE
 from generator.budgets import Budget
-from generator.finding.bounds import BOUNDS
+from generator.finding.bounds import BOUNDS, USUAL, Wording
 from generator.finding.request import FindRequest
 from indexer.errors import InvalidCall
 from retriever.filters import make_filters
@@ -30,9 +30,13 @@ SEARCH_ID = r"^[0-9a-f]{32}$"
 Bound = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]
 
 
-def _bounded(name: str, description: str, example: float) -> Any:
+def _usual(name: str, description: str, **bounds: Any) -> Any:
+    return Field(USUAL[name], description=description, examples=[USUAL[name]], **bounds)
+
+
+def _number(name: str, description: str) -> Any:
     least, most = BOUNDS[name]
-    return Field(ge=least, le=most, description=description, examples=[example])
+    return _usual(name, description, ge=least, le=most)
 
 
 class FindCall(Call):
@@ -55,18 +59,13 @@ class FindCall(Call):
     year: Years = None
     lang: Annotated[LanguageName, Field(description="of the paper")] = None
     journal: Journal = None
-    papers: Annotated[int, _bounded("papers", "to find; enough are enough", 5)] = 20
-    rounds: Annotated[int, _bounded("rounds", "how often queries are evolved from what was found", 1)] = 1
-    layers: Annotated[int, _bounded("layers", "how far references are followed", 1)] = 1
-    threshold: Annotated[float, _bounded("threshold", "judgement from which a paper is relevant", 0.5)] = 0.5
-    judge: Annotated[
-        Literal["brief", "complex"],
-        Field(description="wording of the judgement by a model", examples=["brief"]),
-    ] = "brief"
-    per_query: Annotated[int, _bounded("per_query", "papers that a query brings", 20)] = 20
-    seed: Annotated[
-        int, Field(ge=-(2**63), lt=2**63, description="of the draw of evolved queries", examples=[0])
-    ] = 0
+    papers: int = _number("papers", "to find; enough are enough")
+    rounds: int = _number("rounds", "how often queries are evolved from what was found")
+    layers: int = _number("layers", "how far references are followed")
+    threshold: float = _number("threshold", "judgement from which a paper is relevant")
+    judge: Wording = _usual("judge", "wording of the judgement by a model")
+    per_query: int = _number("per_query", "papers that a query brings")
+    seed: int = _usual("seed", "of the draw of evolved queries", ge=-(2**63), lt=2**63)
     without: Annotated[
         tuple[Literal[*AGENTS, *ADDITIONS], ...],  # type: ignore[valid-type]
         Field(description="agents and additions that are switched off", examples=[["refchain"]]),
