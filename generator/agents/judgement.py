@@ -213,7 +213,7 @@ async def _by_relevance(
         state.asked,
         state.rarity,
         tuple(state.papers[paper_id].paper for paper_id in found if paper_id in state.papers),
-        await relevance.excluded(request.question, resources.this_year),
+        resources.excluded,
     )
     measured = await relevance.scores(asked, [known.paper for _, known in waiting])
     step.notes += [f"judged by {measured.by}: {failure}" for failure in measured.failures]

@@ -110,14 +110,9 @@ async def find_in_sources(
         if model is None and settings.generator.llm.configured:
             model = await stack.enter_async_context(settings.language_model())
         allowance = Allowance(request.budget, before.spent)
-        resources = FindResources(
-            opened.sources,
-            opened.kinds,
-            relevance,
-            model,
-            allowance,
-            year_of(settings),
-        )
+        year = year_of(settings)
+        excluded = await relevance.excluded(request.question, year)
+        resources = FindResources(opened.sources, opened.kinds, relevance, model, allowance, year, excluded)
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, request, resources, step)
     notes = notes_of(step)

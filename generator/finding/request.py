@@ -13,6 +13,7 @@ from generator.finding.bounds import BOUNDS, USUAL, Wording
 from generator.llm import LanguageModel
 from indexer.errors import InvalidCall
 from indexer.papers import Language, language_of
+from retriever.exclusions import Exclusion
 from retriever.paper_relevance import PaperRelevance
 from retriever.queries import Filters
 from retriever.request import check_question
@@ -75,3 +76,4 @@ class FindResources:
     model: LanguageModel | None
     allowance: Allowance
     this_year: int
+    excluded: tuple[Exclusion, ...] = ()  # what the question wants to be left out
