@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -30,6 +31,7 @@ class AskedOf:
     record: dict[str, Any]  # for the manifest of a run
     sources: Callable[[], OpenedSources]
     published: str = ""  # when the version of the index was
+    failures: Callable[[], tuple[str, ...]] = tuple  # of sources, for the question that this task asked last
 
 
 @asynccontextmanager
@@ -43,8 +45,14 @@ async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -
         index = await asyncio.to_thread(open_index, settings.indexer, name, synonyms, follow=False)
         try:
             manifest = index.manifest
-            record, as_source = index_record(manifest), index_as_source(manifest.name, index)
-            yield AskedOf(index, index.analyzer, manifest.unit, record, lambda: as_source, manifest.published)
+            yield AskedOf(
+                index,
+                index.analyzer,
+                manifest.unit,
+                index_record(manifest),
+                lambda: index_as_source(manifest.name, index),
+                manifest.published,
+            )
         finally:
             await asyncio.to_thread(index.close)
         return
@@ -53,7 +61,8 @@ async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -
         with closing(SharedModels(settings.indexer, synonyms)) as models:
             asked = SourcesAnew(declared, opened, models)
             analyzer = make_analyzer(ANALYZER, DECOMPOUND)
-            yield AskedOf(asked, analyzer, "paper", sources_record(declared), asked.opened)
+            record = sources_record(declared)
+            yield AskedOf(asked, analyzer, "paper", record, asked.opened, failures=asked.failures)
 
 
 class SourcesAnew:
@@ -65,6 +74,7 @@ class SourcesAnew:
         """Take what whoever opened it closes."""
         self._kinds = {each.name: each.kind for each in declared}
         self._opened, self._models = opened, models
+        self._asked: ContextVar[Sequence[LimitedSource]] = ContextVar("asked", default=())  # by a task
 
     def opened(self) -> OpenedSources:
         """Return the sources for one question."""
@@ -75,5 +85,11 @@ class SourcesAnew:
         async with index_of_sources(self._limited(), self._models) as index:
             return await question(index)
 
+    def failures(self) -> tuple[str, ...]:
+        """Say which sources failed for the question that this task asked last; the others answered."""
+        return tuple(each.failed for each in self._asked.get() if each.failed)
+
     def _limited(self) -> list[LimitedSource]:
-        return [LimitedSource(each.source, each.seconds) for each in self._opened]
+        limited = [LimitedSource(each.source, each.seconds) for each in self._opened]
+        self._asked.set(limited)
+        return limited

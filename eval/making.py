@@ -4,7 +4,7 @@ import time
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from eval.kept import KeptTopics, keeping
 from eval.keywords import keywords_record
 from eval.kinds_of_runs import KindOfRun
 from eval.manifest import RunManifest, file_record, made_with, models_record, software
-from eval.ranking import RankedTopics, keep_nothing, of_topics, rank_all
+from eval.ranking import RankedTopic, RankedTopics, keep_nothing, of_topics, rank_all
 from eval.runs import write_run
 from generator.pipeline import Settings
 from indexer.options import INTERRUPTED
@@ -82,10 +82,15 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
             kept = opened.enter_context(keeping(plan.out, made, restart=plan.restart))
         known = dict(kept.topics) if kept else {}
         started = kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds")
+
+        async def rank_one(question: str) -> RankedTopic:
+            topic = await kind.rank(question, model)
+            return replace(topic, failures=(*topic.failures, *of.failures()))
+
         with _telling_what_is_kept(kept, len(plan.topics)):
             topics = await rank_all(
                 plan.topics,
-                lambda question: kind.rank(question, model),
+                rank_one,
                 known=known,
                 keep=kept.keep if kept else keep_nothing,
                 at_once=model.settings.concurrency if model and kind.keywords_first else 1,

@@ -46,7 +46,8 @@ class LimitedSource:
 
     source: Source
     seconds: float
-    silent: str = ""  # what was said when it did not answer in time
+    silent: bool = False  # whether it did not answer in time
+    failed: str = ""  # what was said when it last failed
 
     @property
     def name(self) -> str:
@@ -97,21 +98,20 @@ async def ask_sources(
 
     async def asked(limited: LimitedSource) -> T | str:
         if limited.silent:
-            return limited.silent
+            return limited.failed
         try:
             async with asyncio.timeout(limited.seconds):
                 return await ask(limited.source)
         except TimeoutError:
-            limited.silent = f"source {limited.name!r} did not answer within {plain(limited.seconds)} s"
-            return limited.silent
-        except SourceSilent as error:
-            limited.silent = one_line(str(error))
-            return limited.silent
+            limited.silent = True
+            limited.failed = f"source {limited.name!r} did not answer within {plain(limited.seconds)} s"
         except RemediableError as error:
-            return one_line(str(error))
+            limited.silent = isinstance(error, SourceSilent)
+            limited.failed = one_line(str(error))
         except Exception as error:  # noqa: BLE001 - whatever a source answers, the others go on
             log.warning("source failed", source=limited.name, error=repr(error))
-            return f"source {limited.name!r} failed ({type(error).__name__})"
+            limited.failed = f"source {limited.name!r} failed ({type(error).__name__})"
+        return limited.failed
 
     outcomes = await asyncio.gather(*map(asked, sources))
     answers = {

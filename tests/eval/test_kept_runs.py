@@ -1,0 +1,441 @@
+"""Runs that are killed, interrupted, or fail for some questions: what is kept, and how they go on."""
+
+import json
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import threading
+from typing import ClassVar
+
+import pytest
+
+from tests.generator.sample_index import NAME, shrag
+from tests.http_server import Handler, serving
+from tests.indexer.corpora import ROOT, build, command, environment_of
+from tests.interrupts import interrupts_heeded
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+TOPICS = ROOT / "sample" / "topics.jsonl"
+QUESTIONS = [json.loads(line)["question"] for line in TOPICS.read_text("utf-8").splitlines()]
+KEYWORDS = json.dumps({"korean": ["논", "메탄"], "english": ["methane", "paddy"]})
+ENDS_S = 120  # that a machine with much else to do may need
+
+
+class KeywordModel:
+    """A model's server; `on_call` is told how many calls there were, and may return a status that fails."""
+
+    def __init__(self):
+        self.prompts = []
+        self.on_call = lambda _: 200
+
+    def questions(self):
+        return [question for prompt in self.prompts for question in QUESTIONS if question in prompt]
+
+
+@pytest.fixture
+def model():
+    model, lock = KeywordModel(), threading.Lock()
+
+    class Server(Handler):
+        def post(self):
+            prompt = self.asked()["messages"][0]["content"]
+            with lock:
+                model.prompts.append(prompt)
+            status = model.on_call(len(model.prompts))
+            if status is None:
+                self.close_connection = True
+                return
+            message = {"role": "assistant", "content": KEYWORDS}
+            self.answer(
+                status, {"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}]}
+            )
+
+    with serving(Server) as url:
+        model.settings = {
+            "llm__base_url": f"{url}/v1",
+            "llm__model": "small",
+            "llm__concurrency": 1,
+            "llm__retries": 0,
+        }
+        yield model
+
+
+def call(out, *options, topics=TOPICS):
+    return ("eval", "run", topics, "--name", NAME, "--method", "paper", "--out", out, *options)
+
+
+ASKING = ("--keywords", "model")
+
+
+def start(home, *arguments, **environment):
+    with interrupts_heeded():
+        return subprocess.Popen(
+            command(*arguments),
+            env=environment_of(home, **environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+def stopped(home, arguments, model, at, sent):
+    """Run, and send a signal when the model is asked for the time `at`; return the code and what was said."""
+    ended, started = threading.Event(), threading.Event()
+    first = len(model.prompts)
+
+    def on_call(count):
+        if count - first < at:
+            return 200
+        started.wait(ENDS_S)
+        process.send_signal(sent)
+        ended.wait(ENDS_S)
+        return None
+
+    model.on_call = on_call
+    process = start(home, *arguments, **model.settings)
+    started.set()
+    try:
+        _, said = process.communicate(timeout=ENDS_S)
+    finally:
+        ended.set()
+        process.kill()
+    model.on_call = lambda _: 200
+    return process.returncode, said
+
+
+def kept_of(out):
+    return out.with_name(out.name + ".kept.jsonl")
+
+
+def manifest_of(out):
+    record = json.loads(out.with_name(out.name + ".manifest.json").read_text("utf-8"))
+    for differs in ("started", "seconds"):
+        del record[differs]
+    del record["run"]["path"]
+    return record
+
+
+@pytest.fixture
+def undisturbed(sample_home, model, tmp_path):
+    """Make the run that others are compared with, and forget the calls that it took."""
+    out = tmp_path / "undisturbed"
+    done = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
+    assert done.returncode == 0, done.stderr
+    assert len(model.questions()) == len(QUESTIONS)
+    model.prompts.clear()
+    return out
+
+
+def same(out, undisturbed):
+    return out.read_bytes() == undisturbed.read_bytes() and manifest_of(out) == manifest_of(undisturbed)
+
+
+@pytest.mark.timeout(600)
+def test_a_run_that_is_killed_again_and_again_ends_as_one_that_nothing_disturbed(
+    sample_home, model, undisturbed, tmp_path, tried
+):
+    out, draw, kills = tmp_path / "run", random.Random(14), 4
+    for _ in range(kills):
+        sent = draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+        code, said = stopped(sample_home, call(out, *ASKING), model, draw.randint(1, 9), sent)
+        assert code in {-sent, 130}, said
+        assert not out.exists()
+
+    done = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
+
+    assert done.returncode == 0, done.stderr
+    assert same(out, undisturbed)
+    assert not kept_of(out).exists()
+    assert len(model.prompts) == len(QUESTIONS) + kills  # of each kill the one that was under way
+    tried("kills", kills)
+
+
+@pytest.mark.timeout(300)
+def test_ctrl_c_tells_in_one_line_what_is_kept_and_how_it_goes_on(sample_home, model, tmp_path):
+    out = tmp_path / "run"
+
+    code, said = stopped(sample_home, call(out, *ASKING), model, 5, signal.SIGINT)
+
+    assert code == 130
+    assert said.split("\n") == [
+        f"interrupted; 4 questions of 40 kept in {kept_of(out)}; the same command goes on there",
+        "",
+    ]
+
+
+@pytest.mark.timeout(300)
+def test_of_two_at_once_for_one_output_the_second_is_refused(sample_home, model, undisturbed, tmp_path):
+    out, under_way, go_on = tmp_path / "run", threading.Event(), threading.Event()
+
+    def on_call(count):
+        if count == 3:
+            under_way.set()
+            go_on.wait(ENDS_S)
+        return 200
+
+    model.on_call = on_call
+    first = start(sample_home, *call(out, *ASKING), **model.settings)
+    try:
+        assert under_way.wait(ENDS_S)
+        second = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
+        again = shrag(*call(out, *ASKING, "--restart"), home=sample_home, **model.settings)
+        go_on.set()
+        first.communicate(timeout=ENDS_S)
+    finally:
+        go_on.set()
+        first.kill()
+
+    assert (second.returncode, again.returncode) == (1, 1)
+    assert "another process makes this run" in second.stderr
+    assert first.returncode == 0
+    assert same(out, undisturbed)
+    assert sorted(model.questions()) == sorted(QUESTIONS)
+
+
+def fails_for(model, *questions):
+    model.on_call = lambda _: 500 if any(text in model.prompts[-1] for text in questions) else 200
+
+
+def test_a_question_for_which_the_model_fails_costs_no_other_and_is_asked_again_alone(
+    sample_home, model, undisturbed, tmp_path
+):
+    out = tmp_path / "run"
+    fails_for(model, QUESTIONS[2], QUESTIONS[7])
+    partial = shrag(*call(out, *ASKING, "--json"), home=sample_home, **model.settings)
+
+    assert partial.returncode == 1
+    told = json.loads(partial.stdout)
+    assert (told["questions"], sorted(told["failed"])) == (38, ["S03", "S08"])
+    assert "the run is partial, it lacks 2 questions:" in partial.stderr
+    assert "S03: ModelRefusedCall: " in partial.stderr
+    assert manifest_of(out)["failed"] == told["failed"]
+    assert {line.split()[0] for line in out.read_text("utf-8").splitlines()}.isdisjoint({"S03", "S08"})
+
+    model.prompts.clear()
+    model.on_call = lambda _: 200
+    whole = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
+
+    assert whole.returncode == 0
+    assert model.questions() == [QUESTIONS[2], QUESTIONS[7]]
+    assert same(out, undisturbed)
+    assert not kept_of(out).exists()
+
+
+def test_a_model_that_fails_for_one_question_after_the_other_is_given_up(
+    sample_home, model, undisturbed, tmp_path
+):
+    out = tmp_path / "run"
+    fails_for(model, *QUESTIONS[3:])
+    given_up = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
+
+    assert given_up.returncode == 1
+    assert f"3 questions of 40 kept in {kept_of(out)}" in given_up.stderr
+    assert not out.exists()
+
+    model.on_call = lambda _: 200
+    assert shrag(*call(out, *ASKING), home=sample_home, **model.settings).returncode == 0
+    assert same(out, undisturbed)
+
+
+def test_a_model_that_answers_nothing_ends_the_run(sample_home, model, tmp_path):
+    fails_for(model, *QUESTIONS)
+    done = shrag(*call(tmp_path / "run", *ASKING), home=sample_home, **model.settings)
+
+    assert done.returncode == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def partial(sample_home, model, tmp_path):
+    """Make a run that lacks a question."""
+    out = tmp_path / "run"
+    fails_for(model, QUESTIONS[2])
+    assert shrag(*call(out, *ASKING), home=sample_home, **model.settings).returncode == 1
+    model.on_call = lambda _: 200
+    return out
+
+
+@pytest.mark.parametrize(
+    ("changed", "environment", "told"),
+    [
+        (("-k", 7), {}, "request.k was 100 and is 7"),
+        (("--method", "shrag"), {}, 'request.method was "paper" and is "shrag"'),
+        ((), {"keywords": 5}, "settings.keywords was 10 and is 5"),
+        ((), {"llm__seed": 3}, "language model.seed was 0 and is 3"),
+    ],
+    ids=["option", "method", "setting", "model"],
+)
+def test_what_is_kept_of_a_run_that_was_made_otherwise_is_not_mixed_in(
+    sample_home, model, partial, changed, environment, told
+):
+    before, made = kept_of(partial).read_bytes(), partial.read_bytes()
+    settings = model.settings | environment
+
+    refused = shrag(*call(partial, *ASKING, *changed), home=sample_home, **settings)
+
+    assert refused.returncode == 2
+    assert told in refused.stderr
+    assert (kept_of(partial).read_bytes(), partial.read_bytes()) == (before, made)
+    again = shrag(*call(partial, *ASKING, *changed, "--restart"), home=sample_home, **settings)
+    assert again.returncode == 0, again.stderr
+    assert not kept_of(partial).exists()
+
+
+def test_other_topics_are_not_mixed_in(sample_home, model, partial, tmp_path):
+    fewer = tmp_path / "fewer.jsonl"
+    fewer.write_text("".join(TOPICS.read_text("utf-8").splitlines(keepends=True)[:5]), encoding="utf-8")
+
+    refused = shrag(*call(partial, *ASKING, topics=fewer), home=sample_home, **model.settings)
+
+    assert refused.returncode == 2
+    assert "inputs.topics was" in refused.stderr
+
+
+def test_another_version_of_the_index_is_not_mixed_in(sample_home, model, partial, tmp_path):
+    home = tmp_path / "home"
+    shutil.copytree(sample_home, home)
+    build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
+
+    refused = shrag(*call(partial, *ASKING), home=home, **model.settings)
+
+    assert refused.returncode == 2
+    assert "index.version was 1 and is 2" in refused.stderr
+
+
+def test_longer_waits_and_another_address_change_nothing_of_what_is_kept(sample_home, model, partial):
+    patient = model.settings | {"llm__timeout_s": 17, "llm__retries": 2, "llm__api_key": "secret"}
+
+    done = shrag(*call(partial, *ASKING), home=sample_home, **patient)
+
+    assert done.returncode == 0, done.stderr
+    assert "39 questions of 40 ranked before" in done.stderr
+
+
+@pytest.mark.timeout(300)
+def test_a_full_disk_loses_no_question_that_was_kept(sample_home, model, undisturbed, tmp_path):
+    out, started = tmp_path / "run", threading.Event()
+
+    def on_call(count):
+        if count == 3:
+            started.wait(ENDS_S)
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (8_000, 8_000))
+        return 200
+
+    model.on_call = on_call
+    process = start(sample_home, *call(out, *ASKING), **model.settings)
+    started.set()
+    try:
+        _, said = process.communicate(timeout=ENDS_S)
+    finally:
+        process.kill()
+
+    assert process.returncode == 1
+    assert f"kept in {kept_of(out)}; the same command goes on there" in said
+    assert "a file grew over the allowed size" in said
+    assert not out.exists()
+    model.on_call = lambda _: 200
+    model.prompts.clear()
+    done = shrag(*call(out, *ASKING), home=sample_home, **model.settings)
+    assert done.returncode == 0, done.stderr
+    assert len(model.prompts) < len(QUESTIONS) - 1
+    assert same(out, undisturbed)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda lines: [*lines, b'{"query_id": "S4'],
+        lambda lines: [*lines[:2], b"\0" * 400 + b"\n", *lines[3:]],
+        lambda lines: [*lines, b'{"query_id": "S03", "topic": {"ranking": "all"}}\n'],
+        lambda lines: [lines[0][:20]],
+        lambda _: [],
+    ],
+    ids=["half a line", "no text", "another shape", "half a head", "nothing"],
+)
+def test_what_was_not_kept_whole_is_ranked_again(sample_home, model, undisturbed, partial, damage):
+    lines = kept_of(partial).read_bytes().splitlines(keepends=True)
+    kept_of(partial).write_bytes(b"".join(damage(lines)))
+
+    done = shrag(*call(partial, *ASKING), home=sample_home, **model.settings)
+
+    assert done.returncode == 0, done.stderr
+    assert same(partial, undisturbed)
+
+
+def test_a_file_that_keeps_no_questions_is_left_alone(sample_home, tmp_path):
+    out = tmp_path / "run"
+    kept_of(out).write_text("somebody's notes\n")
+
+    done = shrag(*call(out), home=sample_home)
+
+    assert done.returncode == 2
+    assert kept_of(out).read_text() == "somebody's notes\n"
+
+
+HITS = [
+    {"_id": f"B{number}", "_score": 9.0 - number, "_source": {"name": name, "summary": name}}
+    for number, name in enumerate(("methane of rice paddies", "nurses who leave", "batteries that burn"))
+]
+
+
+@pytest.fixture
+def library(tmp_path):
+    """Run somebody else's index, which is silent where `hangs` says so; yield it, and its file."""
+
+    class Library(Handler):
+        asked_for: ClassVar[list[bytes]] = []
+        hangs = staticmethod(lambda _: False)
+        ended = threading.Event()
+
+        def post(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.asked_for.append(body)
+            if Library.hangs(body):
+                self.ended.wait(ENDS_S)
+                self.close_connection = True
+                return
+            found = {"hits": {"total": {"value": len(HITS), "relation": "eq"}, "hits": HITS}}
+            self.answer(200, {"responses": [found] * (len(body.splitlines()) // 2)})
+
+    with serving(Library) as url:
+        file = tmp_path / "library.toml"
+        fields = 'title = "name"\nabstract = "summary"\n'
+        file.write_text(
+            f'kind = "elasticsearch"\nurl = "{url}"\nindex = "books"\ntimeout_s = 5\n[fields]\n{fields}'
+        )
+        try:
+            yield Library, file
+        finally:
+            Library.ended.set()
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("options", [(), ("--way", "shrag"), ("--find",)], ids=["search", "way", "find"])
+def test_a_source_that_is_silent_for_one_question_is_asked_the_others(
+    sample_home, library, tmp_path, options
+):
+    server, file = library
+    topics, out = tmp_path / "topics.tsv", tmp_path / "run"
+    topics.write_text("q1\tmethane of rice\nq2\tnurses and hospitals\nq3\tburning batteries\n")
+    arguments = ("eval", "run", topics, "--source", file, "--out", out, *options)
+    server.hangs = staticmethod(lambda body: b"nurses" in body)
+
+    partial = shrag(*arguments, home=sample_home)
+
+    assert partial.returncode == 1, partial.stderr
+    assert "the run is partial, it lacks 1 question:" in partial.stderr
+    assert "source 'library' " in partial.stderr
+    assert {line.split()[0] for line in out.read_text().splitlines()} <= {"q1", "q3"}
+
+    server.hangs = staticmethod(lambda _: False)
+    server.asked_for.clear()
+    whole = shrag(*arguments, home=sample_home)
+
+    assert whole.returncode == 0, whole.stderr
+    assert not any(b"rice" in body or b"burning" in body for body in server.asked_for)
+    written = out.read_bytes()
+    assert shrag(*arguments, home=sample_home).returncode == 0
+    assert out.read_bytes() == written
