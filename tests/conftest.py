@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
 pytest_plugins = ["tests.counting"]
@@ -16,8 +16,13 @@ pytest_plugins = ["tests.counting"]
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 SHARED_FIXTURES = {"shared_data", "shared_golden"}
 
-# No deadline: how long an example takes says more about the machine than about the code.
-settings.register_profile("shrag", deadline=None, derandomize="CI" in os.environ)
+# No limits of time: how long an example takes says more about the machine than about the code.
+settings.register_profile(
+    "shrag",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("shrag")
 
 

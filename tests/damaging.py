@@ -26,7 +26,7 @@ LOADED = (
     *(module.partition(":")[0] for module, _ in shrag.COMMANDS.values()),
     *("generator.pipeline", "indexer.ingest", "indexer.progress", "retriever.index", "retriever.search"),
 )
-SECONDS = 60  # until a command counts as one that never ends
+SECONDS = 200  # until a command counts as one that never ends
 MEMORY = 4 << 30
 
 

@@ -9,7 +9,8 @@ import pytest
 from tests.generator.meeting_faults import WAYS
 from tests.generator.server_faults import FAULTS, faulty_server
 
-WHOLE_S = 30.0  # for one fault, with all its tries, on a busy machine; without a limit it has no end
+WHOLE_S = 1_000  # for all faults, with their tries, on a busy machine; without a limit one has no end
+COMPUTING_S = 30
 MOST_MB = 300
 GAVE_UP = {
     "chat, streamed": "Model",
@@ -27,13 +28,13 @@ def met(request):
     """Yield a way of asking, and how each fault ended in it."""
     with faulty_server() as address:
         command = [sys.executable, "-m", "tests.generator.meeting_faults", request.param, address]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=WHOLE_S, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     return request.param, {line["fault"]: line for line in lines}
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(WHOLE_S + 100)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_ends_in_time_in_one_line_and_in_little_memory(met, fault):
     way, ends = met
@@ -41,5 +42,5 @@ def test_a_fault_ends_in_time_in_one_line_and_in_little_memory(met, fault):
     assert end["came"].startswith(GAVE_UP[way]), end
     assert "\n" not in end["came"]
     assert len(end["came"]) < 1_000
-    assert end["seconds"] < WHOLE_S
+    assert end["seconds"] < COMPUTING_S
     assert end["mb"] < MOST_MB

@@ -21,7 +21,7 @@ from tests.indexer.corpora import write_jsonl
 
 NAME = "papers"
 PAPERS = 5
-PATIENCE_S = 60
+PATIENCE_S = 240
 THREADS, TASKS = 3, 3
 
 

@@ -17,7 +17,7 @@ from tests.indexer.embedding_server import embedding_server
 from tests.retriever.papers import indexed
 from tests.retriever.vector_contract import with_encoder
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 BODY = " ".join(f"Sentence number {n} tells of walrus tusks and of ice floes at length." for n in range(60))
 PAPERS: list[dict[str, Any]] = [
     {

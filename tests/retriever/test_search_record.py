@@ -202,7 +202,7 @@ def test_a_record_of_a_search_that_cannot_be_run_is_refused_in_one_line(tmp_path
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(place=st.integers(0, 1_000), value=st.sampled_from(VALUES) | TEXTS, remove=st.booleans())
 def test_whatever_a_file_holds_it_is_run_again_or_refused(recorded_search, tmp_path, place, value, remove):
     record = json.loads(recorded_search)

@@ -160,7 +160,7 @@ def test_damage_in_the_middle_of_gzip_data_is_one_dead_letter(tmp_path):
     assert letter.reason.startswith("the file breaks off here: CRC check failed")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=50)
 @given(st.data(), st.sampled_from(["c.zip", "c.jsonl.gz", "c.xml.gz"]))
 def test_no_damage_stops_the_reader(tmp_path, data, name):
     path = tmp_path / name

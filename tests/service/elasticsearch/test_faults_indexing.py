@@ -102,14 +102,15 @@ def test_without_the_server_a_build_ends_and_the_same_command_goes_on(
     assert contents(settings) == undisturbed
 
 
+@pytest.mark.timeout(3 * WAITED_S)
 def test_a_paused_server_is_waited_for(own_server: Server, undisturbed, papers, tmp_path):
     settings = settings_for(own_server.access, tmp_path, commit_every=50)
-    hasty = settings_for(own_server.access, tmp_path, commit_every=50, patience_s=120, timeout_s=5)
+    hasty = settings_for(own_server.access, tmp_path, commit_every=50, patience_s=WAITED_S, timeout_s=20)
     at = Signal("indexing", 70)
     with in_background(lambda: build(hasty, papers, at)) as building:
         with at.here():
             own_server.pause()
-        time.sleep(8)
+        time.sleep(25)
         own_server.resume()
         building.result()
     assert contents(settings) == undisturbed
