@@ -64,7 +64,7 @@ def asked(settings, sources, question):
     """Ask sources as one index; `question` is a function of the index."""
 
     async def run():
-        limited = [LimitedSource(source, 30) for source in sources]
+        limited = [LimitedSource(source, 240) for source in sources]
         with closing(SharedModels(settings)) as models:
             async with index_of_sources(limited, models) as index:
                 return await question(index)
