@@ -29,6 +29,7 @@ class KeywordModel:
 
     def __init__(self):
         self.prompts = []
+        self.settings = {}
         self.on_call = lambda _: 200
 
     def questions(self):
