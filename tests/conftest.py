@@ -29,11 +29,22 @@ settings.load_profile("shrag")
 # A process of pytest-xdist is given a file at a time, with `--no-loadscope-reorder` in the order of
 # `in_order_of_running`. Of those that wait for servers and of those that compute these come first, which take
 # longest: nobody waits for one that was begun last. Those of vLLM are one process's, and so are those of the
-# fixture `own_server`: each process would start servers of its own.
+# fixture `own_server`: each process would start servers of its own. Tests that make models go with those of
+# vLLM, which make theirs too: to load torch takes ten seconds of a core and half a GB.
 SERVICE, VLLM, OWN_SERVER = "service/", "service/vllm", "service/elasticsearch/own_server"
 WITH_OWN_SERVER = {
     f"service/elasticsearch/test_{name}.py"
     for name in ("faults_health", "faults_indexing", "faults_servers", "server", "snapshots")
+}
+WITH_MODELS = {
+    *(
+        f"indexer/encoders/test_{name}.py"
+        for name in ("cross_encoder", "entailment", "local", "real_encoder")
+    ),
+    *(f"retriever/test_{name}.py" for name in ("explaining", "relevance", "reranking", "vectors")),
+    *(f"{folder}/test_passage_search.py" for folder in ("retriever", "service/elasticsearch")),
+    "generator/test_judging.py",
+    "stack/test_doctor_cross_encoders.py",
 }
 HEAVY = {"datasets", "pandas", "torch", "transformers"}  # take seconds to import, and much memory
 BY_NIGHT = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))  # read before the user's settings are hidden
@@ -53,7 +64,7 @@ LONGEST = (
 )
 
 
-NAMED = ({*LONGEST} | WITH_OWN_SERVER) - {OWN_SERVER}
+NAMED = ({*LONGEST} | WITH_OWN_SERVER | WITH_MODELS) - {OWN_SERVER}
 if missing := [name for name in sorted(NAMED) if not (Path(__file__).parent / name).exists()]:
     raise pytest.UsageError(f"{__file__} names what is not there: {', '.join(missing)}")
 
@@ -103,7 +114,7 @@ def in_order_of_running(groups: Iterable[str]) -> dict[str, tuple[float, str]]:
 
 
 class ByFile(LoadFileScheduling):  # type: ignore[misc]
-    """Keeps the tests of a file together, and those of vLLM."""
+    """Keeps the tests of a file together, and those that share a server or load torch."""
 
     def _split_scope(self, nodeid: str) -> str:
         """Return what a test is kept together with."""
@@ -120,7 +131,7 @@ def _group(nodeid: str) -> str:
     file = nodeid.partition("::")[0].removeprefix("tests/")
     if file in WITH_OWN_SERVER:
         return OWN_SERVER
-    return VLLM if file.startswith(VLLM) else file
+    return VLLM if file.startswith(VLLM) or file in WITH_MODELS else file
 
 
 @pytest.fixture(scope="session", autouse=True)
