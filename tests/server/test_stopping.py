@@ -61,6 +61,7 @@ def test_each_of_fifty_streams_ends_with_an_event_when_the_server_stops(
             reading = [asyncio.create_task(read_to_end(client, url, begun)) for _ in range(STREAMS)]
             for _ in reading:
                 await asyncio.wait_for(begun.acquire(), START_S)
+            assert await asyncio.to_thread(slow_model.begun.wait, START_S)
             server.process.send_signal(number)
             return await asyncio.gather(*reading)
 
