@@ -13,8 +13,10 @@ A name alone makes no index ours: what SHRAG made says so in its mapping's `_met
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+
+from indexer.store.build_folder import NAME
 
 PUBLISHING = "publishing"  # in what a version says of itself until the alias stands on it
 
@@ -70,6 +72,22 @@ def is_published(meta: Mapping[str, Any], version: int) -> bool:
         return False
     manifest = meta["manifest"]
     return not isinstance(manifest, dict) or manifest.get("version", version) == version
+
+
+def name_in(prefix: str, index: str, meta: Mapping[str, Any], aliases: Collection[str]) -> str | None:
+    """Return the name of what an index is a published version of, by its `_meta`; None where it is none.
+
+    Where the manifest is broken, its alias names it.
+    """
+    manifest = meta.get("manifest")
+    name = manifest.get("name") if isinstance(manifest, dict) else None
+    if not isinstance(name, str):
+        name = next(iter(aliases), "").removeprefix(f"{prefix}-")
+    alias = alias_of(prefix, name)
+    version = version_of(index, alias)
+    if version is None or not is_ours(meta) or not NAME.fullmatch(name):  # perhaps of a longer prefix
+        return None
+    return name if alias in aliases or is_published(meta, version) else None
 
 
 def glossaries(prefix: str) -> str:

@@ -8,7 +8,7 @@ citation graphs.
 import shutil
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from errno import ENOENT
 from pathlib import Path
@@ -18,7 +18,7 @@ from elasticsearch import BadRequestError, NotFoundError
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.cluster import companions, names, readers
+from indexer.cluster import companions, copies, names, readers
 from indexer.cluster.connection import Cluster, is_denied
 from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
@@ -34,7 +34,7 @@ from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
-from indexer.store.build_folder import COMPANIONS, NAME, BuildFolder, is_version
+from indexer.store.build_folder import COMPANIONS, BuildFolder
 from indexer.sums import sum_file
 from indexer.writers import Writer
 from indexer.writers.elasticsearch import ElasticsearchWriter
@@ -203,12 +203,12 @@ class ElasticsearchStore(IndexStore):
     def companion_path(self, manifest: Manifest, name: str) -> Path:
         """Return a copy of a file that is kept with a version, fetched where there is none here."""
         note = self._note_of(manifest.version, name)
-        path = self.local.version_path(manifest.version) / f"{note['sha256'][:16]}-{name}"
-        if not _is_whole(path, note["sha256"]):
+        path = copies.copy_path(self.local.version_path(manifest.version), name, note)
+        if not copies.is_whole(path, note):
             try:
-                with _describing_copy_errors(self.name, COMPANIONS[name], path.parent):
+                with copies.describing_copy_errors(self.name, COMPANIONS[name], path.parent):
                     self._fetch(manifest, note, name, path)
-                self._remove_old_copies(path)
+                copies.remove_old_copies(self.local, path, self._metas("all"))
             except (IndexDamaged, IndexNotWritten):
                 if self.current() != manifest.version:  # cleared away since
                     index = self.index_of(manifest.version)
@@ -227,15 +227,6 @@ class ElasticsearchStore(IndexStore):
         size = written.bytes if written else 0
         kept = companions.Companion(index, name)
         self._run(companions.download(self._client, self._companions, kept, note, size, path))
-
-    def _remove_old_copies(self, fetched: Path) -> None:
-        """Remove what this machine copied of versions that the cluster has no more, and nothing else."""
-        there = self._metas("all")
-        for folder in filter(is_version, self.local.versions.iterdir()):
-            if folder == fetched.parent:
-                _remove_copies(folder, fetched, name=fetched.name.partition("-")[2])
-            elif int(folder.name.removeprefix(".")) not in there:
-                _remove_copies(folder)
 
     def vectors(self, manifest: Manifest) -> None:
         """Return None: the cluster holds the vectors, and a version that starts from another has its."""
@@ -444,7 +435,7 @@ class ElasticsearchStore(IndexStore):
             kept = companions.Companion(index, name)
             self._run(companions.forget(self._client, self._companions, kept, note))
         self._delete_index(index)
-        _remove_copies(self.local.version_path(version))
+        copies.remove_copies(self.local.version_path(version))
         self.local.dead_letter_path(version).unlink(missing_ok=True)
 
     def _delete_index(self, index: str) -> None:
@@ -487,24 +478,6 @@ class ElasticsearchStore(IndexStore):
         return self._cluster.run_patiently(ask)
 
 
-def _remove_copies(folder: Path, kept: Path | None = None, *, name: str = "") -> None:
-    """Remove copies of a version's files, or of one of them, and the folder where nothing else lies in it."""
-    with suppress(OSError):
-        for copied in [name] if name else COMPANIONS:
-            for copy in folder.glob(f"*-{copied}"):
-                if copy != kept:
-                    copy.unlink()
-        folder.rmdir()
-
-
-def _is_whole(path: Path, sha256: str) -> bool:
-    """Tell whether a copy of a file is there, every byte of it."""
-    try:
-        return sum_file(path).sha256 == sha256
-    except OSError:
-        return False
-
-
 def _ours(metas: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
     return {number: meta for number, meta in metas.items() if names.is_ours(meta)}
 
@@ -524,36 +497,8 @@ def _names_in(cluster: Cluster) -> list[str]:
     prefix = cluster.settings.prefix
     pattern = names.every_index(prefix)
     found = cluster.run(cluster.client.indices.get(index=pattern, features="aliases,mappings"))
-    return sorted(
-        {
-            name
-            for index, about in found.items()
-            if names.is_ours(meta := about["mappings"].get("_meta", {}))
-            and NAME.fullmatch(name := _name_of(about, prefix))
-            and (alias := names.alias_of(prefix, name))
-            and (version := names.version_of(index, alias)) is not None  # not of a longer prefix
-            and (alias in about["aliases"] or names.is_published(meta, version))
-        }
-    )
-
-
-def _name_of(version: dict[str, Any], prefix: str) -> str:
-    """Return what a version's manifest calls the index, or where it is broken, what its alias does."""
-    manifest = version["mappings"].get("_meta", {}).get("manifest")
-    if isinstance(manifest, dict) and isinstance(manifest.get("name"), str):
-        return str(manifest["name"])
-    return next(iter(version["aliases"]), "").removeprefix(f"{prefix}-")
-
-
-@contextmanager
-def _describing_copy_errors(name: str, what: str, folder: Path) -> Iterator[None]:
-    """Turn what the system refuses while a file is fetched into IndexNotWritten with the next step."""
-    try:
-        yield
-    except OSError as error:
-        raise IndexNotWritten(
-            f"the {what} of index {name!r} cannot be copied to {folder} ({error.strerror or error}), and "
-            "searching needs a copy",
-            remedy=("free the disk", "set SHRAG_HOME to a folder that can be written"),
-            index=name,
-        ) from error
+    called = {
+        names.name_in(prefix, index, about["mappings"].get("_meta", {}), about["aliases"])
+        for index, about in found.items()
+    }
+    return sorted(name for name in called if name)
