@@ -15,6 +15,9 @@ from typing import Any, TypeVar
 
 import httpx
 
+from tests.generator.language_model import Behaviour
+from tests.generator.language_model import Served as Model
+from tests.generator.language_model import served as model_served
 from tests.indexer.corpora import ROOT, environment_of
 
 ADDRESS = re.compile(r"(http://\S+)/\s")  # the whole line: it may just be written
@@ -67,6 +70,17 @@ def serving(home: Path, log: Path, *options: str, **environment: object) -> Iter
             process.kill()
             process.wait()
             raise
+
+
+@contextmanager
+def serving_with_model(
+    home: Path, tmp_path: Path, *behaviours: Behaviour, **environment: object
+) -> Iterator[tuple[Served, Model]]:
+    """Run `shrag serve` with a model that meets its calls so, none of them again; yield both."""
+    with model_served(*behaviours) as model:
+        llm = {"llm__base_url": model.base_url, "llm__model": "tiny-writer", "llm__allow_plain_http": "true"}
+        with serving(home, tmp_path / "log", **llm, llm__retries=0, **environment) as server:
+            yield server, model
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:

@@ -19,7 +19,7 @@ from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.indexer.corpora import ROOT, build, environment_of, write_jsonl
 from tests.interrupts import interrupts_heeded
-from tests.server.running import START_S, post_and_leave, serving
+from tests.server.running import START_S, post_and_leave, serving, serving_with_model
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -408,16 +408,7 @@ def test_any_of_several_workers_answers_any_call(sample_home, tmp_path):
 )
 def test_a_client_that_leaves_ends_the_models_work(sample_home, tmp_path, tool, meta):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
-    with (
-        model_served(slowly) as model,
-        serving(
-            sample_home,
-            tmp_path / "log",
-            llm__base_url=model.base_url,
-            llm__model="tiny-writer",
-            llm__allow_plain_http="true",
-        ) as server,
-    ):
+    with serving_with_model(sample_home, tmp_path, slowly) as (server, model):
         call = message("tools/call", {"name": tool, "arguments": {"question": ENGLISH}, "_meta": meta})
         for version, asked in (({}, model.begun), ({"MCP-Protocol-Version": "2025-06-18"}, model.second)):
             model.closed.clear()

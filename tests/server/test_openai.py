@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import httpx
@@ -11,10 +11,9 @@ import openai
 import pytest
 
 from tests.generator.language_model import breaks_off, events, piece, streams_out
-from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.indexer.corpora import build, write_jsonl
-from tests.server.running import START_S, post_and_leave, serving
+from tests.server.running import START_S, post_and_leave, serving, serving_with_model
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -66,24 +65,6 @@ def streamed(url, messages, **given):
     deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
     text = "".join(delta.content or "" for delta in deltas)
     return text, [each for delta in deltas for each in getattr(delta, "annotations", None) or []], chunks
-
-
-@contextmanager
-def with_model(home, tmp_path, *behaviours, **environment):
-    """Run a server whose model meets its calls so; yield both."""
-    with (
-        model_served(*behaviours) as model,
-        serving(
-            home,
-            tmp_path / "log",
-            llm__base_url=model.base_url,
-            llm__model="tiny-writer",
-            llm__allow_plain_http="true",
-            llm__retries=0,
-            **environment,
-        ) as server,
-    ):
-        yield server, model
 
 
 def answers(*contents):
@@ -255,7 +236,10 @@ def test_a_long_history_is_borne(served):
 
 
 def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(sample_home, tmp_path):
-    with with_model(sample_home, tmp_path, *answers(KEYWORDS, ANSWER, KEYWORDS, ANSWER)) as (server, _):
+    with serving_with_model(sample_home, tmp_path, *answers(KEYWORDS, ANSWER, KEYWORDS, ANSWER)) as (
+        server,
+        _,
+    ):
         text, noted, made = whole(server.url, asks(ENGLISH))
         again, noted_again, chunks = streamed(
             server.url, asks(ENGLISH), stream_options={"include_usage": True}
@@ -279,7 +263,7 @@ def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tm
         ]
     }
     calls = answers(KEYWORDS, ANSWER, judged)
-    with with_model(sample_home, tmp_path, *calls, *calls, check__judge="model") as (server, _):
+    with serving_with_model(sample_home, tmp_path, *calls, *calls, check__judge="model") as (server, _):
         text, noted, _ = whole(server.url, asks(ENGLISH))
         assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
     assert text.startswith("Cell spacing slows thermal runaway. [1]\n")
@@ -290,7 +274,7 @@ def test_sentences_are_streamed_as_the_model_writes_them(sample_home, tmp_path):
     arrived, in_time = threading.Event(), []
     parts = events(ANSWER)
     parts.insert(60, lambda: in_time.append(arrived.wait(START_S)))  # behind the first sentence
-    with with_model(sample_home, tmp_path, *answers(KEYWORDS), streams_out(*parts)) as (server, _):
+    with serving_with_model(sample_home, tmp_path, *answers(KEYWORDS), streams_out(*parts)) as (server, _):
         for chunk in client_of(server.url).chat.completions.create(
             model=NAME, messages=asks(ENGLISH), stream=True
         ):
@@ -302,7 +286,7 @@ def test_sentences_are_streamed_as_the_model_writes_them(sample_home, tmp_path):
 
 def test_earlier_turns_make_the_question_stand_alone(sample_home, tmp_path):
     alone = {"depends": True, "question": ENGLISH}
-    with with_model(sample_home, tmp_path, *answers(alone, KEYWORDS, ANSWER)) as (server, model):
+    with serving_with_model(sample_home, tmp_path, *answers(alone, KEYWORDS, ANSWER)) as (server, model):
         text, _, _ = whole(
             server.url, asks("Tell me of battery packs.", "They burn. [1]", "How is it slowed?")
         )
@@ -315,7 +299,7 @@ def test_a_model_that_breaks_off_is_told_and_the_papers_are_quoted(sample_home, 
     begun = [piece('{"title": "T", "introduction": [{"text": "Spacing slows it.", "citations": [1]}, ')]
     broken = streams_out(*begun, pause_s=0.5, end=False)
     calls = [*answers(KEYWORDS), broken]
-    with with_model(sample_home, tmp_path, *calls, *calls) as (server, _):
+    with serving_with_model(sample_home, tmp_path, *calls, *calls) as (server, _):
         text, noted, _ = whole(server.url, asks(ENGLISH))
         assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
     assert text.startswith("Spacing slows it. [1]")
@@ -324,7 +308,7 @@ def test_a_model_that_breaks_off_is_told_and_the_papers_are_quoted(sample_home, 
 
 
 def test_a_model_that_is_not_there_is_told(sample_home, tmp_path):
-    with with_model(sample_home, tmp_path, breaks_off) as (server, model):
+    with serving_with_model(sample_home, tmp_path, breaks_off) as (server, model):
         text, noted, _ = whole(server.url, asks(ENGLISH))
         assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
         plain, events = (
@@ -340,7 +324,7 @@ def test_a_model_that_is_not_there_is_told(sample_home, tmp_path):
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_reader_that_leaves_ends_the_models_work(sample_home, tmp_path, stream):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
-    with with_model(sample_home, tmp_path, *answers(KEYWORDS), slowly) as (server, model):
+    with serving_with_model(sample_home, tmp_path, *answers(KEYWORDS), slowly) as (server, model):
         call = {"model": NAME, "messages": asks(ENGLISH), "stream": stream}
 
         def leave():
@@ -364,7 +348,7 @@ def test_a_reader_that_leaves_ends_the_models_work(sample_home, tmp_path, stream
 def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
     calls = [*answers(KEYWORDS), slowly]
-    with with_model(sample_home, tmp_path, *calls, *calls, server__ask_s=4) as (server, model):
+    with serving_with_model(sample_home, tmp_path, *calls, *calls, server__ask_s=4) as (server, model):
         while not model.second.is_set():  # on a slow machine the time may be over before the model is asked
             with pytest.raises(openai.APIError, match="longer than 4 seconds"):
                 streamed(server.url, asks(ENGLISH))
@@ -377,7 +361,7 @@ def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path)
 def test_more_than_can_be_answered_at_once_is_refused_with_when_to_come_again(sample_home, tmp_path, stream):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
     limits = {"server__asks_at_once": 1, "server__waiting": 0, "server__stop_s": START_S}
-    with with_model(sample_home, tmp_path, slowly, **limits) as (server, model):
+    with serving_with_model(sample_home, tmp_path, slowly, **limits) as (server, model):
         first = threading.Thread(target=lambda: _read_until_it_ends(server.url))
         first.start()
         assert model.begun.wait(START_S)
@@ -397,8 +381,13 @@ def _read_until_it_ends(url):
 def test_a_server_that_stops_ends_its_streams_with_an_error(sample_home, tmp_path):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
     calls = [*answers(KEYWORDS), slowly]
-    with with_model(sample_home, tmp_path, *calls, server__stop_s=START_S) as (server, model):
-        stopping = threading.Thread(target=lambda: (model.second.wait(START_S), server.process.terminate()))
+    with serving_with_model(sample_home, tmp_path, *calls, server__stop_s=START_S) as (server, model):
+
+        def stop_in_the_middle():
+            model.second.wait(START_S)
+            server.process.terminate()
+
+        stopping = threading.Thread(target=stop_in_the_middle)
         stopping.start()
         with pytest.raises(openai.APIError, match="the server is being stopped"):
             streamed(server.url, asks(ENGLISH))

@@ -3,17 +3,15 @@
 import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import httpx
 import pytest
 
 from tests.generator.language_model import events, streams_out
-from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_ENGLISH
 from tests.indexer.corpora import ROOT, build, write_jsonl
 from tests.server.running import START_S as WAIT_S
-from tests.server.running import serving, shrag, wait_for
+from tests.server.running import serving, serving_with_model, shrag, wait_for
 from tests.server.sse import events_of
 
 STREAM = {"Accept": "text/event-stream"}
@@ -115,33 +113,16 @@ def test_thirty_at_once_get_the_answers_that_they_get_alone(unlimited):
 IN_AN_HOUR = streams_out(*events({"title": "x" * 30_000}), pause_s=0.3)
 
 
-@contextmanager
-def serving_with(home, tmp_path, *behaviours, **environment):
-    """Serve with a model that meets its calls so; yield both."""
-    with (
-        model_served(*behaviours) as model,
-        serving(
-            home,
-            tmp_path / "log",
-            llm__base_url=model.base_url,
-            llm__model="tiny-writer",
-            llm__allow_plain_http="true",
-            **environment,
-        ) as server,
-    ):
-        yield server, model
-
-
 @pytest.fixture
 def with_model(sample_home, tmp_path):
     """Serve the sample with a model that writes keywords, and an answer that ends in an hour."""
     words = {"korean": ["배터리", "열폭주", "전지"], "english": ["battery", "runaway", "cell"]}
-    with serving_with(sample_home, tmp_path, streams_out(*events(words)), IN_AN_HOUR) as served:
+    with serving_with_model(sample_home, tmp_path, streams_out(*events(words)), IN_AN_HOUR) as served:
         yield served
 
 
 def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
-    with serving_with(sample_home, tmp_path, IN_AN_HOUR, server__ask_s=3) as (server, model):
+    with serving_with_model(sample_home, tmp_path, IN_AN_HOUR, server__ask_s=3) as (server, model):
         # However slow the machine is, the model is asked within the time once the index is open.
         _, found = wait_for(lambda: streamed(server.url, question=ENGLISH), lambda _: model.begun.is_set())
         assert (found[-1].name, found[-1].data["code"]) == ("error", "too-slow")
