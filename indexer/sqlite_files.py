@@ -1,7 +1,10 @@
-"""SQLite files of a version: written whole or not at all, then read by many threads and never changed."""
+"""SQLite files: of a version, written whole or not at all and never changed, or one that is added to.
+
+A file that is open is asked from many threads.
+"""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -41,9 +44,9 @@ def writing_sqlite(path: Path, what: str, schema: str) -> Iterator[sqlite3.Conne
 
 
 class SQLiteFile:
-    """A file opened for reading; one connection, asked from many threads."""
+    """A file opened for reading, or for adding to it too; one connection, asked from many threads."""
 
-    def __init__(self, path: Path, what: str, table: str) -> None:
+    def __init__(self, path: Path, what: str, table: str, *, writable: bool = False) -> None:
         """Open the file, which holds such a table.
 
         Raises:
@@ -51,7 +54,7 @@ class SQLiteFile:
             IndexDamaged: the file is not what was written.
         """
         self.path, self._what, self._lock = path, what, Lock()
-        address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        address = f"{path.resolve().as_uri()}?{'mode=rw' if writable else 'mode=ro&immutable=1'}"
         try:
             self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
         except sqlite3.Error as error:
@@ -74,6 +77,11 @@ class SQLiteFile:
             ) from error
         except sqlite3.DatabaseError as error:
             raise self._damaged(error) from error
+
+    def add(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run a statement for each row, and commit; sqlite3.OperationalError where the disk is full."""
+        with self._lock, self._connection:
+            self._connection.executemany(statement, rows)
 
     def close(self) -> None:
         """Close the file; whoever asks afterwards is told by IndexClosed."""

@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
@@ -23,7 +22,8 @@ import numpy as np
 from indexer.damage import describing_damage
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
-from indexer.errors import IndexClosed, IndexDamaged, Remedy
+from indexer.errors import IndexDamaged, Remedy
+from indexer.sqlite_files import SQLiteFile
 
 ROWS, PASSAGES, FINGERPRINT = "rows.bin", "passages.sqlite", "fingerprint.json"
 DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "int8": np.dtype("i1")}
@@ -32,7 +32,6 @@ CREATE TABLE passages (
     row INTEGER PRIMARY KEY, passage_id TEXT NOT NULL UNIQUE, doc_id TEXT NOT NULL, text_hash BLOB NOT NULL
 )
 """
-CURE = (Remedy.REBUILD, Remedy.ROLL_BACK)
 ASKED_AT_ONCE = 500  # ids in one statement; SQLite allows a thousand variables at least
 
 
@@ -57,17 +56,10 @@ class VectorStore:
         self.folder = folder
         self.fingerprint = _read_fingerprint(folder)
         self._dtype = DTYPES[self.fingerprint.storage]
-        self._lock = threading.Lock()  # one connection, asked from many threads
-        mode = "mode=rw" if writable else "mode=ro&immutable=1"
-        address = f"{(folder / PASSAGES).resolve().as_uri()}?{mode}"
-        try:
-            self._passages = sqlite3.connect(address, uri=True, check_same_thread=False)
-        except sqlite3.Error as error:
-            (folder / PASSAGES).stat()  # FileNotFoundError where it is gone
-            raise self._damaged(error) from error
+        self._passages = SQLiteFile(folder / PASSAGES, "list of vectors", "passages", writable=writable)
         self._rows: BinaryIO | None = None
         try:
-            [(self._end,)] = self._select("SELECT coalesce(max(row) + 1, 0) FROM passages")
+            [(self._end,)] = self._passages.select("SELECT coalesce(max(row) + 1, 0) FROM passages")
             if (folder / ROWS).stat().st_size < self._end * self._row_bytes:
                 raise self._damaged("the matrix is shorter than the list of passages")
             if writable:
@@ -102,14 +94,13 @@ class VectorStore:
 
     def close(self) -> None:
         """Close the files; what was not committed is lost, and whoever asks is told by IndexClosed."""
-        with self._lock:
-            self._passages.close()
+        self._passages.close()
         if self._rows:
             self._rows.close()
 
     def __len__(self) -> int:
         """How many passages have a vector."""
-        return int(self._select("SELECT count(*) FROM passages")[0][0])
+        return int(self._passages.select("SELECT count(*) FROM passages")[0][0])
 
     @property
     def _row_bytes(self) -> int:
@@ -132,11 +123,10 @@ class VectorStore:
             self._rows.write(vectors.tobytes())
             self._rows.flush()
             os.fsync(self._rows.fileno())
-            with self._lock, self._passages:
-                self._passages.executemany(
-                    "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)",
-                    ((self._end + offset, *row) for offset, row in enumerate(rows)),
-                )
+            self._passages.add(
+                "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)",
+                ((self._end + offset, *row) for offset, row in enumerate(rows)),
+            )
         except sqlite3.OperationalError as error:  # a full disk, as SQLite tells it
             raise OSError(str(error)) from error
         self._end += len(rows)
@@ -170,21 +160,11 @@ class VectorStore:
         for start in range(0, len(values), ASKED_AT_ONCE):
             some = values[start : start + ASKED_AT_ONCE]
             marks = ", ".join("?" * len(some))
-            yield from self._select(f"SELECT * FROM passages WHERE {column} IN ({marks})", *some)  # noqa: S608
+            yield from self._passages.select(f"SELECT * FROM passages WHERE {column} IN ({marks})", *some)  # noqa: S608
 
-    def _select(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
-        try:
-            with self._lock:
-                return self._passages.execute(statement, values).fetchall()
-        except sqlite3.ProgrammingError as error:  # no other is possible with statements that are fixed
-            raise IndexClosed(
-                f"the vectors in {self.folder} are closed", remedy="open the index again"
-            ) from error
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(error) from error
-
-    def _damaged(self, reason: object) -> IndexDamaged:
-        return IndexDamaged(f"the vectors in {self.folder} cannot be read ({reason})", remedy=CURE)
+    def _damaged(self, reason: str) -> IndexDamaged:
+        cure = (Remedy.REBUILD, Remedy.ROLL_BACK)
+        return IndexDamaged(f"the vectors in {self.folder} cannot be read ({reason})", remedy=cure)
 
 
 def _read_fingerprint(folder: Path) -> VectorFingerprint:
