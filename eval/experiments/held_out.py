@@ -18,13 +18,12 @@ from eval.experiments.bench import METHODS, Bench
 from eval.experiments.collections import Collection
 from eval.experiments.measures import BOTH, CUTOFF
 from eval.experiments.options import home_option
-from eval.experiments.rows import Row, table_of
+from eval.experiments.rows import Row, echo_rows
 from eval.experiments.sample import SAMPLE, read_lines
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from eval.runs import Run
 from indexer.options import json_option
-from indexer.terminal import echo_json, echo_lines
 
 FOLDER = SAMPLE / "held-out"
 HELD_OUT = Collection(
@@ -93,10 +92,7 @@ def main(home: Path, as_json: bool) -> None:
     """Rank the held-out questions by every method."""
     with question_bar() as progress:
         rows = held_out_rows(Bench(home, SAMPLE, progress))
-    if as_json:
-        echo_json([row.as_record() for row in rows])
-    else:
-        echo_lines(table_of(rows))
+    echo_rows(rows, as_json=as_json)
 
 
 if __name__ == "__main__":

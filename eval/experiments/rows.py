@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from indexer.columns import table
+from indexer.terminal import echo_json, echo_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,14 @@ def table_of(rows: Sequence[Row]) -> list[str]:
     header = [*(rows[0].subject if rows else ()), *names]
     cells = [[*row.subject.values(), *(_shown(row.figures.get(name)) for name in names)] for row in rows]
     return table([header, *cells], words=len(header) - len(names))
+
+
+def echo_rows(rows: Sequence[Row], *, as_json: bool) -> None:
+    """Write rows to standard output, as a table or one JSON object."""
+    if as_json:
+        echo_json({"rows": [row.as_record() for row in rows]})
+    else:
+        echo_lines(table_of(rows))
 
 
 def _shown(figure: float | None) -> str:

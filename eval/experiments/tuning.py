@@ -18,7 +18,7 @@ import numpy as np
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, prefixed, questions
 from eval.experiments.options import data_option, home_option
-from eval.experiments.rows import Row, table_of
+from eval.experiments.rows import Row, echo_rows
 from eval.experiments.weight_grid import (
     SAME_TITLE,
     Candidates,
@@ -31,7 +31,6 @@ from eval.experiments.weight_grid import (
 from eval.progress import question_bar
 from indexer.options import json_option
 from indexer.requests import Progress
-from indexer.terminal import echo_json, echo_lines
 from retriever.order import scored
 from retriever.order.weights import LEXICAL_WEIGHTS
 from retriever.settings import RetrieverSettings
@@ -117,10 +116,7 @@ def main(home: Path, data: Path, step: int, as_json: bool) -> None:
     for name in [name for name in tables if name.startswith(BY_FOLDS)]:
         others = [table for other, table in tables.items() if other != name]
         rows.append(Row({"weights": f"chosen by {FOLDS} folds"}, {name: by_folds(others, tables[name])}))
-    if as_json:
-        echo_json([row.as_record() for row in rows])
-    else:
-        echo_lines(table_of(rows))
+    echo_rows(rows, as_json=as_json)
 
 
 if __name__ == "__main__":

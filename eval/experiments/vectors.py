@@ -19,7 +19,7 @@ from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
 from eval.experiments.engines import ENGINES, settings_of
 from eval.experiments.options import data_option, home_option
-from eval.experiments.rows import Row, table_of
+from eval.experiments.rows import Row, echo_rows
 from eval.measures import evaluate
 from eval.progress import question_bar
 from indexer.errors import IndexerError
@@ -28,7 +28,7 @@ from indexer.options import json_option
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store.build_folder import VECTORS
 from indexer.store.engines import open_store
-from indexer.terminal import echo, echo_json, echo_lines
+from indexer.terminal import echo
 from retriever.settings import Candidates, RetrieverSettings
 
 MEASURES = ("nDCG@10", "Success@5", "R@100")
@@ -94,10 +94,7 @@ def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: b
     except IndexerError as error:
         echo(str(error), err=True)
         sys.exit(1)
-    if as_json:
-        echo_json({"rows": [row.as_record() for row in rows]})
-        return
-    echo_lines(table_of(rows))
+    echo_rows(rows, as_json=as_json)
 
 
 if __name__ == "__main__":

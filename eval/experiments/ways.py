@@ -19,7 +19,7 @@ import click
 
 from eval.experiments.answers import read_answers
 from eval.experiments.options import home_option
-from eval.experiments.rows import Row, table_of
+from eval.experiments.rows import Row, echo_rows
 from eval.experiments.sample import ANSWERS, NAME, SAMPLE, read_lines
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
@@ -29,7 +29,6 @@ from indexer.errors import UnknownIndex
 from indexer.ingest import IngestRequest, Progress, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo_json, echo_lines
 from retriever.index import SearchIndex, open_index
 
 
@@ -116,10 +115,7 @@ def main(home: Path, ways: tuple[str, ...], as_json: bool) -> None:
     settings = Settings.from_environment()
     with question_bar() as progress, open_sample(IndexerSettings(home=home)) as index:
         rows = list(run_experiment(index, settings, ways or way_names(), progress))
-    if as_json:
-        echo_json({"rows": [row.as_record() for row in rows]})
-        return
-    echo_lines(table_of(rows))
+    echo_rows(rows, as_json=as_json)
 
 
 if __name__ == "__main__":
