@@ -118,8 +118,13 @@ async def find_in_sources(
     notes = notes_of(step)
     if budget := allowance.note():
         notes.append(budget)
-    if not ranked and (after.papers or not budget):
-        notes.append(NONE if after.papers else NO_PAPER + WITHIN * (request.filters != Filters()))
+    judged = sum(known.judgement is not None for known in after.papers.values())
+    if waiting := len(after.papers) - judged:
+        notes.append(f"of the {len(after.papers):,} papers found {waiting:,} are not judged yet")
+    if judged and not ranked:
+        notes.append(NONE)
+    elif not after.papers and not budget:
+        notes.append(NO_PAPER + WITHIN * (request.filters != Filters()))
     return FoundPapers(
         request,
         replace(after, spent=allowance.spent),

@@ -184,6 +184,17 @@ def test_calls_of_a_model_stay_within_their_budget_and_what_is_left_waits(sample
     assert RUNAWAY in ids(later)
 
 
+def test_a_budget_that_is_spent_before_anything_is_judged_says_so(sample_home):
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(calls=2)), model=FindingModel())
+    count = len(found.state.papers)
+    assert count
+    assert not found.papers
+    assert found.notes == (
+        "the budget of 2 calls is spent; what was found before is given",
+        f"of the {count} papers found {count} are not judged yet",
+    )
+
+
 def test_tokens_are_set_aside_before_a_call(sample_home):
     model = FindingModel()
     found = find(sample_home, FindRequest(ENGLISH, budget=Budget(tokens=100)), model=model)

@@ -114,3 +114,22 @@ def test_what_is_wrong_with_a_search_is_said_in_korean(api, body, held):
 def test_what_is_wrong_with_an_answer_is_said_in_korean(api, body, held):
     detail = api.post("/api/v1/ask", json=body).json()["detail"]
     assert held in (said_in_korean(detail) or f"no words for: {detail}")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"way": "paper-qa-6"},
+        {"way": "paper-qa-1", "topic": "SAMPLE-BAT-011"},
+        {"hops": "always"},
+        {"hops": "always", "way": "paper-qa-1"},
+        {"hops": "always", "way": "paper-qa-1", "topic": "SAMPLE-BAT-011"},
+    ],
+    ids=str,
+)
+def test_what_a_way_or_several_steps_note_is_said_in_korean(api, call):
+    question = "Which barley mildew fungicide did the author of the aerogel paper test?"
+    notes = api.post("/api/v1/ask", json=call | {"question": question}).json()["notes"]
+    assert notes
+    for note in notes:
+        assert said_in_korean(note), note
