@@ -40,7 +40,7 @@ class ModelFailed(GeneratorError):
 
     def __str__(self) -> str:
         text = super().__str__()
-        return text if self.attempts == 1 else f"{text} (asked {self.attempts} times)"
+        return text if self.attempts <= 1 else f"{text} (asked {self.attempts} times)"
 
 
 class ModelUnreachable(ModelFailed):
@@ -87,10 +87,13 @@ class ContextExceeded(ModelRefusedCall):
 class ModelAnswerInvalid(ModelFailed):
     """The reply does not fit what was asked for; `text` is the reply, for the trace."""
 
-    def __init__(self, message: str, *, text: str = "") -> None:
-        """Keep the answer beside the message."""
-        self.text = text
+    def __init__(self, message: str, *, text: str = "", attempts: int = 1) -> None:
+        """Keep the answer beside the message, which says how often the model was asked."""
+        self.text, self.attempts = text, attempts
         super().__init__(message)
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)
 
 
 class ContextTooSmall(ModelFailed):
@@ -99,6 +102,8 @@ class ContextTooSmall(ModelFailed):
 
 class CircuitOpen(ModelFailed):
     """The server failed several times in a row and is not asked for a while."""
+
+    attempts = 0
 
 
 class TokenizerUnusable(GeneratorError):

@@ -44,17 +44,18 @@ async def model_step(
     A server that was too slow for an earlier step of the same parent is not waited for again. `output` makes
     JSON of the value.
     """
-    failures = [earlier.failure for earlier in parent.children]
+    failures = (earlier.failure for earlier in parent.children)
+    slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
     with parent.step(name, **inputs) as step:
         step.model_call = {}
         try:
-            for failure in failures:
-                if isinstance(failure, ModelTooSlow) and failure.of_server:
-                    raise failure
+            if slow:
+                raise slow
             made = await ask(step.on_text)
         except ModelFailed as error:
             step.failure, step.error, step.fallback = error, described(error), fallback
             step.notes.append(f"{fallback}, the model failed: {error}")
+            step.model_call["attempts"] = 0 if slow else error.attempts
             if isinstance(error, ModelAnswerInvalid):
                 step.model_call["text"] = error.text
             return None

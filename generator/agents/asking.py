@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from generator.allowance import BudgetSpent
+from generator.errors import ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.finding.request import FindResources
 from generator.llm import OnText
 from generator.model_step import FromModel, model_step
@@ -48,20 +49,29 @@ async def ask_agent(
     if allowance.time_is_over or not allowance.take(calls=1, tokens=reserved):
         raise BudgetSpent
 
+    calls, tokens = 0, 0  # that were spent in place of what is set aside
+
     async def ask(on_text: OnText | None) -> FromModel[T]:
-        reply = await model.complete_json(
-            [{"role": "user", "content": text}],
-            schema,
-            name=name,
-            prompt_version=read.version,
-            on_text=on_text,
-        )
+        nonlocal calls, tokens
+        calls, tokens = 1, reserved
+        try:
+            reply = await model.complete_json(
+                [{"role": "user", "content": text}],
+                schema,
+                name=name,
+                prompt_version=read.version,
+                on_text=on_text,
+            )
+        except ModelFailed as error:
+            wrote = isinstance(error, ModelAnswerInvalid | ModelTooSlow)
+            calls, tokens = error.attempts, reserved if wrote else 0
+            raise
         counts = reply.prompt_tokens, reply.completion_tokens
-        known = sum(count for count in counts if count is not None)
         if reply.from_cache and not model.replays:  # a replay ends where the recorded search did
-            allowance.settle(calls=-1, tokens=-reserved)
-        elif None not in counts:
-            allowance.settle(calls=reply.attempts - 1, tokens=known - reserved)
+            calls, tokens = 0, 0
+        else:
+            calls = reply.attempts
+            tokens = reserved if None in counts else sum(filter(None, counts))
         return FromModel(reply.value, reply, read.version)
 
     left = allowance.seconds_left
@@ -73,6 +83,8 @@ async def ask_agent(
     except TimeoutError:
         allowance.end("seconds")
         raise BudgetSpent from None
+    finally:
+        allowance.settle(calls=calls - 1, tokens=tokens - reserved)
 
 
 def title_of(paper: Paper) -> str:

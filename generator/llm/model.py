@@ -171,7 +171,7 @@ class LanguageModel:
             except ContextExceeded:  # the passages had room; the answer beside them has none
                 repair = await call([*messages, *repair_messages(LEFT_OUT, complaint)])
             calls.append(repair)
-            value = self._second_reading(repair, schema, name)
+            value = self._second_reading(calls, schema, name)
         last = calls[-1]
         return Reply(
             value=value,
@@ -214,7 +214,8 @@ class LanguageModel:
             show(answer.text, answer.usage.completion_tokens or 0)
         return answer
 
-    def _second_reading(self, answer: Completion, schema: type[T], name: str) -> T:
+    def _second_reading(self, calls: Sequence[Completion], schema: type[T], name: str) -> T:
+        answer = calls[-1]
         try:
             return read_answer(answer.text, schema)
         except UnreadableAnswer as unreadable:
@@ -227,6 +228,7 @@ class LanguageModel:
                 f"{answer.model} at {self.endpoint} gave no valid {name!r} answer, asked twice: "
                 f"{one_line(self._complaint(answer, unreadable))}. {step}",
                 text=answer.text,
+                attempts=sum(call.attempts for call in calls),
             ) from None
 
     def _complaint(self, answer: Completion, unreadable: UnreadableAnswer) -> str:

@@ -49,16 +49,19 @@ class _Failure(BaseModel):
     text: str = ""
     context_tokens: int | None = None
     of_server: bool = False  # an older file does not tell
+    attempts: int = 1  # an older file tells them in the message
 
     @classmethod
     def of(cls, error: ModelFailed) -> Self:
         name = type(error).__name__
         kept = {detail: getattr(error, detail) for detail in FAILURES[name][1]}
-        return cls(error=name, message=str(error), **kept)
+        return cls(error=name, message=str(error.args[0]), attempts=error.attempts, **kept)
 
     def as_error(self) -> ModelFailed:
         kind, details = FAILURES[self.error]
-        return kind(self.message, **{detail: getattr(self, detail) for detail in details})
+        error = kind(self.message, **{detail: getattr(self, detail) for detail in details})
+        error.attempts = self.attempts
+        return error
 
     def with_address(self, old: str, new: str) -> Self:
         texts = {"message": self.message.replace(old, new), "text": self.text.replace(old, new)}

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow
+from generator.errors import CircuitOpen, ModelFailed, ModelRefusedCall, ModelTooSlow
 from generator.llm.circuit import Circuit
 from generator.llm.completion import Completion
 from generator.llm.endpoint import Endpoint
@@ -51,16 +51,16 @@ class Sender(Endpoint):
             attempts += 1
             if on_growth and attempts > 1:
                 on_growth("", 0)
-            self.circuit.check()
             asked = now()
             try:
+                self.circuit.check()
                 async with self._place(limit):
                     queued_s += now() - asked
                     answer = await self._ask(content, limit, on_growth)
             except ListenerFailed as failed:  # of whatever kind: it says nothing of the server
                 raise failed.error from None
             except ModelFailed as failure:
-                failure.attempts = attempts
+                failure.attempts = attempts - isinstance(failure, CircuitOpen)
                 if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:
                     raise
                 await _pause(failure, next(pauses), limit)

@@ -4,8 +4,10 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 
+import httpx
 import pytest
 
+from generator.budgets import Budget
 from generator.finding.finding import OpenedSources, find_in_sources, index_as_source
 from generator.finding.request import FindRequest
 from generator.prompts import load_prompt
@@ -162,3 +164,35 @@ def test_the_evolver_is_shown_the_paper_its_field_and_the_queries_before(sample_
     assert value_of("question", prompt) == ENGLISH
     assert all(query.text in value_of("queries", prompt) for query in found.state.queries if not query.round)
     assert set(evolver(prompt).values()) & {query.text for query in found.state.queries}
+
+
+class Unreachable(FindingModel):
+    """A server that is not there."""
+
+    @property
+    def transport(self):
+        """Return what counts the requests, and refuses each."""
+        return httpx.MockTransport(self.refuse)
+
+    def refuse(self, request):
+        """Count the requests for answers."""
+        if request.url.path.endswith("/chat/completions"):
+            self.calls["all"] += 1
+        raise httpx.ConnectError("refused", request=request)
+
+
+def test_calls_that_were_never_sent_are_not_spent_and_papers_are_judged_without_the_model(sample_home):
+    model = Unreachable()
+    found = find(sample_home, replace(QUICK, threshold=0.1, budget=Budget(calls=40)), model=model)
+    assert len(found.state.papers) > 10
+    assert all(known.judgement for known in found.state.papers.values())
+    assert RUNAWAY in ids(found)
+    assert found.complete
+    assert found.state.spent.calls == model.calls["all"] < 40
+    assert found.state.spent.tokens == 0
+
+
+def test_a_judgement_that_cannot_be_read_is_spent_with_its_repair(sample_home):
+    model = FindingModel({"judgement": lambda _: "no JSON"})
+    found = find(sample_home, QUICK, model=model)
+    assert found.state.spent.calls == sum(model.calls.values())

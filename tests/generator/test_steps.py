@@ -139,7 +139,7 @@ def test_a_model_that_fails_leaves_the_fallback_to_the_caller_and_the_record_nam
     (step,) = root.children
     assert (step.error, step.fallback) == ("ModelTooSlow: no answer in 60 s", "no draft")
     assert step.notes == ["no draft, the model failed: no answer in 60 s"]
-    assert step.model_call == {}
+    assert step.model_call == {"attempts": 1}
 
 
 def test_another_error_than_the_model_s_is_the_caller_s():
