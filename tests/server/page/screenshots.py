@@ -60,7 +60,7 @@ class Picture:
 PICTURES = {
     "answer": Picture(address(KOREAN, ask=1), citation, "ko"),
     "paper": Picture(address(KOREAN), paper, "en"),
-    "finding": Picture(f"/find{address(EXPANSION, threshold=0.76)[1:]}", tree, "ko"),
+    "finding": Picture(f"/find{address(EXPANSION)[1:]}", tree, "ko"),
     "phone": Picture(address(ENGLISH), settled, "en", PHONE, "dark"),
 }
 
