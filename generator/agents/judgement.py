@@ -137,15 +137,10 @@ async def _judged(
     What no budget is left for is not judged: it waits.
     """
     made: dict[str, Judgement] = {}
-    failed = list(waiting)
+    failed = waiting
     if resources.model is not None and request.does("judgement"):
         made, failed = await _by_model(waiting, request, resources, step, tell)
-    for start in range(0, len(failed), WITHOUT_MODEL):
-        if resources.allowance.time_is_over:
-            break
-        some = failed[start : start + WITHOUT_MODEL]
-        made |= await _by_relevance(state, some, request, resources, step)
-    return made
+    return made | await _by_relevance(state, failed, request, resources, step)
 
 
 async def _by_model(
@@ -215,26 +210,33 @@ async def _by_relevance(
         tuple(state.papers[paper_id].paper for paper_id in found if paper_id in state.papers),
         resources.excluded,
     )
-    measured = await relevance.scores(asked, [known.paper for _, known in waiting])
-    step.notes += [f"judged by {measured.by}: {failure}" for failure in measured.failures]
     links = _links(state, request) if request.does("links") else {}
-    made = {}
-    rows = zip(waiting, measured.scores, measured.shared, measured.excluded, strict=True)
-    for (paper_id, known), score, shared, excluded in rows:
-        linked = links.get(paper_id, 0)
-        by_links = min(MOST_BY_LINKS, 1 - (1 - LINK) ** linked) if linked >= LEAST_LINKS else 0.0
-        whole = round((1 - (1 - score) * (1 - by_links)) * (1 - excluded), 6)
-        reason = (
-            f"shares {', '.join(shared)} with the question" if shared else "shares no word of the question"
-        )
-        reason += f"; {linked} relevant papers are linked to it" if by_links else ""
-        reason += "; it speaks of what is to be left out" if excluded else ""
-        others = {"links": by_links, "excluded": excluded}
-        parts = {measured.by: score} | {name: round(part, 6) for name, part in others.items() if part}
-        made[paper_id] = Judgement(
-            whole, reason, measured.by + " and links" * bool(by_links), hash_of(known.paper), parts
-        )
+    made: dict[str, Judgement] = {}
+    for start in range(0, len(waiting), WITHOUT_MODEL):
+        if resources.allowance.time_is_over:
+            break
+        some = waiting[start : start + WITHOUT_MODEL]
+        measured = await relevance.scores(asked, [known.paper for _, known in some])
+        step.notes += [f"judged by {measured.by}: {failure}" for failure in measured.failures]
+        rows = zip(some, measured.scores, measured.shared, measured.excluded, strict=True)
+        for (paper_id, known), score, shared, excluded in rows:
+            linked = links.get(paper_id, 0)
+            made[paper_id] = _ruled(known.paper, measured.by, score, shared, excluded, linked)
     return made
+
+
+def _ruled(
+    paper: Paper, by: str, score: float, shared: Sequence[str], excluded: float, linked: int
+) -> Judgement:
+    """Judge by relevance; `excluded` is the share that is lost, `linked` counts relevant papers."""
+    by_links = min(MOST_BY_LINKS, 1 - (1 - LINK) ** linked) if linked >= LEAST_LINKS else 0.0
+    whole = round((1 - (1 - score) * (1 - by_links)) * (1 - excluded), 6)
+    reason = f"shares {', '.join(shared)} with the question" if shared else "shares no word of the question"
+    reason += f"; {linked} relevant papers are linked to it" if by_links else ""
+    reason += "; it speaks of what is to be left out" if excluded else ""
+    others = {"links": by_links, "excluded": excluded}
+    parts = {by: score} | {name: round(part, 6) for name, part in others.items() if part}
+    return Judgement(whole, reason, by + " and links" * bool(by_links), hash_of(paper), parts)
 
 
 def _links(state: FindingState, request: FindRequest) -> Mapping[str, int]:
