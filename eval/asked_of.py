@@ -61,7 +61,7 @@ async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -
         with closing(SharedModels(settings.indexer, synonyms)) as models:
             asked = SourcesAnew(declared, opened, models)
             analyzer = make_analyzer(ANALYZER, DECOMPOUND)
-            record = sources_record(declared)
+            record = sources_record(declared, opened)
             yield AskedOf(asked, analyzer, "paper", record, asked.opened, failures=asked.failures)
 
 

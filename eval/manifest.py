@@ -20,6 +20,8 @@ from indexer.settings import IndexerSettings
 from indexer.terminal import json_text
 from indexer.versions import installed_version
 from retriever.sources.configuration import DeclaredSource
+from retriever.sources.index import IndexSource
+from retriever.sources.merging import LimitedSource
 
 SUFFIX = ".manifest.json"
 MOST_BYTES = 1_000_000_000  # of one that is read
@@ -97,12 +99,13 @@ def index_record(manifest: Manifest) -> dict[str, Any]:
     return {name: getattr(manifest, name) for name in names}
 
 
-def sources_record(declared: Sequence[DeclaredSource]) -> dict[str, Any]:
+def sources_record(declared: Sequence[DeclaredSource], opened: Sequence[LimitedSource]) -> dict[str, Any]:
     """Return what of sources a run depends on, as far as this side knows; no key is in it."""
-    return {
-        "name": ",".join(source.name for source in declared),
-        "sources": {source.name: asked_with(source.settings) for source in declared},
-    }
+    sources = {each.name: asked_with(each.settings) for each in declared}
+    for each in opened:
+        if isinstance(each.source, IndexSource):
+            sources[each.name] |= index_record(each.source.manifest)
+    return {"name": ",".join(sources), "sources": sources}
 
 
 def asked_with(settings: BaseModel) -> dict[str, Any]:

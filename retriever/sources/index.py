@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
+from indexer.manifest import Manifest
 from indexer.papers import Paper
 from indexer.settings import IndexerSettings, OptionalPath
 from retriever.citations import citation_counts, cited_by, references
@@ -60,6 +61,11 @@ class IndexSource(Source):
     def name(self) -> str:
         """How settings, notes and records name it."""
         return self._name
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the version says of itself that answered last."""
+        return self._index.manifest
 
     @property
     def features(self) -> SourceFeatures:

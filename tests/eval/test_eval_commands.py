@@ -368,6 +368,56 @@ def test_score_has_usual_measures_and_tells_what_is_missing(call, tmp_path):
     assert "1 question of it not judged, not counted (q4)" in result.stderr
 
 
+def with_manifest(run, *, failed=(), topics="one"):
+    """Write beside a run what it was made with; return its path."""
+    record = {
+        "run": {"sha256": hashlib.sha256(run.read_bytes()).hexdigest()},
+        "failed": dict.fromkeys(failed, "SourceFailed: no answer"),
+        "topics": {"sha256": topics, "questions": 3},
+    }
+    run.with_name(f"{run.name}.manifest.json").write_text(json.dumps(record))
+    return run
+
+
+def test_questions_that_failed_are_left_out_of_scores_and_told(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1", "q3 0 c 1")
+    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t")
+    with_manifest(run, failed=["q2"])
+
+    result = call("score", qrels, run, "--measures", "RR", "--json")
+
+    assert json.loads(result.stdout) == {"RR": 1 / 2, "left_out": ["q2"]}
+    assert "1 question failed while it was made, left out (q2)" in result.stderr
+    assert "1 judged question not in it, counted as 0 (q3)" in result.stderr
+    assert "scored over 2 questions" in result.stderr
+
+
+def test_a_manifest_of_another_run_leaves_nothing_out(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
+    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t")
+    with_manifest(run, failed=["q2"])
+    write_lines(run, "q1 Q0 a 1 3.0 t")
+
+    assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 1 / 2}
+
+
+def test_questions_that_failed_in_one_run_are_compared_in_neither(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1", "q3 0 c 1")
+    first = write_lines(tmp_path / "first", "q1 Q0 a 1 2.0 t", "q3 Q0 x 1 2.0 t")
+    second = write_lines(
+        tmp_path / "second", *(f"q{n} Q0 {found} 1 2.0 t" for n, found in enumerate("abc", 1))
+    )
+    with_manifest(first, failed=["q2"])
+    with_manifest(second, topics="another")
+
+    result = call("compare", qrels, first, second, "--measures", "RR", "--json")
+
+    record = json.loads(result.stdout)
+    assert (record["questions"], record["left_out"]) == (2, ["q2"])
+    assert (record["measures"]["RR"]["a"], record["measures"]["RR"]["b"]) == (1 / 2, 1.0)
+    assert "the runs are of different topics" in result.stderr
+
+
 def test_score_gives_each_question_where_asked(call, tmp_path):
     qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
     run = write_lines(tmp_path / "run", "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t", "q2 Q0 b 1 1.0 t")

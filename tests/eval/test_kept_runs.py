@@ -384,19 +384,22 @@ HITS = [
 
 @pytest.fixture
 def library(tmp_path):
-    """Run somebody else's index, which is silent where `hangs` says so; yield it, and its file."""
+    """Run somebody else's index, which is silent, or fails, where it is told so; yield it, and its file."""
 
     class Library(Handler):
         asked_for: ClassVar[list[bytes]] = []
-        hangs = staticmethod(lambda _: False)
+        is_silent = fails = staticmethod(lambda _: False)
         ended = threading.Event()
 
         def post(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
             self.asked_for.append(body)
-            if Library.hangs(body):
+            if Library.is_silent(body):
                 self.ended.wait(ENDS_S)
                 self.close_connection = True
+                return
+            if Library.fails(body):
+                self.answer(400, {"error": "no"})
                 return
             found = {"hits": {"total": {"value": len(HITS), "relation": "eq"}, "hits": HITS}}
             self.answer(200, {"responses": [found] * (len(body.splitlines()) // 2)})
@@ -405,7 +408,7 @@ def library(tmp_path):
         file = tmp_path / "library.toml"
         fields = 'title = "name"\nabstract = "summary"\n'
         file.write_text(
-            f'kind = "elasticsearch"\nurl = "{url}"\nindex = "books"\ntimeout_s = 5\n[fields]\n{fields}'
+            f'kind = "elasticsearch"\nurl = "{url}"\nindex = "books"\ntimeout_s = 10\n[fields]\n{fields}'
         )
         try:
             yield Library, file
@@ -414,24 +417,28 @@ def library(tmp_path):
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("options", [(), ("--way", "shrag"), ("--find",)], ids=["search", "way", "find"])
-def test_a_source_that_is_silent_for_one_question_is_asked_the_others(
-    sample_home, library, tmp_path, options
+@pytest.mark.parametrize(
+    ("how", "options"),
+    [("is_silent", ()), ("fails", ("--way", "shrag")), ("fails", ("--find",))],
+    ids=["search", "way", "find"],
+)
+def test_a_source_that_fails_for_one_question_is_asked_the_others(
+    sample_home, library, tmp_path, how, options
 ):
     server, file = library
     topics, out = tmp_path / "topics.tsv", tmp_path / "run"
     topics.write_text("q1\tmethane of rice\nq2\tnurses and hospitals\nq3\tburning batteries\n")
     arguments = ("eval", "run", topics, "--source", file, "--out", out, *options)
-    server.hangs = staticmethod(lambda body: b"nurses" in body)
+    setattr(server, how, staticmethod(lambda body: b"nurses" in body))
 
     partial = shrag(*arguments, home=sample_home)
 
     assert partial.returncode == 1, partial.stderr
     assert "the run is partial, it lacks 1 question:" in partial.stderr
-    assert "source 'library' " in partial.stderr
-    assert {line.split()[0] for line in out.read_text().splitlines()} <= {"q1", "q3"}
+    assert "  q2: SourceFailed: " in partial.stderr
+    assert {line.split()[0] for line in out.read_text().splitlines()} == {"q1", "q3"}
 
-    server.hangs = staticmethod(lambda _: False)
+    setattr(server, how, staticmethod(lambda _: False))
     server.asked_for.clear()
     whole = shrag(*arguments, home=sample_home)
 
@@ -440,3 +447,26 @@ def test_a_source_that_is_silent_for_one_question_is_asked_the_others(
     written = out.read_bytes()
     assert shrag(*arguments, home=sample_home).returncode == 0
     assert out.read_bytes() == written
+
+
+def test_a_source_that_failed_where_others_answered_is_asked_again(sample_home, library, tmp_path):
+    server, file = library
+    ours, topics, out = tmp_path / "ours.toml", tmp_path / "topics.tsv", tmp_path / "run"
+    ours.write_text(f'kind = "index"\nindex = "{NAME}"\n')
+    topics.write_text("q1\tmethane of rice\nq2\tburning batteries\n")
+    arguments = ("eval", "run", topics, "--source", f"{file},{ours}", "--out", out)
+    server.fails = staticmethod(lambda body: b"rice" in body)
+
+    done = shrag(*arguments, "--json", home=sample_home)
+
+    assert done.returncode == 0, done.stderr
+    assert list(json.loads(done.stdout)["incomplete"]) == ["q1"]
+    assert "something failed, and was done without, for 1 question:" in done.stderr
+    assert {line.split()[0] for line in out.read_text().splitlines()} == {"q1", "q2"}
+
+    server.fails = staticmethod(lambda _: False)
+    again = shrag(*arguments, "--json", home=sample_home)
+
+    assert json.loads(again.stdout)["incomplete"] == {}
+    assert any("library:" in line for line in out.read_text().splitlines() if line.startswith("q1"))
+    assert not kept_of(out).exists()

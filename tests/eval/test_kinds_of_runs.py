@@ -1,11 +1,12 @@
 """Runs of what `ask` and `find-papers` give, and of questions of several steps: chosen by name as there."""
 
 import json
+from unittest.mock import ANY
 
 import pytest
 
 from eval.runs import read_run
-from tests.generator.finding_model import FindingModel, serving_model
+from tests.generator.finding_model import FindingModel, serving_model, understanding
 from tests.generator.sample_index import KOREAN, NAME, shrag
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -83,6 +84,23 @@ def test_a_model_that_is_configured_is_asked_only_where_the_call_says_so(run):
     assert sum(model.calls.values()) == 5 * len(QUESTIONS)
     assert manifest["keywords"]["model"] == "tiny-writer"
     assert not manifest["deviations"]["q2"]["complete"]
+
+
+def test_a_question_that_was_ranked_without_the_model_is_asked_again_alone(run, sample_home, tmp_path):
+    fails = {"understanding": lambda prompt: "no JSON" if REVIEW in prompt else understanding(prompt)}
+    model, asking = FindingModel(fails), ("--find", "--keywords", "model")
+    with serving_model(model) as settings:
+        rankings, manifest = run(*asking, **settings)
+        assert "the model failed" in str(manifest["deviations"]["q2"]["notes"])
+        model.changed = {}
+        model.calls.clear()
+        again, manifest = run(*asking, **settings)
+        assert model.calls["understanding"] == 1
+        assert "q2" not in manifest["deviations"]
+        assert (again["q1"], again["q3"]) == (rankings["q1"], rankings["q3"])
+        model.calls.clear()
+        assert run(*asking, **settings) == (again, manifest | {"started": ANY, "seconds": ANY})
+        assert model.calls["understanding"] == len(QUESTIONS)
 
 
 @pytest.mark.parametrize(
