@@ -12,6 +12,7 @@ from indexer.options import json_option
 from indexer.terminal import echo, echo_json, echo_lines
 
 if TYPE_CHECKING:
+    from eval.manifest import ReadManifest
     from eval.measures import Scores
     from eval.runs import Run
     from eval.significance import Comparison
@@ -51,7 +52,7 @@ def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_jso
     from eval.qrels import read_qrels
 
     judgements, (ranked, manifest) = read_qrels(qrels), _read_run(run)
-    failed = manifest.get("failed", {})
+    failed = manifest.failed if manifest else {}
     scores = evaluate_run(judgements, ranked, measures, left_out=failed)
     _report_gaps(run, scores, failed)
     if as_json:
@@ -89,22 +90,20 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     from indexer.requests import counted
 
     judgements = read_qrels(qrels)
-    (first, manifest_a), (second, manifest_b) = _read_run(run_a), _read_run(run_b)
-    failed = manifest_a.get("failed", {}) | manifest_b.get("failed", {})
+    (first, made_a), (second, made_b) = _read_run(run_a), _read_run(run_b)
+    failed_a, failed_b = (made.failed if made else {} for made in (made_a, made_b))
+    failed = failed_a | failed_b
     first, second = (
         {query_id: ranking for query_id, ranking in run.items() if query_id not in failed}
         for run in (first, second)
     )
     scores_a = evaluate_run(judgements, first, measures, left_out=failed)
     scores_b = evaluate_run(judgements, second, measures, left_out=failed)
-    _report_gaps(run_a, scores_a, manifest_a.get("failed", {}))
-    _report_gaps(run_b, scores_b, manifest_b.get("failed", {}))
-    if manifest_a and manifest_b and manifest_a["topics"]["sha256"] != manifest_b["topics"]["sha256"]:
-        asked = (
-            f"{run} of {counted(manifest['topics']['questions'], 'question')}"
-            for run, manifest in ((run_a, manifest_a), (run_b, manifest_b))
-        )
-        echo(f"the runs are of different topics: {', '.join(asked)}", err=True)
+    _report_gaps(run_a, scores_a, failed_a)
+    _report_gaps(run_b, scores_b, failed_b)
+    if made_a and made_b and made_a.topics.sha256 != made_b.topics.sha256:
+        asked = [counted(made.topics.questions, "question") for made in (made_a, made_b)]
+        echo(f"the runs are of different topics: {run_a} of {asked[0]}, {run_b} of {asked[1]}", err=True)
     compared = {
         measure: compare(list(values.values()), list(scores_b.per_query[measure].values()))
         for measure, values in scores_a.per_query.items()
@@ -131,8 +130,8 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
         )
 
 
-def _read_run(path: Path) -> "tuple[Run, dict[str, Any]]":
-    """Read a run, and the manifest beside it; {} where none is of it."""
+def _read_run(path: Path) -> "tuple[Run, ReadManifest | None]":
+    """Read a run, and the manifest beside it; None where none is of it."""
     from eval.manifest import read_manifest
     from eval.runs import read_run
 

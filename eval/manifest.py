@@ -1,7 +1,6 @@
 """What a run was made with, written beside it, so that another person can make it again to the digit."""
 
 import hashlib
-import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -24,7 +23,7 @@ from retriever.sources.index import IndexSource
 from retriever.sources.merging import LimitedSource
 
 SUFFIX = ".manifest.json"
-MOST_BYTES = 1_000_000_000  # of one that is read
+MOST_BYTES = 256_000_000  # of one that is read
 # What a run's order may depend on.
 LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "rapidfuzz")
 MODEL_LIBRARIES = (
@@ -35,7 +34,7 @@ MODEL_LIBRARIES = (
 )  # where vectors or a re-ranker order
 HOW_REACHED = frozenset(
     "base_url allow_plain_http ca_certs api_key user contact private retries concurrency at_once "
-    "requests_per_second circuit_failures stream answer_bytes".split()
+    "requests_at_once requests_per_second circuit_failures stream answer_bytes cache download".split()
 )
 ENCODER_STATE = ("provider", "model", "revision", "device", "precision", "dimensions", "max_tokens")
 RERANKER_STATE = ("provider", "model", "revision", "device", "precision", "max_tokens", "scores")
@@ -69,18 +68,34 @@ class RunManifest:
         return path
 
 
+class _Sum(BaseModel):
+    sha256: str
+
+
+class _Asked(_Sum):
+    questions: int
+
+
+class ReadManifest(BaseModel):
+    """What scores and comparisons go by of a run's manifest."""
+
+    run: _Sum
+    topics: _Asked
+    failed: dict[str, str] = {}
+
+
 def manifest_path(run_path: Path) -> Path:
     """Return where the manifest of a run stands."""
     return run_path.with_name(run_path.name + SUFFIX)
 
 
-def read_manifest(run_path: Path, digest: str) -> dict[str, Any]:
-    """Return the manifest beside a run of these bytes (SHA-256), {} where none is of it."""
+def read_manifest(run_path: Path, digest: str) -> ReadManifest | None:
+    """Return the manifest beside a run of these bytes (SHA-256); None where none is of it."""
     try:
-        record = json.loads(read_regular(manifest_path(run_path), MOST_BYTES))
-        return record if record["run"]["sha256"] == digest else {}
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return {}
+        read = ReadManifest.model_validate_json(read_regular(manifest_path(run_path), MOST_BYTES))
+    except (OSError, ValueError):
+        return None
+    return read if read.run.sha256 == digest else None
 
 
 def index_record(manifest: Manifest) -> dict[str, Any]:
@@ -152,10 +167,9 @@ def made_with(
         "index": dict(index),
         "request": dict(request),
         "inputs": dict(inputs),
-        "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"})
-        | {"this_year": year_of(settings)},
-        "models": models_record(indexer, {"vectors": True, "reranker": True}),
-        "check": asked_with(indexer.check),
+        "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"}),
+        "this year": year_of(settings),
+        **{name: asked_with(getattr(indexer, name)) for name in ("encoder", "reranker", "check")},
         "language model": asked_with(llm) if llm else None,
     }
 

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from eval.errors import EvalError
 from eval.runs import Ranking, Run, as_written
+from generator.agents.asking import all_of
 from generator.errors import GeneratorError, ModelFailed
 from indexer.errors import EncoderUnusable, EngineRefused, EngineUnreachable, RemediableError
 from indexer.ingest import Progress, no_progress
@@ -99,8 +100,8 @@ async def rank_all(
             found[query_id] = topic
             keep(query_id, topic)
 
-    await asyncio.gather(
-        *(ranked(query_id, question) for query_id, question in topics.items() if query_id not in found)
+    await all_of(
+        [ranked(query_id, question) for query_id, question in topics.items() if query_id not in found]
     )
     return {query_id: found[query_id] for query_id in topics}
 
@@ -147,7 +148,11 @@ def of_topics(topics: Mapping[str, RankedTopic]) -> RankedTopics:
     applied = {query_id: topic.applied for query_id, topic in topics.items() if topic.applied}
     of_run = configuration(list(applied.values()))
     differ = deviations(applied, of_run)
-    own = {query_id: topic.deviations for query_id, topic in topics.items() if topic.deviations}
+    own = {
+        query_id: topic.deviations | ({"failures": list(topic.failures)} if topic.failures else {})
+        for query_id, topic in topics.items()
+        if topic.ranking is not None and (topic.deviations or topic.failures)
+    }
     return RankedTopics(
         {query_id: topic.ranking for query_id, topic in topics.items() if topic.ranking is not None},
         {query_id: topic.reason for query_id, topic in topics.items() if topic.reason},
