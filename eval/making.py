@@ -67,21 +67,18 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
         kind = plan.kind(of)
         if model:
             await opened.enter_async_context(model)
+        llm = model.settings if model else None
         kept = None
         if not plan.is_stream:
             made = made_with(
                 {**of.record, "published": of.published},
                 {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request},
-                {
-                    "topics": plan.topics_file["sha256"],
-                    "synonyms": synonyms_file["sha256"] if synonyms_file else None,
-                },
+                {"topics": plan.topics_file["sha256"], "synonyms": (synonyms_file or {}).get("sha256")},
                 settings,
-                model.settings if model else None,
+                llm,
             )
             kept = opened.enter_context(keeping(plan.out, made, restart=plan.restart))
         known = dict(kept.topics) if kept else {}
-        started = kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds")
 
         async def rank_one(question: str) -> RankedTopic:
             topic = await kind.rank(question, model)
@@ -93,44 +90,48 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
                 rank_one,
                 known=known,
                 keep=kept.keep if kept else keep_nothing,
-                at_once=model.settings.concurrency if model and kind.keywords_first else 1,
+                at_once=llm.concurrency if llm and kind.keywords_first else 1,
                 progress=progress,
             )
             ranked = of_topics(topics)
             digest = write_run(plan.out, ranked.run, tag=f"{of.record['name']}-{kind.name}")
-            models = models_record(settings.indexer, ranked.applied)
-            manifest = RunManifest(
+            manifest = _manifest(
+                kind,
+                ranked,
                 index=of.record,
-                method=kind.name,
-                k=kind.k,
-                unit=kind.unit,
-                keywords=keywords_record(model.settings if model else None, topics),
+                keywords=keywords_record(llm, topics),
                 applied=ranked.applied | kind.applied | {"synonyms": synonyms_file},
-                deviations=ranked.deviations,
-                failed=ranked.failed,
-                topics=dict(plan.topics_file) | {"questions": len(topics)},
-                run={
-                    "path": str(plan.out),
-                    "sha256": digest,
-                    "hits": sum(map(len, ranked.run.values())),
-                    "without_hits": ranked.without_hits,
-                },
-                started=started,
+                topics={**plan.topics_file, "questions": len(topics)},
+                run={"path": str(plan.out), "sha256": digest},
+                models=models_record(settings.indexer, ranked.applied),
+                started=kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds"),
                 seconds=round(time.perf_counter() - begun, 3),
-                models=models,
-                **software(models=bool(models)),
             )
             if kept:
                 manifest.write(plan.out)
-        incomplete = {
+        ranked_without = {
             query_id: "; ".join(topic.failures)
             for query_id, topic in topics.items()
             if topic.failures and topic.ranking is not None
         }
-        if kept and not (incomplete or ranked.failed):
+        if kept and not (ranked_without or ranked.failed):
             kept.discard()
-    return MadeRun(
-        manifest, ranked, incomplete, sum(topics[query_id] is not known.get(query_id) for query_id in topics)
+    asked = sum(topic is not known.get(query_id) for query_id, topic in topics.items())
+    return MadeRun(manifest, ranked, ranked_without, asked)
+
+
+def _manifest(kind: KindOfRun, ranked: RankedTopics, *, run: dict[str, Any], **made: Any) -> RunManifest:
+    """Say what the run that was written just now was made with."""
+    counts = {"hits": sum(map(len, ranked.run.values())), "without_hits": ranked.without_hits}
+    return RunManifest(
+        method=kind.name,
+        k=kind.k,
+        unit=kind.unit,
+        deviations=ranked.deviations,
+        failed=ranked.failed,
+        run=run | counts,
+        **made,
+        **software(models=bool(made["models"])),
     )
 
 

@@ -77,8 +77,8 @@ async def rank_all(
         Exception: of the last question, where `MOST_FAILURES` in a row, or all, could not be ranked; of any
             question, what concerns the whole run.
     """
-    found = {query_id: topic for query_id, topic in (known or {}).items() if not topic.failures}
-    found = {query_id: found[query_id] for query_id in topics if query_id in found}
+    before = known or {}
+    found = {query_id: topic for query_id, topic in before.items() if not topic.failures}
     places = asyncio.Semaphore(at_once)
     in_a_row = 0
 
@@ -96,7 +96,8 @@ async def rank_all(
                 if in_a_row in {MOST_FAILURES, len(topics)}:
                     raise
                 log.warning("question not ranked", query_id=query_id, error=repr(error))
-                topic = RankedTopic(failures=(f"{type(error).__name__}: {one_line(str(error))}",))
+                failed = RankedTopic(failures=(f"{type(error).__name__}: {one_line(str(error))}",))
+                topic = before.get(query_id, failed)  # better ranked without something than not at all
             found[query_id] = topic
             keep(query_id, topic)
 

@@ -1,0 +1,76 @@
+"""Questions are ranked each by itself: what fails for one, and what ends a run."""
+
+import asyncio
+
+import pytest
+
+from eval.ranking import MOST_FAILURES, RankedTopic, of_topics, rank_all
+from retriever.errors import BadFilter, SourceFailed
+
+TOPICS = {"q1": "first", "q2": "second", "q3": "third"}
+
+
+def ranked(errors, topics=TOPICS, **given):
+    """Rank topics, of which some raise errors; return what became of each, and those that were kept."""
+    kept = []
+
+    async def rank_one(question):
+        if question in errors:
+            raise errors[question]
+        return RankedTopic([(f"paper of {question}", 1.0)])
+
+    found = asyncio.run(rank_all(topics, rank_one, keep=lambda query_id, _: kept.append(query_id), **given))
+    return found, kept
+
+
+@pytest.mark.parametrize("error", [SourceFailed("no answer"), KeyError("no such key")])
+def test_a_question_that_fails_costs_no_other(error):
+    found, kept = ranked({"second": error})
+
+    assert kept == ["q1", "q2", "q3"]
+    run = of_topics(found)
+    assert run.run == {"q1": [("paper of first", 1.0)], "q3": [("paper of third", 1.0)]}
+    assert run.failed == {"q2": f"{type(error).__name__}: {error}"}
+
+
+def test_what_holds_for_the_whole_run_ends_it():
+    with pytest.raises(BadFilter):
+        ranked({"first": BadFilter("no such method")})
+
+
+def test_where_every_question_fails_the_last_error_is_raised():
+    with pytest.raises(SourceFailed, match="three"):
+        ranked(
+            {
+                text: SourceFailed(why)
+                for text, why in zip(TOPICS.values(), "one two three".split(), strict=True)
+            }
+        )
+
+
+def test_a_run_ends_where_many_questions_in_a_row_fail():
+    topics = {f"q{number}": str(number) for number in range(40)}
+    some = {str(number): SourceFailed("no answer") for number in range(1, MOST_FAILURES)}
+    many = {str(number): SourceFailed("no answer") for number in range(1, MOST_FAILURES + 1)}
+
+    found, _ = ranked(some, topics)
+    assert len(of_topics(found).run) == 40 - len(some)
+    with pytest.raises(SourceFailed):
+        ranked(many, topics)
+
+
+def test_only_questions_for_which_something_failed_are_ranked_again():
+    known = {
+        "q1": RankedTopic([("kept", 1.0)]),
+        "q2": RankedTopic([("without the model", 1.0)], failures=("it was silent",)),
+        "q3": RankedTopic([("without the model", 1.0)], failures=("it was silent",)),
+    }
+
+    found, kept = ranked({"third": SourceFailed("no answer")}, known=known)
+
+    assert kept == ["q2", "q3"]
+    assert [topic.ranking[0][0] for topic in found.values()] == [
+        "kept",
+        "paper of second",
+        "without the model",
+    ]
