@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from elastic_transport import ObjectApiResponse
@@ -44,7 +45,7 @@ async def create_for_loading(
     """
     body = index_body(analyzer, decompound, shards=shards, meta=meta, dictionary=dictionary)
     await create_placed(client, index, body)
-    differing = await _first_difference(client, index, analyzer, decompound, dictionary)
+    differing = await first_difference(client, index, analyzer, decompound, dictionary)
     if differing:
         await client.indices.delete(index=index)
         plugin = "the plugin analysis-nori should be that of Elasticsearch 9"
@@ -55,7 +56,7 @@ async def create_for_loading(
         )
 
 
-async def _first_difference(
+async def first_difference(
     client: AsyncElasticsearch,
     index: str,
     analyzer: str,
@@ -70,17 +71,36 @@ async def _first_difference(
     texts = fixed_texts()
     if dictionary:
         texts += [entry.term for entry in dictionary.entries[:MOST_TERMS_COMPARED]]
-    read = {text: chain.analyze(text) for text in texts}
-    in_one = _joined(read.values())
-    for name, expected in ((analyzer, read), (TERMS, {line_of(PackedTokens.pack(in_one)): in_one})):
-        answers = await asyncio.gather(
-            *(client.indices.analyze(index=index, analyzer=name, text=text) for text in expected)
-        )
-        for (text, tokens), answer in zip(expected.items(), answers, strict=True):
-            theirs = [(token["token"], token["position"]) for token in answer["tokens"]]
-            if theirs != [token[:2] for token in tokens]:
+    read = [chain.analyze(text) for text in texts]
+    in_one = _joined(read)
+    for name, sent, expected in (
+        (analyzer, texts, read),
+        (TERMS, [line_of(PackedTokens.pack(in_one))], [in_one]),
+    ):
+        answer = await client.indices.analyze(index=index, analyzer=name, text=sent)
+        for text, ours, theirs in zip(sent, expected, _by_text(sent, answer["tokens"]), strict=True):
+            if _relative((token["token"], token["position"]) for token in theirs) != _relative(
+                token[:2] for token in ours
+            ):
                 return text[:LONGEST_SHOWN]
     return None
+
+
+def _by_text(texts: Sequence[str], tokens: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Part the tokens of an answer, whose offsets go on from text to text, with one between two of them."""
+    waiting, ends = deque(tokens), 0
+    for text in texts:
+        ends += len(text.encode("utf-16-le")) // 2 + 1
+        theirs = []
+        while waiting and waiting[0]["start_offset"] < ends:
+            theirs.append(waiting.popleft())
+        yield theirs
+
+
+def _relative(tokens: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return tokens with positions behind the first, as those of an answer go on from text to text."""
+    listed = list(tokens)
+    return [(term, position - listed[0][1]) for term, position in listed]
 
 
 def _joined(texts: Iterable[Sequence[Token]]) -> list[Token]:

@@ -1,4 +1,7 @@
-"""How much of 200 papers set in type comes back: two languages, one and two columns, four styles of lists."""
+"""How much of papers set in type comes back: two languages, one and two columns, four styles of lists.
+
+By night they are 200.
+"""
 
 import pytest
 from rapidfuzz.distance import LCSseq
@@ -7,11 +10,12 @@ from benchmarks.generated_pdfs import generated_pdfs
 from benchmarks.pdf import body_of, letters_of, measure
 from indexer.papers import Paper
 from indexer.readers import read_corpus
+from tests.conftest import BY_NIGHT
 
 
 @pytest.fixture(scope="module")
 def papers():
-    return list(generated_pdfs(200))
+    return list(generated_pdfs(200 if BY_NIGHT else 80))
 
 
 @pytest.fixture(scope="module")

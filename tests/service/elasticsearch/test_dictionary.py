@@ -1,10 +1,16 @@
 """A user's dictionary on a real server: the recorded tokens, and an index that is built with it."""
 
+import asyncio
+from uuid import uuid4
+
 import pytest
-from elasticsearch import Elasticsearch
+from elasticsearch import AsyncElasticsearch, Elasticsearch
 
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
 from indexer.analysis.user_dictionary import parse_user_dictionary
+from indexer.cluster.loading import first_difference
+from indexer.cluster.mapping import index_body
+from indexer.fingerprint import fixed_texts
 from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
 from tests.indexer.corpora import write_jsonl
@@ -64,6 +70,25 @@ def test_hard_terms_are_read_alike_on_both_engines(client, mode):
     with index_with(client, mode, dictionary) as index:
         for text in HARD_TEXTS:
             assert list(map(list, here.analyze(text))) == analyzed(client, index, text)
+
+
+def test_the_first_text_that_the_cluster_reads_otherwise_is_named(elasticsearch, client):
+    dictionary, longer = (
+        parse_user_dictionary(terms.encode(), "terms") for terms in ("질의응답", "질의응답\n모르는물건")
+    )
+    index = f"reading-{uuid4().hex}"
+    client.indices.create(
+        index=index, **index_body("bilingual", "discard", shards=1, meta={}, dictionary=dictionary)
+    )
+
+    async def differing(decompound, dictionary):
+        async with AsyncElasticsearch(elasticsearch.url, basic_auth=elasticsearch.basic_auth) as cluster:
+            return await first_difference(cluster, index, "bilingual", decompound, dictionary)
+
+    assert asyncio.run(differing("discard", dictionary)) is None
+    assert asyncio.run(differing("discard", longer)) == "모르는물건"
+    assert asyncio.run(differing("none", dictionary)) == fixed_texts()[0]
+    client.indices.delete(index=index)
 
 
 def test_an_index_is_built_updated_and_opened_with_the_dictionary(settings_for, tmp_path):
