@@ -1,5 +1,7 @@
-"""Three nodes, of which one dies: while it is searched, and while a version is built on it.
+"""Three nodes, of which one dies: while it is searched, and while a version is built on it. By night alone.
 
+By day test_faults_servers.py and test_faults_indexing.py have it with one server, and
+tests/indexer/test_cluster_node.py has the nodes of a client, of which one does not answer.
 SHRAG_TEST_THREE_NODES_S=120 goes on for two minutes with one open index, as `.ci/run nightly` does.
 """
 
@@ -30,6 +32,8 @@ from tests.service.elasticsearch.faults import (
     settings_for,
 )
 from tests.service.elasticsearch.server import Access, Server
+
+pytestmark = pytest.mark.nightly
 
 FIRST = f"faults-{NAME}@000001"
 QUESTION = "지식 그래프 검색"
@@ -71,7 +75,6 @@ def holder_of(cluster: tuple[Server, ...], index: str) -> Server:
     return next(server for server in cluster if server.node.name == name)
 
 
-@pytest.mark.nightly
 def test_searches_go_on_when_a_node_dies(cluster, settings: IndexerSettings):
     build(settings, settings.home / "papers.jsonl")
     ask(cluster, f"/_cluster/health/{FIRST}?wait_for_status=green&timeout=240s")
@@ -161,7 +164,6 @@ def test_one_open_index_answers_while_versions_are_published_and_a_node_dies(clu
 
 
 @pytest.mark.timeout(PATIENCE_S)
-@pytest.mark.nightly  # by day test_faults_indexing.py has it with one server
 def test_a_build_goes_on_when_the_node_that_holds_it_comes_back(cluster, settings, undisturbed):
     settings = changed(settings, patience_s=PATIENCE_S)
     at = Signal("indexing", 70)
@@ -175,7 +177,6 @@ def test_a_build_goes_on_when_the_node_that_holds_it_comes_back(cluster, setting
     assert contents(settings) == undisturbed
 
 
-@pytest.mark.nightly
 def test_a_build_whose_node_is_lost_starts_over_on_the_others(cluster, settings, undisturbed):
     # The cluster holds what is written for a minute, in case that the node comes back: once is enough.
     impatient = changed(settings, patience_s=0)

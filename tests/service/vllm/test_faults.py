@@ -104,6 +104,8 @@ def in_the_middle(sample, home, llm, act: Callable[[], None], server: Server) ->
         return asking.result()
 
 
+# To start it again takes a minute of a core; by day tests/generator/test_server_faults.py breaks off streams.
+@pytest.mark.nightly
 def test_a_server_killed_in_the_middle_of_a_stream_ends_the_question_and_later_answers(
     own_vllm: Server, proxy: Proxy, sample, sample_home
 ):
