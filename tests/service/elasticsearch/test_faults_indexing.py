@@ -137,6 +137,7 @@ def test_a_build_that_somebody_deleted_starts_over(elasticsearch: Access, undist
     clean(settings)
 
 
+@pytest.mark.nightly  # by day test_ingest.py kills it once in each stage
 def test_an_indexer_killed_at_random_ends_as_if_nothing_had_been(elasticsearch: Access, tmp_path):
     draw = random.Random(9)
     undisturbed = settings_for(elasticsearch, tmp_path / "undisturbed", "unkilled", commit_every=100)
