@@ -206,7 +206,7 @@ def test_an_answer_broken_twice_is_kept_in_the_trace(sample):
     broken = '{"title": "회복'
     _, asked = answered(sample, KOREAN, says(KEYWORDS), says(broken), says(broken))
     assert asked.answer.written_by == "extractive"
-    assert step_of(asked, "answer")["model_call"] == {"text": broken}
+    assert step_of(asked, "answer")["model_call"] == {"attempts": 2, "text": broken}
 
 
 # By other methods, with other evidence
