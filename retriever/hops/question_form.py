@@ -52,7 +52,7 @@ COMPARISON = re.compile(
     re.IGNORECASE,
 )
 # Sejong's tags. A clause that tells of the thing which is asked for is none: 한글을 만든 왕은 누구인가.
-ADNOMINAL, GENITIVE = "ETM", "JKG"
+ADNOMINAL, GENITIVE, SUBJECT, TOPIC, ADJECTIVE = "ETM", "JKG", "JKS", "JX", "VA"
 NOUNS = frozenset({"NNG", "NNP", "NNB", "NNBC", "NR", "SL", "SN", "XSN", "XPN"})
 CASES = frozenset({"JKG", "JKS", "JKO", "JKB", "JC", "SSO"})
 # Heads of clauses that name nothing: the way in which, the effect that.
@@ -113,18 +113,25 @@ def _relative_clauses(text: str) -> int:
 
 
 def _korean_clauses(words: Sequence[TaggedWord], text: str) -> int:
-    """Count clauses before a noun that leads on: 한글을 만든 왕의 아버지, 왕이 세운 나라의 수도."""
-    return sum(
-        tag.endswith(ADNOMINAL) and _leads_on(words[place + 1 :], text)
-        for place, (tag, *_) in enumerate(words)
-    )
+    """Count clauses before a noun that leads on: 한글을 만든 왕의 아버지, 왕이 세운 나라의 수도.
+
+    One before what is asked for counts where somebody whom another clause tells of acts in it: 그 영화를
+    감독한 사람이 태어난 도시는.
+    """
+    count, has_actor = 0, False
+    for place, (tag, *_) in enumerate(words):
+        if tag.endswith(ADNOMINAL):
+            case = _case_of_head(words[place + 1 :], text)
+            count += case in CASES or (has_actor and case == TOPIC)
+            has_actor = has_actor or (case == SUBJECT and not tag.startswith(ADJECTIVE))
+    return count
 
 
-def _leads_on(after: Sequence[TaggedWord], text: str) -> bool:
-    """Tell whether the words behind a clause are a noun with a case that is not the topic's."""
+def _case_of_head(after: Sequence[TaggedWord], text: str) -> str:
+    """Return the tag behind the noun that a clause stands before; "" without one that names a thing."""
     head = ""
     for tag, start, end in after:
         if tag not in NOUNS:
-            return bool(head) and tag in CASES and head not in LIGHT_HEADS
+            return tag if head and head not in LIGHT_HEADS else ""
         head = text[start:end]
-    return False
+    return ""

@@ -17,6 +17,8 @@ The catalyst described by Ziegler was later used in a process patented by which 
 한국전력공사 본사가 있는 도시의 인구는 얼마인가?
 이순신과 권율 가운데 누가 먼저 태어났는가?
 한라산과 지리산은 둘 다 국립공원인가?
+그 영화를 감독한 사람이 태어난 도시는 어디인가?
+하드카본 논문을 쓴 저자가 속한 대학교는 어느 도시에 있는가?
 BERT를 발표한 회사의 본사가 있는 주의 주도는 어디인가?
 """.strip().splitlines()
 ONE = """
@@ -29,6 +31,8 @@ Who was the first person to walk on the moon?
 미세먼지가 아동의 천식에 미치는 영향을 조사한 연구가 있는가?
 간호사의 이직 의도를 낮추는 요인은 무엇인가?
 한국에서 가장 높은 산은 무엇인가?
+가장 많은 우승을 한 나라는 어디인가?
+처음으로 이 용어를 사용한 사람은 누구인가?
 """.strip().splitlines()
 
 
