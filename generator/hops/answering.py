@@ -20,6 +20,7 @@ from generator.request import WAY, AskRequest, Resources, WayResult
 from generator.search_step import search_step
 from generator.steps import Step
 from generator.ways import Way
+from retriever.errors import SourceFailed
 from retriever.hits import SearchResult
 from retriever.hops.question_form import question_form
 from retriever.hops.rounds import with_second_round
@@ -117,7 +118,11 @@ async def _two_rounds(
         step.output = first.as_record()
     tell(first)
     with hops.step("search", question=asked.question, method=asked.method, k=asked.k, round=ROUNDS) as step:
-        search = await present(context, await with_second_round(context, stages))
+        try:
+            search = await present(context, await with_second_round(context, stages))
+        except SourceFailed as error:
+            step.notes.append(f"the second round was not searched for: {error}")
+            return first
         if search.applied:
             order = f"{search.order}; a second round interleaved, by ranks"
             search = replace(search, applied=replace(search.applied, order=order))

@@ -16,6 +16,7 @@ from generator.model_step import model_step
 from generator.request import AskRequest, Resources
 from generator.search_step import search_step
 from generator.steps import Step
+from retriever.errors import SourceFailed
 from retriever.hits import SearchResult
 from retriever.search import open_search
 
@@ -64,7 +65,11 @@ async def follow(
             if facts and normalised(asked) in known:
                 hop.notes.append(f"step {number} asks again what was asked before; the steps end here")
                 return None
-            finding = await _answer(hop, asked, request, resources)
+            try:
+                finding = await _answer(hop, asked, request, resources)
+            except SourceFailed as error:
+                hop.notes.append(f"step {number} was not searched for: {error}")
+                return None
             hop.output = {"question": asked, "answer": finding.answer or None}
         found[number] = finding
         tell(finding.search)

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import math
+from contextlib import closing
 
 import httpx
 import pytest
@@ -13,6 +15,10 @@ from generator.pipeline import AskRequest, answer_question
 from generator.request import Resources
 from generator.steps import Step
 from generator.ways import find_way
+from retriever.errors import SourceFailed
+from retriever.sources.gathered import SharedModels, index_of_sources
+from retriever.sources.index import IndexSource
+from retriever.sources.merging import LimitedSource
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, ask_model, settings_of, shrag
 from tests.generator.test_pipeline import UNUSED
@@ -310,6 +316,51 @@ def test_without_a_model_a_second_round_follows_the_first(sample):
     assert "second round 1" in names
     assert "second round 1" not in [query["name"] for query in first["output"]["queries"]]
     assert "interleaved" in asked.result.order
+
+
+@pytest.mark.parametrize(
+    ("replies", "note"),
+    [
+        ([], "the second round was not searched for: gone"),
+        (
+            [decomposed(FIRST, SECOND), chained(FIRST, SECOND), says(ANSWER)],
+            "step 1 was not searched for: gone",
+        ),
+        ([decomposed(FIRST, ENGLISH, ordered=False), says(ANSWER)], "step 2 was not searched for: gone"),
+    ],
+    ids=["without a model", "a chain", "at once"],
+)
+def test_where_sources_fail_after_the_first_search_its_evidence_answers(sample, monkeypatch, replies, note):
+    search, calls, most = IndexSource.search, 0, math.inf
+
+    async def fails_later(source, queries, *, filters):
+        nonlocal calls
+        calls += 1
+        if calls > most:
+            raise SourceFailed("gone")
+        return await search(source, queries, filters=filters)
+
+    def ask(*replies, hops):
+        everything = settings_of(UNUSED, **({"llm": settings(stream=False, retries=0)} if replies else {}))
+        request = AskRequest(STEPS, hops=hops)
+
+        async def answer():
+            source = LimitedSource(IndexSource("ours", sample), 60)
+            with closing(SharedModels(everything.indexer)) as models:
+                async with index_of_sources([source], models) as index:
+                    if not replies:
+                        return await answer_question(index, request, everything)
+                    async with everything.language_model(Scripted(replies).transport) as model:
+                        return await answer_question(index, request, everything, model=model)
+
+        return asyncio.run(answer())
+
+    monkeypatch.setattr(IndexSource, "search", fails_later)
+    ask(hops="never")
+    most, calls = calls, 0
+    asked = ask(*replies, hops="always")
+    assert note in asked.result.notes
+    assert asked.evidence
 
 
 def test_an_expression_is_never_answered_in_steps(sample):
