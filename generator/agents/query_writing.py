@@ -64,10 +64,13 @@ class WrittenQuery:
 
 
 async def write_queries(
-    queries: Sequence[SearchQuery], request: FindRequest, resources: FindResources, step: Step
+    queries: Sequence[SearchQuery],
+    kinds: Sequence[str],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
 ) -> list[WrittenQuery]:
-    """Return for each query what each kind of source is asked."""
-    kinds = sorted(set(resources.kinds.values()))
+    """Return for each query what each of these kinds of source is asked."""
     with_model = resources.model is not None and request.does("query-writing")
 
     owns = [words_query(await resources.relevance.words(query.text)) for query in queries]

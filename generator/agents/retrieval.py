@@ -40,7 +40,9 @@ async def retrieve(
         return state
     with step.step("retrieval", queries=[query.text for query in unsent]) as retrieval:
         state = replace(state, rarity=state.rarity or await _rarity(state, resources, retrieval))
-        written = await write_queries(unsent, request, resources, retrieval)
+        chosen = chosen_sources(resources.sources, state.understanding)
+        kinds = sorted({resources.kinds[source.name] for source in chosen})
+        written = await write_queries(unsent, kinds, request, resources, retrieval)
         state = await _send(state, unsent, [each.by_kind for each in written], request, resources, retrieval)
         if request.does("own-words"):
             state = await _send_own_words(state, unsent, written, request, resources, retrieval)

@@ -77,9 +77,12 @@ def test_a_model_chooses_among_sources_and_writes_for_each_kind_its_own_terms(sa
                     request = replace(QUICK, without=frozenset({"refchain"}))
                     return await find_in_sources(opened, request, given, model=asked)
 
-        return asyncio.run(run())
+        found = asyncio.run(run())
+        return found, [value_of("sources", prompt) for prompt in prompts_of(model, "query_writing")]
 
-    both, one = find_by("ours", "medicine"), find_by("medicine")
+    (both, _), (one, [kinds_written_for]) = find_by("ours", "medicine"), find_by("medicine")
+    assert "pubmed: " in kinds_written_for
+    assert "index: " not in kinds_written_for
     titles = [
         {known.paper.title for known in found.state.papers.values() if known.judgement.score > 0.5}
         for found in (both, one)
