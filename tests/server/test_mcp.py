@@ -52,6 +52,8 @@ async def called_over_stdio(home, tool, arguments, **environment):
 
 async def called(url, tool, arguments):
     async with Client(f"{url}/mcp") as client:
+        # Else the client asks for them behind an answer, of a server that may have stopped by then.
+        await client.list_tools()
         return await client.call_tool(tool, arguments)
 
 
