@@ -15,7 +15,14 @@ from typing import Any, NoReturn
 import httpx
 import pytest
 
-from tests.service.elasticsearch.server import Access, Server, running_cluster, running_server, wait_for
+from tests.service.elasticsearch.server import (
+    START_SECONDS,
+    Access,
+    Server,
+    running_cluster,
+    running_server,
+    wait_for,
+)
 from tests.service.errors import ServerUnavailable
 
 # Both are read before the settings of the user are hidden.
@@ -28,6 +35,16 @@ GIVEN = {
 
 
 SHARED = pytest.StashKey[tuple[str, ...] | None]()
+
+# The first test of a process waits for a start, and others start servers again.
+START = pytest.mark.timeout(START_SECONDS + 300)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test of this folder the time of a start."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(START)
 
 
 @pytest.hookimpl(optionalhook=True)
