@@ -46,9 +46,10 @@ class Load:
 
     def _ask(self) -> None:
         try:
-            while not self._ends.wait(0.02):
+            while not self._ends.wait(0.1):
                 call = {"question": "quokka", "method": "or", "index": self._name}
-                answer = httpx.post(self._url, json=call, timeout=60)
+                # Unverified, or each question would read all certificates of the machine first.
+                answer = httpx.post(self._url, json=call, timeout=60, verify=False)
                 hits = answer.json().get("hits", ())
                 titles = [hit["title"] for hit in hits]
                 editions = frozenset(int(title.split("edition")[1].removesuffix("x")) for title in titles)
