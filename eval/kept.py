@@ -27,8 +27,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from eval.errors import RunBusy
+from eval.errors import BadRun, RunBusy
 from eval.ranking import RankedTopic
+from eval.runs import run_lines
 from indexer.durable import sync
 from indexer.errors import InvalidCall
 from indexer.output_files import not_written
@@ -36,6 +37,7 @@ from indexer.requests import counted
 
 SUFFIX = ".kept.jsonl"
 FORMAT = 1
+BEGINNING = b'{"kept":'  # of the first line; a file that begins otherwise is somebody's
 SYNCED_EVERY_S = 1.0
 MOST_SHOWN = 3  # differences
 SHOWN_CHARACTERS = 80  # of a value
@@ -156,16 +158,16 @@ def _read(file: FileIO, path: Path) -> tuple[_Head | None, dict[str, RankedTopic
     end = 0
     lines = io.BufferedReader(file)
     for line in lines:
-        if not line.endswith(b"\n"):
+        begun = BEGINNING.startswith(line[: len(BEGINNING)].rstrip(b"\0"))
+        if not line.endswith(b"\n") and (head or begun):
             break
         end += len(line)
         try:
             if head is None:
                 head = _adapter(_Head).validate_json(line)
             else:
-                read = _adapter(_Line).validate_json(line)
-                topics[read.query_id] = read.topic
-        except ValidationError:
+                topics |= _question(line)
+        except (ValidationError, BadRun):
             if head is None:
                 raise InvalidCall(
                     f"{path} holds no questions of a run",
@@ -175,6 +177,15 @@ def _read(file: FileIO, path: Path) -> tuple[_Head | None, dict[str, RankedTopic
     file.truncate(end)
     file.seek(end)
     return head, topics
+
+
+def _question(line: bytes) -> dict[str, RankedTopic]:
+    """Read a question; none where it has no ranking, BadRun where it has one that no run can hold."""
+    read = _adapter(_Line).validate_json(line)
+    if read.topic.ranking is None:
+        return {}
+    run_lines(read.query_id, read.topic.ranking, "")
+    return {read.query_id: read.topic}
 
 
 def _append(file: FileIO, path: Path, line: bytes) -> None:

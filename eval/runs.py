@@ -47,14 +47,19 @@ def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], 
     """
     if not _is_word(tag):
         raise BadRun(f"{tag!r} cannot tag a run: a tag is one word")
-    lines = []
-    for query_id, ranking in run.items():
-        _check_ids(query_id, [found for found, _ in ranking])
-        for rank, (found, score) in enumerate(as_written(ranking), 1):
-            lines.append(f"{query_id} Q0 {found} {rank} {score} {tag}\n")
+    lines = (line for query_id, ranking in run.items() for line in run_lines(query_id, ranking, tag))
     content = "".join(lines).encode("utf-8")
     write_output(Path(path), content)
     return hashlib.sha256(content).hexdigest()
+
+
+def run_lines(query_id: str, ranking: Sequence[tuple[str, float]], tag: str) -> list[str]:
+    """Return the lines of a question; raises BadRun as `write_run`."""
+    _check_ids(query_id, [found for found, _ in ranking])
+    return [
+        f"{query_id} Q0 {found} {rank} {score} {tag}\n"
+        for rank, (found, score) in enumerate(as_written(ranking), 1)
+    ]
 
 
 def as_written(ranking: Iterable[tuple[str, float]]) -> Ranking:

@@ -59,18 +59,17 @@ def _from_json(line: str, where: str) -> tuple[str, str]:
         raise BadTopics(f"{where}: not JSON ({error})") from None
     if not isinstance(record, dict):
         raise BadTopics(f'{where}: not a JSON object {{"query_id": …, "question": …}}')
-    question = _value(record, QUESTION_KEYS, where)
-    try:
-        question.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise BadTopics(f"{where}: a lone surrogate at character {error.start} of the question") from None
-    return _value(record, ID_KEYS, where), question
+    return _value(record, ID_KEYS, where), _value(record, QUESTION_KEYS, where)
 
 
 def _value(record: Mapping[str, Any], keys: tuple[str, ...], where: str) -> str:
     for key in keys:
         value = record.get(key)
         if isinstance(value, str):
+            try:
+                value.encode("utf-8")
+            except UnicodeEncodeError as error:
+                raise BadTopics(f"{where}: a lone surrogate at character {error.start} of {key!r}") from None
             return value
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)

@@ -351,10 +351,26 @@ def test_a_full_disk_loses_no_question_that_was_kept(sample_home, model, undistu
         lambda lines: [*lines, b'{"query_id": "S4'],
         lambda lines: [*lines[:2], b"\0" * 400 + b"\n", *lines[3:]],
         lambda lines: [*lines, b'{"query_id": "S03", "topic": {"ranking": "all"}}\n'],
+        lambda lines: [*lines, b'{"query_id": "S03", "topic": {"ranking": null}}\n'],
+        lambda lines: [*lines, b'{"query_id": "S03", "topic": {"ranking": [["A", 1e999]]}}\n'],
+        lambda lines: [*lines, b'{"query_id": "S03", "topic": {"ranking": [["A B", 1]]}}\n'],
+        lambda lines: [*lines, b'{"query_id": "S03", "topic": {"ranking": [["A", 2], ["A", 1]]}}\n'],
         lambda lines: [lines[0][:20]],
+        lambda lines: [lines[0][:3] + b"\0" * 400],
         lambda _: [],
     ],
-    ids=["half a line", "no text", "another shape", "half a head", "nothing"],
+    ids=[
+        "half a line",
+        "no text",
+        "another shape",
+        "no ranking",
+        "no number",
+        "an id with a space",
+        "an id twice",
+        "half a head",
+        "a head without its text",
+        "nothing",
+    ],
 )
 def test_what_was_not_kept_whole_is_ranked_again(sample_home, model, undisturbed, partial, damage):
     lines = kept_of(partial).read_bytes().splitlines(keepends=True)
@@ -366,14 +382,15 @@ def test_what_was_not_kept_whole_is_ranked_again(sample_home, model, undisturbed
     assert same(partial, undisturbed)
 
 
-def test_a_file_that_keeps_no_questions_is_left_alone(sample_home, tmp_path):
+@pytest.mark.parametrize("notes", ["somebody's notes\n", "somebody's notes"])
+def test_a_file_that_keeps_no_questions_is_left_alone(sample_home, tmp_path, notes):
     out = tmp_path / "run"
-    kept_of(out).write_text("somebody's notes\n")
+    kept_of(out).write_text(notes)
 
     done = shrag(*call(out), home=sample_home)
 
     assert done.returncode == 2
-    assert kept_of(out).read_text() == "somebody's notes\n"
+    assert kept_of(out).read_text() == notes
 
 
 HITS = [

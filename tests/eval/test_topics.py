@@ -62,6 +62,7 @@ def test_a_line_separator_inside_a_question_ends_no_line(tmp_path):
         ('{"query_id": "q1", "question": "Why?"}\nq2\tHow?\n', 2, "not JSON"),
         ('{"query_id": "q1", "question": "Why?"}\n[]\n', 2, "not a JSON object"),
         ('{"query_id": "q1", "question": "\\ud800"}\n', 1, "lone surrogate"),
+        ('{"query_id": "\\ud800", "question": "Why?"}\n', 1, "lone surrogate"),
         (b"q1\t\xff\n", 1, "not UTF-8"),
     ],
 )
