@@ -131,13 +131,14 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
 
 
 def _read_run(path: Path) -> "tuple[Run, ReadManifest | None]":
-    """Read a run, and the manifest beside it; None where none is of it."""
+    """Read a run, and the manifest beside it; None where none is of it, or what failed is ranked."""
     from eval.manifest import read_manifest
     from eval.runs import read_run
 
     digest = hashlib.sha256()
     run = read_run(path, digest)
-    return run, read_manifest(path, digest.hexdigest())
+    manifest = read_manifest(path, digest.hexdigest())
+    return run, None if manifest and manifest.failed.keys() & run.keys() else manifest
 
 
 def _report_gaps(run: Path, scores: "Scores", failed: Mapping[str, str]) -> None:

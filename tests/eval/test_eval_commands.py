@@ -401,6 +401,14 @@ def test_a_manifest_of_another_run_leaves_nothing_out(call, tmp_path):
     assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 1 / 2}
 
 
+def test_a_manifest_that_calls_a_ranked_question_failed_leaves_nothing_out(call, tmp_path):
+    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
+    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t", "q2 Q0 x 1 2.0 t")
+    with_manifest(run, failed=["q2"])
+
+    assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 1 / 2}
+
+
 def test_questions_that_failed_in_one_run_are_compared_in_neither(call, tmp_path):
     qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1", "q3 0 c 1")
     first = write_lines(tmp_path / "first", "q1 Q0 a 1 2.0 t", "q3 Q0 x 1 2.0 t")
