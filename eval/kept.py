@@ -107,7 +107,9 @@ def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> I
             file.truncate(0)
         made = json.loads(json.dumps(made_with))
         head, topics = _read(file, path)
-        if head is None:
+        if head is None or not topics:
+            file.truncate(0)
+            file.seek(0)
             head = _Head(FORMAT, datetime.now(UTC).isoformat(timespec="seconds"), made)
             _append(file, path, _adapter(_Head).dump_json(head))
             with suppress(OSError):

@@ -115,12 +115,12 @@ async def rank_topics(
     *,
     progress: Progress = no_progress,
 ) -> Run:
-    """Rank all topics by a search, as `request` says with each topic's question; raises as `rank_all`."""
-
-    async def rank_one(question: str) -> RankedTopic:
-        return await rank_topic(index, replace(request, question=question), settings)
-
-    return of_topics(await rank_all(topics, rank_one, progress=progress)).run
+    """Rank all topics by a search, as `request` says with each topic's question; one that fails ends it."""
+    run: Run = {}
+    for query_id, question in topics.items():
+        progress("questions", len(run), len(topics))
+        run[query_id] = (await rank_topic(index, replace(request, question=question), settings)).ranking or []
+    return run
 
 
 async def rank_topic(
@@ -135,7 +135,7 @@ async def rank_topic(
     except (BadQuestion, BadExpression) as error:
         return without_hits(error)
     if not ranked.hits:
-        return RankedTopic([], NOTHING_FOUND)
+        return RankedTopic([], NOTHING_FOUND, failures=ranked.applied.failures)
     return RankedTopic(as_written(ranked.hits), applied=ranked.applied, failures=ranked.applied.failures)
 
 

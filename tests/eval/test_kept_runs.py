@@ -382,6 +382,16 @@ def test_what_was_not_kept_whole_is_ranked_again(sample_home, model, undisturbed
     assert same(partial, undisturbed)
 
 
+def test_a_run_that_ended_before_its_first_question_hinders_no_other(sample_home, partial):
+    kept_of(partial).write_bytes(kept_of(partial).read_bytes().splitlines(keepends=True)[0])
+
+    done = shrag(*call(partial, "-k", 7), home=sample_home)
+
+    assert done.returncode == 0, done.stderr
+    assert manifest_of(partial)["k"] == 7
+    assert not kept_of(partial).exists()
+
+
 @pytest.mark.parametrize("notes", ["somebody's notes\n", "somebody's notes"])
 def test_a_file_that_keeps_no_questions_is_left_alone(sample_home, tmp_path, notes):
     out = tmp_path / "run"

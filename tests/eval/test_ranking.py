@@ -4,8 +4,11 @@ import asyncio
 
 import pytest
 
-from eval.ranking import MOST_FAILURES, RankedTopic, of_topics, rank_all
-from retriever.errors import BadFilter, SourceFailed
+from eval.ranking import MOST_FAILURES, RankedTopic, of_topics, rank_all, rank_topics
+from indexer.errors import EngineUnreachable
+from retriever.errors import BadFilter, BadQuestion, SourceFailed
+from retriever.search import SearchRequest
+from retriever.settings import RetrieverSettings
 
 TOPICS = {"q1": "first", "q2": "second", "q3": "third"}
 
@@ -74,3 +77,16 @@ def test_only_questions_for_which_something_failed_are_ranked_again():
         "paper of second",
         "without the model",
     ]
+
+
+def test_a_table_of_results_lacks_no_question():
+    class Index:
+        errors = iter(
+            [BadQuestion("it is empty"), EngineUnreachable("no answer"), BadQuestion("it is empty")]
+        )
+
+        async def ask(self, question):
+            raise next(self.errors)
+
+    with pytest.raises(EngineUnreachable):
+        asyncio.run(rank_topics(Index(), TOPICS, SearchRequest(""), RetrieverSettings()))
