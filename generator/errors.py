@@ -99,6 +99,8 @@ class ModelAnswerInvalid(ModelFailed):
 class ContextTooSmall(ModelFailed):
     """The prompt does not fit the model's context, even with one sentence of each passage."""
 
+    attempts = 0
+
 
 class CircuitOpen(ModelFailed):
     """The server failed several times in a row and is not asked for a while."""

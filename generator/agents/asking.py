@@ -63,7 +63,7 @@ async def ask_agent(
                 on_text=on_text,
             )
         except ModelFailed as error:
-            wrote = isinstance(error, ModelAnswerInvalid | ModelTooSlow)
+            wrote = error.attempts and isinstance(error, ModelAnswerInvalid | ModelTooSlow)
             calls, tokens = error.attempts, reserved if wrote else 0
             raise
         counts = reply.prompt_tokens, reply.completion_tokens

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from pydantic import BaseModel
 
-from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelNotConfigured
+from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
 from generator.llm.chat import Message, chat_request, repair_messages
 from generator.llm.completion import Completion
 from generator.llm.counting import CountTokens
@@ -167,9 +167,13 @@ class LanguageModel:
             show("", 0)
             complaint = self._complaint(first, unreadable)
             try:
-                repair = await call([*messages, *repair_messages(first.text, complaint)])
-            except ContextExceeded:  # the passages had room; the answer beside them has none
-                repair = await call([*messages, *repair_messages(LEFT_OUT, complaint)])
+                try:
+                    repair = await call([*messages, *repair_messages(first.text, complaint)])
+                except ContextExceeded:  # the passages had room; the answer beside them has none
+                    repair = await call([*messages, *repair_messages(LEFT_OUT, complaint)])
+            except ModelFailed as error:
+                error.attempts += first.attempts
+                raise
             calls.append(repair)
             value = self._second_reading(calls, schema, name)
         last = calls[-1]

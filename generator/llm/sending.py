@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from generator.errors import CircuitOpen, ModelFailed, ModelRefusedCall, ModelTooSlow
+from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow
 from generator.llm.circuit import Circuit
 from generator.llm.completion import Completion
 from generator.llm.endpoint import Endpoint
@@ -48,19 +48,20 @@ class Sender(Endpoint):
         queued_s, attempts = 0.0, 0
         pauses = growing_pauses(self.settings.backoff_s)
         while True:
-            attempts += 1
-            if on_growth and attempts > 1:
+            if on_growth and attempts:
                 on_growth("", 0)
             asked = now()
             try:
                 self.circuit.check()
                 async with self._place(limit):
                     queued_s += now() - asked
-                    answer = await self._ask(content, limit, on_growth)
+                    with self.circuit.passage():
+                        attempts += 1
+                        answer = await self.complete(content, limit, on_growth)
             except ListenerFailed as failed:  # of whatever kind: it says nothing of the server
                 raise failed.error from None
             except ModelFailed as failure:
-                failure.attempts = attempts - isinstance(failure, CircuitOpen)
+                failure.attempts = attempts
                 if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:
                     raise
                 await _pause(failure, next(pauses), limit)
@@ -68,19 +69,9 @@ class Sender(Endpoint):
                 answer.attempts, answer.queued_s = attempts, queued_s
                 return answer
 
-    async def _ask(self, content: bytes, limit: Limit, on_growth: OnGrowth | None) -> Completion:
-        if not limit.left:
-            raise ModelTooSlow(
-                f"nothing of {limit} was left to ask {self.url} in. Raise "
-                f"SHRAG_LLM__{limit.setting.upper()}.",
-                of_server=False,
-            )
-        with self.circuit.passage():
-            return await self.complete(content, limit, on_growth)
-
     @asynccontextmanager
     async def _place(self, limit: Limit) -> AsyncIterator[None]:
-        """Wait for one of the places."""
+        """Wait for one of the places; ModelTooSlow where no time is left then."""
         try:
             async with asyncio.timeout_at(limit.at):
                 await self._places.acquire()
@@ -91,6 +82,12 @@ class Sender(Endpoint):
                 of_server=False,
             ) from None
         try:
+            if not limit.left:
+                raise ModelTooSlow(
+                    f"nothing of {limit} was left to ask {self.url} in. Raise "
+                    f"SHRAG_LLM__{limit.setting.upper()}.",
+                    of_server=False,
+                )
             yield
         finally:
             self._places.release()

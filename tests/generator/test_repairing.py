@@ -66,7 +66,7 @@ def test_half_a_surrogate_pair_in_an_answer_is_an_invalid_one():
 
 def test_a_refusal_during_the_repair_is_told_as_such():
     script, error = fail(ModelRefusedCall, says("no"), httpx.Response(401, json={"error": "expired"}))
-    assert (len(script.requests), error.status) == (2, 401)
+    assert (len(script.requests), error.status, error.attempts) == (2, 401, 2)
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ def test_whoever_waits_too_long_for_a_place_is_told_why():
         asyncio.run(ask(server.base_url))
     assert "1 calls of " in str(caught.value)
     assert "were under way for 0.5 s (SHRAG_LLM__KEYWORDS_S)" in str(caught.value)
+    assert caught.value.attempts == 0
 
 
 def test_twenty_questions_at_once_share_one_model(sample):
