@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from eval.errors import EvalError
 from eval.runs import Ranking, Run, as_written
-from generator.agents.asking import all_of
 from generator.errors import GeneratorError, ModelFailed
+from generator.side_by_side import all_of
 from indexer.errors import EncoderUnusable, EngineRefused, EngineUnreachable, RemediableError
 from indexer.ingest import Progress, no_progress
 from indexer.logs import get_logger

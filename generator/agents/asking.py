@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -20,7 +19,6 @@ CHARACTERS_OF_A_TOKEN = 2  # for an estimate that is rather too high, Korean inc
 TITLE_CHARACTERS, ABSTRACT_CHARACTERS = 1_000, 4_000  # that a prompt shows of a paper
 
 T = TypeVar("T", bound=BaseModel)
-Made = TypeVar("Made")
 
 
 async def ask_agent(
@@ -95,15 +93,3 @@ def title_of(paper: Paper) -> str:
 def abstract_of(paper: Paper) -> str:
     """Return the abstract that a prompt shows of a paper."""
     return (paper.abstract or paper.abstract2)[:ABSTRACT_CHARACTERS]
-
-
-async def all_of(works: Iterable[Coroutine[Any, Any, Made]]) -> list[Made]:
-    """Do work side by side; where one fails, end the others and raise what it raised."""
-    tasks = [asyncio.create_task(work) for work in works]
-    try:
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise

@@ -12,10 +12,11 @@ from typing import Annotated, cast
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.agents.asking import TITLE_CHARACTERS, abstract_of, all_of, ask_agent, title_of
+from generator.agents.asking import TITLE_CHARACTERS, abstract_of, ask_agent, title_of
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
+from generator.side_by_side import all_of
 from generator.steps import Step
 from generator.structured import CutAt
 from indexer.papers import Paper

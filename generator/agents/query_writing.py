@@ -9,10 +9,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from generator.agents.asking import all_of, ask_agent
+from generator.agents.asking import ask_agent
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
+from generator.side_by_side import all_of
 from generator.steps import Step
 from generator.structured import CutAt
 from indexer.analysis import Analyzer

@@ -8,10 +8,10 @@ them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from generator.agents.asking import all_of
 from generator.agents.retrieval import found_again, merge_known, time_filters
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper
+from generator.side_by_side import all_of
 from generator.steps import Step
 from retriever.errors import SourceFailed
 from retriever.filters import satisfies

@@ -15,6 +15,7 @@ from generator.llm import LanguageModel
 from generator.model_step import model_step
 from generator.request import AskRequest, Resources
 from generator.search_step import search_step
+from generator.side_by_side import all_of
 from generator.steps import Step
 from retriever.errors import SourceFailed
 from retriever.hits import SearchResult
@@ -88,7 +89,7 @@ async def follow(
                     end(spent)
                     break
                 facts = answered([*found.values()])
-                finding, *_ = await asyncio.gather(*(one(*step, facts) for step in at_once))
+                finding, *_ = await all_of(one(*step, facts) for step in at_once)
                 if finding is None:
                     break
                 if plan.ordered and not finding.answer:
