@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -36,7 +36,6 @@ from indexer.output_files import not_written
 from indexer.requests import counted
 
 SUFFIX = ".kept.jsonl"
-FORMAT = 1
 BEGINNING = b'{"kept":'  # of the first line; a file that begins otherwise is somebody's
 SYNCED_EVERY_S = 1.0
 MOST_SHOWN = 3  # differences
@@ -45,7 +44,7 @@ SHOWN_CHARACTERS = 80  # of a value
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    kept: int
+    kept: Literal[1]  # the format
     started: str
     made_with: dict[str, Any]
 
@@ -110,7 +109,7 @@ def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> I
         if head is None or not topics:
             file.truncate(0)
             file.seek(0)
-            head = _Head(FORMAT, datetime.now(UTC).isoformat(timespec="seconds"), made)
+            head = _Head(1, datetime.now(UTC).isoformat(timespec="seconds"), made)
             _append(file, path, _adapter(_Head).dump_json(head))
             with suppress(OSError):
                 sync(path.parent)

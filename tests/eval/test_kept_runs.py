@@ -392,7 +392,11 @@ def test_a_run_that_ended_before_its_first_question_hinders_no_other(sample_home
     assert not kept_of(partial).exists()
 
 
-@pytest.mark.parametrize("notes", ["somebody's notes\n", "somebody's notes"])
+@pytest.mark.parametrize(
+    "notes",
+    ["somebody's notes\n", "somebody's notes", '{"kept":2,"started":"2031-01-01","made_with":{}}\n'],
+    ids=["notes", "no line end", "another format"],
+)
 def test_a_file_that_keeps_no_questions_is_left_alone(sample_home, tmp_path, notes):
     out = tmp_path / "run"
     kept_of(out).write_text(notes)
