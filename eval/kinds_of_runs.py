@@ -10,7 +10,7 @@ from eval.asked_of import AskedOf
 from eval.finding import find_for_topic
 from eval.keywords import ask_for_keywords
 from eval.ranking import RankedTopic, rank_topic, without_hits
-from generator.finding.bounds import USUAL
+from generator.finding.bounds import DEFAULTS
 from generator.finding.options import find_request
 from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
@@ -110,7 +110,7 @@ def find_kind(
     """Rank by the papers found, as `find-papers` does with the values of its options."""
     if unit != "paper":
         raise InvalidCall("what is found are papers, and passages are judged", remedy="name the unit: paper")
-    request = find_request("?", k or USUAL["papers"], given)
+    request = find_request("?", k or DEFAULTS["papers"], given)
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         try:

@@ -1,11 +1,11 @@
-"""What a search for papers is asked with: what is usual, and of numbers the least and the most."""
+"""What a search for papers is asked with: defaults, and of numbers the least and the most."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 Wording: TypeAlias = Literal["brief", "complex"]
 
-USUAL: Mapping[str, Any] = {
+DEFAULTS: Mapping[str, Any] = {
     "papers": 20,
     "rounds": 1,
     "layers": 1,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from generator.agents import ADDITIONS, AGENTS, PURE
-from generator.finding.bounds import BOUNDS, USUAL, Wording
+from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 
 if TYPE_CHECKING:
     from generator.finding.request import FindRequest
@@ -21,10 +21,12 @@ def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fr
 
 
 def number_option(name: str, what: str, *short: str) -> Callable[[Any], Any]:
-    """Make the option of a number, within its bounds and with its usual value."""
-    kind = click.FloatRange if isinstance(USUAL[name], float) else click.IntRange
+    """Make the option of a number, within its bounds and with its default."""
+    kind = click.FloatRange if isinstance(DEFAULTS[name], float) else click.IntRange
     option = *short, f"--{name.replace('_', '-')}"
-    return click.option(*option, type=kind(*BOUNDS[name]), default=USUAL[name], show_default=True, help=what)
+    return click.option(
+        *option, type=kind(*BOUNDS[name]), default=DEFAULTS[name], show_default=True, help=what
+    )
 
 
 STEP_OPTIONS = (
@@ -36,13 +38,17 @@ STEP_OPTIONS = (
     click.option(
         "--judge",
         type=click.Choice(get_args(Wording)),
-        default=USUAL["judge"],
+        default=DEFAULTS["judge"],
         show_default=True,
         help="How a model is asked to judge: in short, or by several criteria.",
     ),
     number_option("per_query", "Papers that a query brings, of each source."),
     click.option(
-        "--seed", type=int, default=USUAL["seed"], show_default=True, help="Of the draw of further queries."
+        "--seed",
+        type=int,
+        default=DEFAULTS["seed"],
+        show_default=True,
+        help="Of the draw of further queries.",
     ),
     click.option(
         "--without",

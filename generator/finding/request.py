@@ -9,7 +9,7 @@ from pydantic import PlainSerializer
 from generator.agents import ADDITIONS, AGENTS
 from generator.allowance import Allowance
 from generator.budgets import Budget
-from generator.finding.bounds import BOUNDS, USUAL, Wording
+from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.llm import LanguageModel
 from indexer.errors import InvalidCall
 from indexer.papers import Language, language_of
@@ -29,14 +29,14 @@ class FindRequest:
     """
 
     question: str
-    papers: int = USUAL["papers"]
-    rounds: int = USUAL["rounds"]
-    layers: int = USUAL["layers"]
-    threshold: float = USUAL["threshold"]
-    judge: Wording = USUAL["judge"]
-    per_query: int = USUAL["per_query"]  # papers that each query brings, of each source
-    evolved: int = USUAL["evolved"]  # queries of those evolved that are drawn for a round
-    seed: int = USUAL["seed"]
+    papers: int = DEFAULTS["papers"]
+    rounds: int = DEFAULTS["rounds"]
+    layers: int = DEFAULTS["layers"]
+    threshold: float = DEFAULTS["threshold"]
+    judge: Wording = DEFAULTS["judge"]
+    per_query: int = DEFAULTS["per_query"]  # papers that each query brings, of each source
+    evolved: int = DEFAULTS["evolved"]  # queries of those evolved that are drawn for a round
+    seed: int = DEFAULTS["seed"]
     # Agents and additions that are switched off.
     without: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset()
     filters: Filters = field(default_factory=Filters)

@@ -6,7 +6,7 @@ from pydantic import Field, ValidationError
 
 from generator.agents import ADDITIONS, AGENTS, PURE
 from generator.budgets import Budget
-from generator.finding.bounds import BOUNDS, USUAL, Wording
+from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.finding.request import FindRequest
 from indexer.errors import InvalidCall
 from retriever.filters import make_filters
@@ -30,13 +30,13 @@ SEARCH_ID = r"^[0-9a-f]{32}$"
 Bound = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]
 
 
-def _usual(name: str, description: str, **bounds: Any) -> Any:
-    return Field(USUAL[name], description=description, examples=[USUAL[name]], **bounds)
+def _option(name: str, description: str, **bounds: Any) -> Any:
+    return Field(DEFAULTS[name], description=description, examples=[DEFAULTS[name]], **bounds)
 
 
 def _number(name: str, description: str) -> Any:
     least, most = BOUNDS[name]
-    return _usual(name, description, ge=least, le=most)
+    return _option(name, description, ge=least, le=most)
 
 
 class FindCall(Call):
@@ -63,9 +63,9 @@ class FindCall(Call):
     rounds: int = _number("rounds", "how often queries are evolved from what was found")
     layers: int = _number("layers", "how far references are followed")
     threshold: float = _number("threshold", "judgement from which a paper is relevant")
-    judge: Wording = _usual("judge", "wording of the judgement by a model")
+    judge: Wording = _option("judge", "wording of the judgement by a model")
     per_query: int = _number("per_query", "papers that a query brings")
-    seed: int = _usual("seed", "of the draw of evolved queries", ge=-(2**63), lt=2**63)
+    seed: int = _option("seed", "of the draw of evolved queries", ge=-(2**63), lt=2**63)
     without: Annotated[
         tuple[Literal[*AGENTS, *ADDITIONS], ...],  # type: ignore[valid-type]
         Field(description="agents and additions that are switched off", examples=[["refchain"]]),
