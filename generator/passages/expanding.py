@@ -4,7 +4,6 @@ Exactly two of each (paper-QA, section 3). A reply of more or fewer is sent back
 question or itself counts as none. The model may write in either language.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +18,7 @@ from generator.model_step import FromModel, model_step
 from generator.passages.asked import PassageQuestion
 from generator.passages.retrieving import QueryText
 from generator.prompts import load_prompt
+from generator.side_by_side import all_of
 from generator.steps import Step
 from indexer.papers import language_of
 from retriever.further_queries import further_queries_from_statistics
@@ -69,7 +69,7 @@ HYPOTHESES = Expansion("hypotheses", "hypotheses", "hypothesis", "quoted-hypothe
 
 async def expand(parent: Step, asked: PassageQuestion, *expansions: Expansion) -> list[QueryText]:
     """Return two more texts to retrieve by of each; of a substitute perhaps fewer, from a small index."""
-    made = await asyncio.gather(*(_expand(parent, asked, expansion) for expansion in expansions))
+    made = await all_of(_expand(parent, asked, expansion) for expansion in expansions)
     return [text for texts in made for text in texts]
 
 

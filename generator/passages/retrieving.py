@@ -1,11 +1,11 @@
 """Passages retrieved for one text or several, and the rankings of several fused."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from generator.passages.asked import PassageQuestion
+from generator.side_by_side import all_of
 from generator.steps import Step
 from retriever.hits import SearchResult
 from retriever.passage_search import fused, search_passages
@@ -32,11 +32,10 @@ async def retrieve(
     index, settings, topic = asked.resources.index, asked.resources.settings.retriever, asked.topic
     texts = {query.name: query.text for query in queries}
     with parent.step("retrieve", queries=texts, k=k, topic=topic and topic.doc_id) as step:
-        searches = [
+        found = await all_of(
             search_passages(index, asked.search(query.text, k), settings, name=query.name, topic=topic)
             for query in queries
-        ]
-        found = await asyncio.gather(*searches)
+        )
         step.output = {
             "method": found[0].method,
             "found": {name: hit_records(result) for name, result in zip(texts, found, strict=True)},
