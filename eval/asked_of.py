@@ -59,14 +59,14 @@ async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -
     declared = read_declared(sources)
     async with open_declared(declared, settings.indexer) as opened:
         with closing(SharedModels(settings.indexer, synonyms)) as models:
-            asked = SourcesAnew(declared, opened, models)
+            asked = SourcesIndex(declared, opened, models)
             analyzer = make_analyzer(ANALYZER, DECOMPOUND)
             record = sources_record(declared, opened)
             yield AskedOf(asked, analyzer, "paper", record, asked.opened, failures=asked.failures)
 
 
-class SourcesAnew:
-    """Open sources, asked anew for each question: one that was silent once is asked the next one too."""
+class SourcesIndex:
+    """Sources in place of an index; one that was silent for a question is asked the next one again."""
 
     def __init__(
         self, declared: Sequence[DeclaredSource], opened: Sequence[LimitedSource], models: SharedModels

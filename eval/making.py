@@ -95,17 +95,28 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
             )
             ranked = of_topics(topics)
             digest = write_run(plan.out, ranked.run, tag=f"{of.record['name']}-{kind.name}")
-            manifest = _manifest(
-                kind,
-                ranked,
+            run = {
+                "path": str(plan.out),
+                "sha256": digest,
+                "hits": sum(map(len, ranked.run.values())),
+                "without_hits": ranked.without_hits,
+            }
+            models = models_record(settings.indexer, ranked.applied)
+            manifest = RunManifest(
                 index=of.record,
+                method=kind.name,
+                k=kind.k,
+                unit=kind.unit,
                 keywords=keywords_record(llm, topics),
                 applied=ranked.applied | kind.applied | {"synonyms": synonyms_file},
+                models=models,
+                deviations=ranked.deviations,
+                failed=ranked.failed,
                 topics={**plan.topics_file, "questions": len(topics)},
-                run={"path": str(plan.out), "sha256": digest},
-                models=models_record(settings.indexer, ranked.applied),
+                run=run,
                 started=kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds"),
                 seconds=round(time.perf_counter() - begun, 3),
+                **software(models=bool(models)),
             )
             if kept:
                 manifest.write(plan.out)
@@ -118,21 +129,6 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
             kept.discard()
     asked = sum(topic is not known.get(query_id) for query_id, topic in topics.items())
     return MadeRun(manifest, ranked, ranked_without, asked)
-
-
-def _manifest(kind: KindOfRun, ranked: RankedTopics, *, run: dict[str, Any], **made: Any) -> RunManifest:
-    """Say what the run that was written just now was made with."""
-    counts = {"hits": sum(map(len, ranked.run.values())), "without_hits": ranked.without_hits}
-    return RunManifest(
-        method=kind.name,
-        k=kind.k,
-        unit=kind.unit,
-        deviations=ranked.deviations,
-        failed=ranked.failed,
-        run=run | counts,
-        **made,
-        **software(models=bool(made["models"])),
-    )
 
 
 @contextmanager

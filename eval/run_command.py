@@ -115,6 +115,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     without them, the exit code is 1, and the same command asks those alone.
     """
     from eval.kept import kept_path
+    from eval.kinds_of_runs import ask_kind, find_kind, search_kind
     from eval.making import RunPlan, make_run
     from eval.manifest import manifest_path
     from eval.progress import question_bar
@@ -137,8 +138,6 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     questions = read_topics(topics, topics_digest)
 
     def kind_of(of: "AskedOf") -> "KindOfRun":
-        from eval.kinds_of_runs import ask_kind, find_kind, search_kind
-
         judged = unit or of.unit
         if find:
             return find_kind(of, settings, finding, k=k, unit=judged)
