@@ -108,7 +108,7 @@ class EncoderNotConfigured(IndexerError):
 
 
 class UnknownIndex(IndexerError):
-    """No index of that name, or no such version of it; `there` may be meant."""
+    """No index of that name, or no such version of it; `there` names the indexes that there are."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class UnknownIndex(IndexerError):
         index: str = "",
         there: Sequence[str] = (),
     ) -> None:
-        """Take also the names of the indexes that there are, one of which may be meant."""
+        """Take also what there is, as one of these may be meant."""
         remedies = remedy if isinstance(remedy, tuple) else (remedy,)
         named = (f"name one that there is ({first_names(there)})",) if there else ()
         super().__init__(what, remedy=(*named, *remedies), index=index)

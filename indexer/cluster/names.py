@@ -75,7 +75,7 @@ def is_published(meta: Mapping[str, Any], version: int) -> bool:
 
 
 def name_in(prefix: str, index: str, meta: Mapping[str, Any], aliases: Collection[str]) -> str | None:
-    """Return the name of what an index is a published version of, by its `_meta`; None where it is none.
+    """Return whose published version an index of the cluster is, by its `_meta`; None where it is nobody's.
 
     Where the manifest is broken, its alias names it.
     """
