@@ -5,6 +5,7 @@ settings.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -24,11 +25,14 @@ from benchmarks.memory import GIGABYTE, peak_bytes
 from benchmarks.plan import Plan
 from benchmarks.progressive import CLUSTER_PART as PART
 from benchmarks.timing import seconds_of
+from indexer.analysed import AnalysedPassage
 from indexer.cluster import names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import document_id, to_document
 from indexer.cluster.loading import create_for_loading
+from indexer.forward.building import ForwardWriter
 from indexer.settings import ElasticsearchSettings
+from indexer.store.build_folder import PARTS
 from indexer.writers.elasticsearch import ElasticsearchWriter
 
 RATE_BAR, MEMORY_BAR = 0.9, 0.5
@@ -41,16 +45,19 @@ LOOKED_EVERY_S = 0.1
 def measure_loading(plan: Plan) -> list[Figure]:
     """Measure the writer beside the client's own parallel_bulk, in turn, each into an empty index."""
     settings = plan.settings("elasticsearch").elasticsearch
-    passages = [(passage_of(document), tokens_of(document)) for document in documents(LOADED)]
+    passages = [
+        (passage_of(document), AnalysedPassage(tokens_of(document))) for document in documents(LOADED)
+    ]
     index, building = names.index_of(settings.prefix, "loading", 1), plan.home / "loading"
     building.mkdir(parents=True, exist_ok=True)
+    forward = ForwardWriter(building / PARTS)
     actions = [
         {
             "_index": index,
             "_id": document_id(passage.passage_id),
-            "_source": to_document(passage, tokens, number),
+            "_source": to_document(passage, analysed.tokens, forward.row(passage, analysed), number),
         }
-        for number, (passage, tokens) in enumerate(passages)
+        for number, (passage, analysed) in enumerate(passages)
     ]
     rates: dict[str, list[float]] = {"write": [], "bulk": []}
     with Cluster(settings) as cluster:
@@ -62,11 +69,12 @@ def measure_loading(plan: Plan) -> list[Figure]:
                 base=None,
                 unit="paper",
                 building=building,
+                lexicon=None,
                 refuse=lambda _: None,
                 still_held=lambda: None,
             ) as writer:
-                for sequence, (passage, tokens) in enumerate(passages):
-                    writer.add(passage, tokens, sequence)
+                for sequence, (passage, analysed) in enumerate(passages):
+                    writer.add(passage, analysed, sequence)
                 writer.commit()
 
         for turn in range(plan.rounds):
@@ -76,6 +84,7 @@ def measure_loading(plan: Plan) -> list[Figure]:
                 cluster.run(create_for_loading(cluster.client, index, ANALYZER, "discard", 1, meta={}))
                 for path in building.glob("committed*"):
                     path.unlink()
+                shutil.rmtree(building / PARTS, ignore_errors=True)
                 rates[way].append(LOADED / seconds_of(load))
         cluster.run(cluster.client.indices.delete(index=index))
     ratio = median([ours / bare for ours, bare in zip(*rates.values(), strict=True)])

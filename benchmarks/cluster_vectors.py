@@ -19,6 +19,7 @@ from indexer.cluster import names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.loading import merge
 from indexer.cluster.mapping import VectorField, index_body, vector_field
+from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.requests import Progress
 from retriever.engines.elasticsearch import ElasticsearchEngine
 
@@ -40,7 +41,9 @@ def measure_similarities(plan: Plan) -> list[Figure]:
             cluster.run(cluster.client.indices.create(index=index, **body))
             bulk(settings.elasticsearch, _vectors(index, count, plan.progress), CHUNK)
             cluster.run(merge(cluster.client, index, settle_s=0))
-    with closing(ElasticsearchEngine(settings.elasticsearch, index, passages=count, shards=1)) as engine:
+    lexicon = Lexicon(lexicon_bytes([], TokenCounts()))  # the documents have vectors alone
+    engine = ElasticsearchEngine(settings.elasticsearch, index, passages=count, shards=1, lexicon=lexicon)
+    with closing(engine):
         times = asyncio.run(_round(engine, count))
     return latencies(PART, f"similarities of {COMPARED} of {count:,} vectors", times, SIMILARITIES_BAR)
 

@@ -7,16 +7,18 @@ from datetime import UTC, datetime
 from benchmarks.corpus import Document, documents
 from benchmarks.figures import Figure
 from benchmarks.plan import Plan
+from indexer.analysed import AnalysedPassage
 from indexer.analysis.tokens import Token
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.fingerprint import lexical_fingerprint
+from indexer.forward.lexicon import TokenCounts, write_lexicon
 from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
 from indexer.packing import PassageTokens
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import GLOSSARY
+from indexer.store.build_folder import GLOSSARY, LEXICON
 from indexer.store.engines import open_store
 from indexer.store.folder import FolderStore
 from retriever.index import open_index
@@ -50,20 +52,22 @@ def build(settings: IndexerSettings, name: str, count: int, progress: Progress) 
     """Generate, write and publish; return the seconds that the writer took, without the generator's."""
     with open_store(settings, name) as store, store.writing():
         store.start_building(None, ANALYZER, "discard")
-        spent = 0.0
+        spent, counts = 0.0, TokenCounts()
         with store.writer("paper", None) as writer:
             for document in documents(count):
                 passage, tokens = passage_of(document), tokens_of(document)
                 started = time.perf_counter()
                 if document.number and document.number % settings.commit_every == 0:
                     writer.commit()
-                writer.add(passage, tokens, document.number)
+                row = writer.add(passage, AnalysedPassage(tokens), document.number)
                 spent += time.perf_counter() - started
+                counts.add(row)
                 if document.number % 1_000 == 0:
                     progress("documents", document.number, count)
             started = time.perf_counter()
             writer.finish()
             spent += time.perf_counter() - started
+            write_lexicon(store.local.building / LEXICON, writer.terms, counts)
         write_glossary(store.local.building / GLOSSARY, [])
         manifest = Manifest(
             name=name,

@@ -25,7 +25,7 @@ from retriever.sources.merging import LimitedSource
 SUFFIX = ".manifest.json"
 MOST_BYTES = 256_000_000  # of one that is read
 # What a run's order may depend on.
-LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "rapidfuzz")
+LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "rapidfuzz", "pyspellchecker")
 MODEL_LIBRARIES = (
     "numpy",
     "sentence-transformers",

@@ -18,6 +18,7 @@ from retriever.hits import AppliedSearch
 from retriever.index import OpenIndex
 from retriever.search import Further, SearchRequest, rank
 from retriever.settings import RetrieverSettings
+from retriever.worker_threads import in_caller_thread
 
 NOTHING_FOUND = "nothing found"
 MOST_FAILURES = 10  # in a row, after which what fails is not asked again and again
@@ -128,10 +129,13 @@ async def rank_topic(
 ) -> RankedTopic:
     """Rank a question; one that cannot be searched for has an empty ranking and its reason.
 
-    A `further` stage, as a second round of searches, may change the ranking.
+    A `further` stage, as a second round of searches, may change the ranking. Nothing else may need the event
+    loop meanwhile.
     """
+    await asyncio.sleep(0)  # where Ctrl-C ends a run
     try:
-        ranked = await rank(index, request, settings, further)
+        with in_caller_thread():
+            ranked = await rank(index, request, settings, further)
     except (BadQuestion, BadExpression) as error:
         return without_hits(error)
     if not ranked.hits:

@@ -27,7 +27,16 @@ AnswerEventKind: TypeAlias = Literal[
 AGAIN = ("again", "the model's answer was cut off or could not be read, and is written again")
 CHANGED = ("changed", "the answer as a whole is another")
 # Of a result's record, what goes with its hits.
-BESIDE_THE_EVIDENCE = ("version", "filtered", "evidence_score", "constraints", "concepts", "bridges", "order")
+BESIDE_THE_EVIDENCE = (
+    "version",
+    "filtered",
+    "likelihood",
+    "unknown_words",
+    "constraints",
+    "concepts",
+    "bridges",
+    "order",
+)
 
 
 @dataclass(frozen=True, slots=True)

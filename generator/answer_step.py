@@ -3,9 +3,9 @@
 import asyncio
 from functools import partial
 
-from generator.answers import Answer, Sentence, SentencesSoFar
+from generator.answers import Answer, Sentence, SentencesSoFar, naming_unknown_words
 from generator.excluding import mark_excluded
-from generator.extractive import extractive_answer
+from generator.extractive import quoted_answer
 from generator.judging import judged
 from generator.model_answer import WHOLE_ANSWER, AnswerForm, answer_from_model
 from generator.model_step import model_step
@@ -47,8 +47,10 @@ async def answer_step(
             passages = [hit.passage for hit in result.hits]
             answer = await judged(parent, written, passages, resources)
             # What a judge has found supported may be about what was to be left out.
-            return await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
+            answer = await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
+            return naming_unknown_words(answer, result.unknown_words)
     with parent.step("quotation", evidence=passage_ids) as quotation:
-        quoted = await asyncio.to_thread(extractive_answer, result, index, THRESHOLD, form.most_quoted)
+        quoted = await quoted_answer(result, index, resources.settings.retriever, THRESHOLD, form.most_quoted)
+        quoted = naming_unknown_words(quoted, result.unknown_words)
         quotation.output = quoted.as_record()
     return quoted

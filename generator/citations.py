@@ -24,7 +24,8 @@ from indexer.papers import Language, language_of
 from indexer.schema import StoredPassage
 from retriever.index import SearchIndex
 
-Check = Literal["supported", "unsupported", "not checkable", "excluded"]
+# quoted: the words of the paper itself, which are not checked.
+Check = Literal["supported", "unsupported", "not checkable", "excluded", "quoted"]
 Sign = Literal[
     "citation", "number", "unit", "name", "other number", "turned", "opposite", "denied", "words", "judge"
 ]

@@ -1,21 +1,24 @@
 """Answers and traces for a person at a terminal."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from rich.text import Text
 
-from generator.answers import HEADINGS, SECTIONS
+from generator.answers import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Sentence, likelihood_line
 from generator.pipeline import AskResult
-from generator.quoting import cited, quoted
+from generator.quoting import CHECK_WORDS, cited, quoted
 from generator.steps import Listener, StepEvent
 from generator.streaming import readable
 from generator.trace import Trace
 from indexer.columns import wrapped_table
+from indexer.papers import Language, language_of
 from indexer.progress import SHOWN_EVERY, error_console
 from indexer.terminal import STEERING, echo, echo_lines, shortened, styled
+from retriever.hits import Hit
+from retriever.unknown_words import unknown_words_note
 
 MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?", "excluded": "⊘"}
 STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow", "excluded": "yellow"}
@@ -52,54 +55,80 @@ def live_progress(line_of: Callable[[StepEvent, int], str] = answer_line) -> Ite
 
 
 def show_answer(asked: AskResult) -> None:
-    """Print the evidence with scores, then the answer with citations and checks."""
-    numbers = {hit.passage_id: hit.rank for hit in asked.evidence}
-    if asked.evidence:
-        rows = [("", "score", "passage", "year", "lang", "title")]
-        for hit in asked.evidence:
-            passage = hit.passage
-            found = f"[{hit.rank}]", f"{hit.score:.4f}", hit.passage_id, str(passage.year or ""), passage.lang
-            rows.append((*found, shortened(passage.title) or "(no title)"))
+    """Print the evidence, its likelihood and the answer; after an abstaining answer the nearest papers."""
+    answer, result = asked.answer, asked.result
+    if not answer.abstained:
+        _show_papers("evidence", asked.evidence)
+    echo()
+    if line := likelihood_line(answer.language, result.likelihood):
+        echo(line)
         echo()
-        echo(styled("evidence", bold=True))
+    echo(styled(shortened(quoted(answer.title)), bold=True))
+    if answer.statement:
+        echo()
+        echo(answer.statement)
+    headings = HEADINGS["ko" if answer.language == "ko" else "en"]
+    numbers = {hit.passage_id: hit.rank for hit in asked.evidence}
+    for section in ("passages", *SECTIONS):
+        sentences = [sentence for sentence in answer.sentences if sentence.section == section]
+        if sentences:
+            echo()
+            if section != "passages":  # the title is its heading
+                echo(styled(headings[section], bold=True))
+            for sentence in sentences:
+                _show_sentence(sentence, answer.language, numbers)
+    if answer.abstained:
+        _show_papers(headings["nearest"], asked.evidence)
+    echo()
+    _show_how_written(answer)
+    echo(f"{result.milliseconds['total']:,.0f} ms", err=True)
+
+
+def _show_papers(heading: str, hits: Sequence[Hit]) -> None:
+    """Print papers with their numbers and scores."""
+    rows = [("", "score", "passage", "year", "lang", "title")]
+    for hit in hits:
+        passage = hit.passage
+        found = f"[{hit.rank}]", f"{hit.score:.4f}", hit.passage_id, str(passage.year or ""), passage.lang
+        rows.append((*found, shortened(passage.title) or "(no title)"))
+    if hits:
+        echo()
+        echo(styled(heading, bold=True))
         for lines in wrapped_table(rows):
             echo_lines(lines)
-    answer = asked.answer
-    echo()
-    echo(styled(shortened(quoted(answer.title)), bold=True))
-    headings = HEADINGS["ko" if answer.language == "ko" else "en"]
-    for section in SECTIONS:
-        sentences = [sentence for sentence in answer.sentences if sentence.section == section]
-        statement = answer.statement if section == "introduction" else ""
-        if not sentences and not statement:
-            continue
-        echo()
-        echo(styled(headings[section], bold=True))
-        if statement:
-            echo(statement)
-        for sentence in sentences:
-            papers = ", ".join(str(numbers.get(passage_id, passage_id)) for passage_id in sentence.citations)
-            check = styled(MARKS[sentence.check], fg=STYLES[sentence.check])
-            echo(cited(sentence.text, papers), " ", check)
-            if sentence.reasons:
-                signs = "; ".join(
-                    f"{reason.sign}: {shortened(quoted(reason.words))}" for reason in sentence.reasons
-                )
-                echo(styled(f"{INDENT}{signs}", dim=True))
-    echo()
-    score = asked.result.evidence_score
-    likelihood = "" if score is None else f"; likelihood that the evidence answers {score:.2f}"
-    echo(f"written by {answer.written_by}{likelihood}", err=True)
-    excluded = any(sentence.check == "excluded" for sentence in answer.sentences)
-    if answer.sentences:
-        echo("✓ supported  ✗ unsupported  ? not checkable" + "  ⊘ excluded" * excluded, err=True)
-    echo(f"{asked.result.milliseconds['total']:,.0f} ms", err=True)
+
+
+def _show_sentence(sentence: Sentence, language: Language, numbers: Mapping[str, int]) -> None:
+    """Print a sentence with its papers and its check; a quoted one as an item of a list."""
+    papers = ", ".join(str(numbers.get(passage_id, passage_id)) for passage_id in sentence.citations)
+    text = cited(sentence.text, papers)
+    if sentence.check == "quoted":
+        word = CHECK_WORDS["ko" if language == "ko" else "en"]["quoted"]
+        echo(f"- {text} ", styled(f"({word})", dim=True))
+    else:
+        echo(text, " ", styled(MARKS[sentence.check], fg=STYLES[sentence.check]))
+    if sentence.reasons:
+        signs = "; ".join(f"{reason.sign}: {shortened(quoted(reason.words))}" for reason in sentence.reasons)
+        echo(styled(f"{INDENT}{signs}", dim=True))
+
+
+def _show_how_written(answer: Answer) -> None:
+    """Print who wrote the answer, and the meaning of the marks in it."""
+    if answer.written_by != EXTRACTIVE:
+        echo(f"written by {answer.written_by}", err=True)
+    elif answer.sentences:
+        echo("quoted from the papers, without a model; nothing was checked", err=True)
+    checks = {sentence.check for sentence in answer.sentences}
+    if checks - {"quoted"}:
+        excluded = "  ⊘ excluded" if "excluded" in checks else ""
+        echo(f"✓ supported  ✗ unsupported  ? not checkable{excluded}", err=True)
 
 
 def show_saved(trace: Trace) -> None:
     """Print a saved trace: what was asked, the tree of steps, evidence and answer."""
     record = trace.record
     index, request, answer = record["index"], record["request"], record["answer"]
+    language = language_of(request["question"])
     echo(request["question"])
     echo()
     echo(
@@ -110,13 +139,18 @@ def show_saved(trace: Trace) -> None:
     for step in record["steps"]:
         echo_lines(step_lines(step))
     echo()
+    if answer.get("abstained"):
+        echo(HEADINGS["ko" if language == "ko" else "en"]["nearest"])
     for hit in record["evidence"]:
         echo(f"[{hit['rank']}] {hit['score']:.4f} {hit['passage_id']} {shortened(hit['title'])}")
     echo()
+    if line := likelihood_line(language, record.get("likelihood")):
+        echo(line)
     echo(quoted(answer["title"]))
     for sentence in answer["sentences"]:
         echo(f"- {cited(sentence['text'], ', '.join(sentence['citations']))} ({sentence['check']})")
-    for note in record["notes"]:
+    unknown = unknown_words_note(language, record.get("unknown_words", ()))
+    for note in filter(None, (*record["notes"], unknown)):
         echo(f"note: {note}")
 
 

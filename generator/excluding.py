@@ -6,6 +6,7 @@ from generator.answers import Answer, Sentence
 from generator.prompts import load_prompt
 from indexer.papers import Language
 from retriever.constraints import Constraints
+from retriever.exclusions import Writing
 from retriever.index import SearchIndex
 
 
@@ -30,7 +31,7 @@ def marked(sentence: Sentence, constraints: Constraints, index: SearchIndex) -> 
     """Mark a sentence if it holds what was to be left out."""
     if not constraints.exclusions:
         return sentence
-    words = {token[0] for token in index.analyzer.analyze(sentence.text)}
-    if sentence.check == "unsupported" or not constraints.excluded_by(words):
+    writing = Writing.of((token[0] for token in index.analyzer.analyze(sentence.text)), sentence.text)
+    if sentence.check == "unsupported" or not constraints.excluded_by(writing):
         return sentence
     return replace(sentence, check="excluded")

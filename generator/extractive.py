@@ -1,26 +1,34 @@
-"""An answer without a model: the best sentences of the evidence, quoted and cited, in the same sections."""
+"""An answer without a model: sentences of the papers found, quoted, or the statement that there are none.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Quoted are sentences of the best papers that hold enough of the question themselves. A question's concepts are
+matched as in the order of the hits: by their words, or by a counterpart in the other language.
+"""
 
-from generator.answers import EXTRACTIVE, Answer, Section, Sentence, no_answer
-from generator.titles import title_on
-from indexer.chunking import split_sentences
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from generator.answers import EXTRACTIVE, Answer, Sentence, no_answer, quoting_answer
+from generator.quotable import quotable_sentences
+from indexer.analysis.tokens import as_indexed
+from indexer.analysis.word_roles import SUBJECT_ROLES, roles_of
 from indexer.papers import language_of
 from indexer.schema import StoredPassage
+from retriever.exclusions import Writing
 from retriever.hits import SearchResult
 from retriever.index import SearchIndex
+from retriever.methods import method_named
+from retriever.order.concepts import Concept, Word, with_roles
+from retriever.order.features import coverage, patterns_of
+from retriever.order.patterns import occurrences_in
+from retriever.queries import single
+from retriever.question_concepts import question_concepts
+from retriever.settings import RetrieverSettings
 
-MOST_SENTENCES = 8
-LONGEST_SENTENCE = 600  # characters; a longer one is a list or a broken text
-# Weight of the better neighbouring sentence: the answer often stands beside the question's words.
-NEIGHBOUR = 0.45
-# A paper is quoted only if its score is at least this share of the first paper's.
-LEAST_SHARE = 0.5
-# How much of a sentence's score counts against the whole question; the rest counts against the best sentence
-# of its passage, since a passage in the other language holds few of the question's words.
-OWN_WORDS = 0.5
-# A sentence is left out if one chosen from another paper holds more than this share of its words.
+MOST_SENTENCES = 6
+# A paper is quoted if its score is at least this share of the best paper's, and if its passage holds at least
+# this share of the question's subject, by importance; a sentence, if it holds at least this share itself.
+SCORE_SHARE, PASSAGE_SHARE, SENTENCE_SHARE = 0.5, 0.33, 0.1
+# Two sentences are nearly the same if they share more than this part of the words of the shorter one.
 SAME = 0.7
 
 
@@ -28,84 +36,94 @@ SAME = 0.7
 class _Quotable:
     text: str
     passage: StoredPassage
-    place: tuple[int, int]  # passage, sentence
-    tokens: frozenset[str]
-    score: float
+    tokens: tuple[str, ...]
+    score: float  # its share of the question's subject, times its paper's share of the best score
+
+
+async def quoted_answer(
+    result: SearchResult, index: SearchIndex, settings: RetrieverSettings, threshold: float, most: int
+) -> Answer:
+    """Quote the evidence of a search by any method; see `extractive_answer`."""
+    if not result.concepts and method_named(result.method).analyse is None:
+        concepts = await question_concepts(index, result.question, settings)
+        result = replace(result, concepts=concepts)
+    return await index.threads.run(extractive_answer, result, index, threshold, most)
 
 
 def extractive_answer(
     result: SearchResult, index: SearchIndex, threshold: float, most: int = MOST_SENTENCES
 ) -> Answer:
-    """Quote at most `most` sentences of the evidence, or say that it holds no answer.
+    """Quote at most `most` sentences of the evidence; abstain below the threshold, or if no sentence fits.
 
-    The sentences come in the order of their passages; the best of all opens, the last one closes. None holds
-    what the question excludes.
+    Sentences in the question's language come first, within a language those that hold most of the question.
+    None holds an excluded word, repeats the question or is nearly the same as a better one.
     """
     language = language_of(result.question)
-    score = result.evidence_score
-    chosen = _choose(result, index, most)
-    if not chosen or (score is not None and score < threshold):
+    if result.likelihood is not None and result.likelihood < threshold:
         return no_answer(language, EXTRACTIVE)
-    opening = max(chosen, key=lambda quotable: (quotable.score, [-part for part in quotable.place]))
-    rest = sorted((each for each in chosen if each is not opening), key=lambda quotable: quotable.place)
-    closing = rest.pop() if len(rest) > 1 else None
-    sentences = [_quote(opening, "introduction"), *(_quote(quotable, "body") for quotable in rest)]
-    if closing:
-        sentences.append(_quote(closing, "conclusion"))
-    title = title_on(result.question, result.keywords, language, index.analyzer)
-    return Answer(title, tuple(sentences), language, EXTRACTIVE, abstained=False)
+    chosen = _choose(result, index, most)
+    if not chosen:
+        return no_answer(language, EXTRACTIVE)
+    chosen.sort(key=lambda quotable: language_of(quotable.text) != language)  # stable: by relevance in each
+    return quoting_answer(
+        language,
+        [
+            Sentence(quotable.text, "passages", (quotable.passage.passage_id,), "quoted")
+            for quotable in chosen
+        ],
+    )
 
 
 def _choose(result: SearchResult, index: SearchIndex, most: int) -> list[_Quotable]:
-    best = max((hit.score for hit in result.hits), default=0.0)
-    weights = result.token_weights
-    ranked = [
-        quotable
-        for order, hit in enumerate(result.hits)
-        if hit.score >= LEAST_SHARE * best
-        for quotable in _quotable(hit.passage, order, weights, index, share=hit.score / best if best else 1.0)
-    ]
-    ranked = [quotable for quotable in ranked if not result.constraints.excluded_by(quotable.tokens)]
-    ranked.sort(key=lambda quotable: (-quotable.score, quotable.place))
+    """Return the best sentences, best first."""
     chosen: list[_Quotable] = []
-    for quotable in ranked:
+    for quotable in sorted(_quotables(result, index), key=lambda each: -each.score):  # stable: by rank
         if len(chosen) == most:
             break
-        if not any(_same(quotable, other) for other in chosen):
+        writing = Writing.of(quotable.tokens, quotable.text)
+        if not result.constraints.excluded_by(writing) and not any(
+            _same(quotable, other) for other in chosen
+        ):
             chosen.append(quotable)
     return chosen
 
 
-def _quotable(
-    passage: StoredPassage, order: int, weights: Mapping[str, float], index: SearchIndex, *, share: float
-) -> list[_Quotable]:
-    """Score a passage's sentences: the question's words in them and beside them, by the passage's share."""
-    texts = [passage.text[start:end] for start, end in split_sentences(passage.text)]
-    tokens = [frozenset(token[0] for token in index.analyzer.analyze(text)) for text in texts]
-    total = sum(weights.values()) or 1.0
-    own = [sum(weights.get(token, 0.0) for token in held) / total for held in tokens]
-    most = max(own, default=0.0) or 1.0
-    own = [value * (OWN_WORDS + (1 - OWN_WORDS) / most) for value in own]
-    scored = []
-    for place, text in enumerate(texts):
-        beside = max(own[place - 1] if place else 0.0, own[place + 1] if place + 1 < len(own) else 0.0)
-        score = (own[place] + NEIGHBOUR * beside + 0.1) * share
-        if tokens[place] and len(text) <= LONGEST_SENTENCE:
-            scored.append(_Quotable(text, passage, (order, place), tokens[place], score))
-    return scored
+def _quotables(result: SearchResult, index: SearchIndex) -> Iterator[_Quotable]:
+    """Yield the sentences of the best papers that may be quoted, each with its share of the subject."""
+    concepts = _subject(result, index)
+    patterns = patterns_of(concepts)
+    best = max((hit.score for hit in result.hits), default=0.0)
+    for hit in result.hits:
+        passage, of_best = hit.passage, hit.score / best if best > 0 else 1.0
+        if of_best < SCORE_SHARE:
+            continue
+        sentences = quotable_sentences(passage.text, result.question)
+        texts = [(passage.title, passage.text), *(("", text) for text in sentences)]
+        analysed = [index.analyzer.analyze(as_indexed(title, text)[0]) for title, text in texts]
+        of_passage, *shares = coverage(concepts, occurrences_in(analysed, patterns)).tolist()
+        if of_passage < PASSAGE_SHARE:
+            continue
+        for text, tokens, share in zip(sentences, analysed[1:], shares, strict=True):
+            if share >= SENTENCE_SHARE:
+                yield _Quotable(text, passage, tuple(token[0] for token in tokens), share * of_best)
 
 
-def _same(first: _Quotable, second: _Quotable) -> bool:
-    if first.text == second.text:
-        return True
-    shared = len(first.tokens & second.tokens) / min(len(first.tokens), len(second.tokens))
-    return shared > SAME and first.passage.doc_id != second.passage.doc_id
+def _subject(result: SearchResult, index: SearchIndex) -> Sequence[Concept]:
+    """Return the concepts of a question without its request and the words that ask.
+
+    Where a result has no concepts, the tokens that were searched for stand in for them.
+    """
+    if not result.concepts:
+        return [
+            Concept(token, (Word({single(token): 1.0}, weight),))
+            for token, weight in result.token_weights.items()
+        ]
+    roles = roles_of(index.analyzer.tagged_tokens(result.question))
+    return with_roles(result.concepts, roles, SUBJECT_ROLES)
 
 
-def _quote(quotable: _Quotable, section: Section) -> Sentence:
-    return Sentence(
-        text=quotable.text,
-        section=section,
-        citations=(quotable.passage.passage_id,),
-        check="supported",  # the words of the passage itself
-    )
+def _same(sentence: _Quotable, better: _Quotable) -> bool:
+    """Return whether a sentence has nearly the words of a better one, and no other numbers."""
+    own, others = frozenset(sentence.tokens), frozenset(better.tokens)
+    numbers = {token for token in own if any(map(str.isdigit, token))}
+    return numbers <= others and len(own & others) > SAME * min(len(own), len(others))

@@ -167,6 +167,8 @@ def _trace(
             },
             "request": step.inputs,
             "steps": [child.as_record() for child in step.children],
+            "likelihood": result.as_record()["likelihood"],
+            "unknown_words": list(result.unknown_words),
             "answer": answer.as_record(),
             "evidence": evidence_records(result),
             "notes": list(result.notes),

@@ -10,17 +10,27 @@ import re
 from generator.citations import Check
 from indexer.terminal import visible
 
-# The mark of a sentence that its check does not support.
-DOUBTS: dict[str, dict[Check, str]] = {
-    "ko": {"unsupported": "근거 없음", "not checkable": "확인 불가", "excluded": "제외 대상"},
-    "en": {"unsupported": "unsupported", "not checkable": "not checkable", "excluded": "excluded"},
+# The word after a sentence; none after a supported one.
+CHECK_WORDS: dict[str, dict[Check, str]] = {
+    "ko": {
+        "unsupported": "근거 없음",
+        "not checkable": "확인 불가",
+        "excluded": "제외 대상",
+        "quoted": "인용",
+    },
+    "en": {
+        "unsupported": "unsupported",
+        "not checkable": "not checkable",
+        "excluded": "excluded",
+        "quoted": "quoted",
+    },
 }
 BRACKETS = {**dict.fromkeys("[［⁅〔【⟦", "("), **dict.fromkeys("]］⁆〕】⟧", ")")}
 CHECKS = dict.fromkeys("√✓✔✗✘⊘☑☒✅❌❎🗸🗴🗵🗶🗹", "*")
 UNMARKED = str.maketrans(BRACKETS | CHECKS)
 SAID = re.compile(
     r"(?:[(（]\s*)+(supported|{})(?:\s*[)）])+".format(
-        "|".join(word for words in DOUBTS.values() for word in words.values())
+        "|".join(word for words in CHECK_WORDS.values() for word in words.values())
     ),
     re.IGNORECASE,
 )

@@ -22,9 +22,13 @@ async def search_step(parent: Step, context: SearchContext, stages: Stages | Non
     keywords = request.keywords
     given = None if keywords is None else [k if isinstance(k, str) else k.text for k in keywords]
     with parent.step("search", **inputs, keywords=given, skip=list(request.skip)) as step:
-        stages = await run_stages(context, stages, upto="keywords")
-        parent.tell(stages)
-        result = await present(context, await run_stages(context, stages))
+        chosen = await context.index.in_one_thread(lambda: run_stages(context, stages, upto="keywords"))
+        parent.tell(chosen)
+
+        async def searched() -> SearchResult:
+            return await present(context, await run_stages(context, chosen))
+
+        result = await context.index.in_one_thread(searched)
         step.output = result.as_record()
     parent.tell(result)
     log.info("search", method=result.method, hits=len(result.hits), milliseconds=step.output["milliseconds"])

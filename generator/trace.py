@@ -83,6 +83,8 @@ class _Whole(BaseModel):
     index: _Index
     request: _Request
     steps: list[_Step]
+    likelihood: Annotated[float | None, Field(ge=0, le=1)] = None  # not in earlier traces
+    unknown_words: list[str] = []  # the same
     answer: _Answer
     evidence: list[_Hit]
     notes: list[str]

@@ -1,4 +1,4 @@
-"""Analysed tokens as text: quick to hand from process to process, to store beside a passage, to read."""
+"""Analysed tokens as text: compact to pass between processes, to store with a passage, and fast to read."""
 
 import re
 import unicodedata
@@ -12,8 +12,9 @@ from indexer.analysis.tokens import Token, as_indexed
 
 GAP = "."  # a position without a term; punctuation to every analyzer, so none makes a term of it
 TERM_SEPARATOR = "\x1f"
-# An offset is one character where the token begins at most so far behind the end of the one before and is at
-# most so much longer or shorter than its term, an ASCII one where it begins near; any other is "~start,end;".
+# The offsets of a token are one character if it starts at most MOST_APART after the end of the previous token
+# and its length differs by at most MOST_LONGER from its term's; the nearest get an ASCII character. All other
+# offsets are "~start,end;".
 MOST_APART, MOST_LONGER = 120, 7
 NEAR_CODES, FAR_CODES = range(ord(" "), ord("~")), 256
 ENCODED = {
@@ -31,8 +32,8 @@ OFFSET = re.compile(r"~[^;]+;|.")
 class PackedTokens(NamedTuple):
     """The tokens of one text, in three strings.
 
-    As a rule `terms` is a line of words, one a position, GAP where a position has none. Terms that share a
-    position or hold a space stand between separators instead, and their `positions` beside them.
+    Usually `terms` is a line of words, one for each position, GAP for a position without a term. If terms
+    share a position or contain a space, `terms` is joined by separators and `positions` is not empty.
     """
 
     terms: str = ""
@@ -52,8 +53,16 @@ class PackedTokens(NamedTuple):
         terms = TERM_SEPARATOR.join([token[0] for token in tokens])
         return cls(terms, " ".join([str(token[1]) for token in tokens]), offsets)
 
+    def is_whole(self) -> bool:
+        """Return whether each term has an offset, and a position if positions are stored."""
+        words = self.words()
+        terms = len(words) if self.positions else len(words) - words.count(GAP)
+        escaped = ESCAPE in self.offsets
+        offsets = len(OFFSET.findall(self.offsets)) if escaped else len(self.offsets)
+        return terms == offsets and (not self.positions or self.positions.count(" ") + 1 == terms)
+
     def words(self) -> list[str]:
-        """Return the terms in order, with GAP for each position that has none where they are a line."""
+        """Return the terms in order; in a line of words, with GAP for each position without a term."""
         if self.positions:
             return self.terms.split(TERM_SEPARATOR)
         return self.terms.split(" ") if self.terms else []
@@ -72,6 +81,8 @@ class PackedTokens(NamedTuple):
     def places(self, wanted: Container[str]) -> list[tuple[int, int, str]]:
         """Return (start, end, term) of the terms that are wanted, in order of the tokens."""
         terms = [term for term, _ in self.unpack()]
+        if not any(term in wanted for term in terms):
+            return []
         found = zip(terms, self._spans(terms), strict=True)
         return [(start, end, term) for term, (start, end) in found if term in wanted]
 
@@ -105,18 +116,18 @@ def _packed_offsets(tokens: Sequence[Token]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PassageTokens:
-    """The tokens of a passage, taken out of their strings only when they are asked for."""
+    """The tokens of a passage, unpacked on demand."""
 
     strings: tuple[str, ...] = ()  # of text, title and title2, three each; empty ones at the end left out
 
     @classmethod
     def pack(cls, *fields: Sequence[Token]) -> Self:
-        """Pack the tokens of text, title and title2, of as many as there are."""
+        """Pack the tokens of text, title and title2; the last ones may be left out."""
         return cls.of_packed(*map(PackedTokens.pack, fields))
 
     @classmethod
     def of_packed(cls, *fields: PackedTokens) -> Self:
-        """Put together the packed tokens of text, title and title2, of as many as there are."""
+        """Join the packed tokens of text, title and title2; the last ones may be left out."""
         strings = [part for packed in fields for part in packed]
         while strings and not strings[-1]:
             strings.pop()
@@ -127,6 +138,23 @@ class PassageTokens:
         """Analyse a passage as it is indexed: composed (NFC), the title before the text."""
         whole, title = as_indexed(title, text)
         return cls.pack(analyze(whole), analyze(title), analyze(unicodedata.normalize("NFC", title2)))
+
+    @property
+    def layout(self) -> tuple[str, ...]:
+        """Positions and offsets of text, title and title2; empty ones at the end are left out."""
+        strings = [part for start in range(0, len(self.strings), 3) for part in self.strings[start + 1 :][:2]]
+        while strings and not strings[-1]:
+            strings.pop()
+        return tuple(strings)
+
+    @classmethod
+    def of_layout(cls, terms: Sequence[str], layout: Sequence[str]) -> Self:
+        """Join the terms of text, title and title2 with their layout; ValueError if they do not fit."""
+        strings = [*layout, *[""] * (2 * len(terms) - len(layout))]
+        fields = [PackedTokens(line, *strings[2 * at : 2 * at + 2]) for at, line in enumerate(terms)]
+        if not all(packed.is_whole() for packed in fields):
+            raise ValueError("the tokens of a passage are not what was written")
+        return cls.of_packed(*fields)
 
     @property
     def text(self) -> PackedTokens:

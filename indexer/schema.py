@@ -11,9 +11,10 @@
 | references | ids of the papers that the paper refers to, with its first passage | each exact value |
 | first | the passage carries its paper's record | yes or no |
 | incomplete | the paper has no text beyond a title | yes or no |
-| sequence | the record's place in the corpus it came from | resuming a broken-off build |
+| sequence | the record's place in the corpus it came from | resuming an interrupted build |
+| number | of the passage; its row of the forward index has it too (`indexer/forward/`) | not searched |
 | record | the stored passage | not searched |
-| tokens | the analysed tokens of the passage, with offsets | not searched |
+| tokens | positions and offsets of the tokens; in a cluster also the passage's row | not searched |
 """
 
 import json
@@ -25,7 +26,7 @@ import tantivy
 from indexer.packing import PassageTokens
 from indexer.papers import Language
 
-SCHEMA_VERSIONS = {"tantivy": 3, "elasticsearch": 4}
+SCHEMA_VERSIONS = {"tantivy": 4, "elasticsearch": 5}
 BM25_K1, BM25_B = 1.2, 0.75  # as both engines score
 ANALYSED_FIELDS = ("text", "title")
 TERMS = "terms"  # the tokenizer of these in the embedded engine
@@ -37,8 +38,9 @@ REFERENCES = "references"  # an exact field of many values
 class StoredPassage:
     """A passage as it comes back from an index, with what its paper is known by.
 
-    `record` is the paper's whole record but its full text, as JSON, and stands with a paper's first passage
-    only, and so does `title2`. `tokens` are what the passage was indexed by.
+    `record` is the paper's record without its full text, as JSON; only a paper's first passage has it, and
+    `title2`. `tokens` are the tokens that the passage was indexed by, `row` is its row of the forward index;
+    each is there only where it was read.
     """
 
     passage_id: str
@@ -54,6 +56,7 @@ class StoredPassage:
     title2: str = ""
     record: str = ""
     tokens: PassageTokens | None = field(default=None, compare=False, repr=False)
+    row: bytes = field(default=b"", compare=False, repr=False)
 
     @property
     def paper(self) -> dict[str, Any] | None:
@@ -89,6 +92,7 @@ def tantivy_schema() -> tantivy.Schema:
     builder.add_boolean_field("first", indexed=True)
     builder.add_boolean_field("incomplete", indexed=True)
     builder.add_unsigned_field("sequence", fast=True)
+    builder.add_unsigned_field("number", fast=True)
     builder.add_bytes_field("record", stored=True)
     builder.add_bytes_field("tokens", stored=True)
     return builder.build()

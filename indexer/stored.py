@@ -1,14 +1,15 @@
 """Passages as an index stores them: made from papers, read back in corpus order."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from unicodedata import normalize
-from zlib import crc32
+from zlib import MAX_WBITS, compress, crc32, decompress
 
 import tantivy
 
@@ -36,7 +37,7 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
             lang=passage.lang,
             part=passage.part,
             year=paper.year,
-            journal=normalize("NFC", paper.journal),  # as filters are
+            journal=normalize("NFC", paper.journal),  # filters are normalized too
             source=normalize("NFC", paper.source),
             incomplete=incomplete,
             title2=paper.title2 if order == 0 else "",
@@ -81,8 +82,10 @@ def open_searcher(folder: Path) -> tantivy.Searcher:
         return tantivy.Index(tantivy_schema(), view).searcher()
 
 
-def read_stored(searcher: tantivy.Searcher) -> Iterator[StoredPassage]:
-    """Yield every stored passage in corpus order, some at a time."""
+def read_stored(
+    searcher: tantivy.Searcher, rows: Callable[[list[int]], list[bytes]] | None = None
+) -> Iterator[StoredPassage]:
+    """Yield every stored passage in corpus order, in batches; `rows` returns the rows of numbers."""
     everything = tantivy.Query.all_query()
     newest = searcher.search(everything, 1, count=False, order_by_field="sequence").hits
     if not newest:
@@ -91,7 +94,17 @@ def read_stored(searcher: tantivy.Searcher) -> Iterator[StoredPassage]:
     step = max(1, end * PASSAGES_AT_A_TIME // searcher.num_docs)
     for low in range(0, end, step):
         for _, record in groupby(_addresses(searcher, low, low + step), key=itemgetter(0)):
-            yield from sorted((read_passage(searcher, address) for _, address in record), key=place_in_paper)
+            addresses = [address for _, address in record]
+            passages = [read_passage(searcher, address) for address in addresses]
+            if rows:
+                found = rows(passage_numbers(searcher, addresses))
+                passages = [replace(passage, row=row) for passage, row in zip(passages, found, strict=True)]
+            yield from sorted(passages, key=place_in_paper)
+
+
+def passage_numbers(searcher: tantivy.Searcher, addresses: list[tantivy.DocAddress]) -> list[int]:
+    """Return the numbers of the passages at some addresses; their rows have the same numbers."""
+    return searcher.fast_field_values("number", addresses)  # type: ignore[return-value]
 
 
 def _addresses(searcher: tantivy.Searcher, low: int, high: int) -> list[tuple[int, tantivy.DocAddress]]:
@@ -111,47 +124,64 @@ def place_in_paper(passage: StoredPassage) -> tuple[bool, int]:
     return not passage.record, int(number) if number.isdecimal() else 0
 
 
-def holds(searcher: tantivy.Searcher, field: str, value: str) -> bool:
-    """Tell whether a passage that is not deleted has that value in an exact field."""
-    if not searcher.doc_freq(field, value):  # counts deleted ones too
-        return False
+def with_value(searcher: tantivy.Searcher, field: str, value: str) -> list[tantivy.DocAddress]:
+    """Return the passages, without deleted ones, that have a value in an exact field."""
+    most = searcher.doc_freq(field, value)  # counts deleted ones too
+    if not most:
+        return []
     query = tantivy.Query.term_query(tantivy_schema(), field, value, index_option="basic")
-    return bool(searcher.search(query, 1, count=False).hits)
+    return [address for _, address in searcher.search(query, most, count=False).hits]
 
 
-# The fields of a StoredPassage before its record, in their order, but the text. They are small, and stand in
-# one line before record and text.
+# The fields of a StoredPassage before its record, in their order, without the text. They are small, and are
+# stored in one line before record and text.
 HEAD = ("passage_id", "doc_id", "title", "lang", "part", "year", "journal", "source", "incomplete", "title2")
+HEAD_STARTS = b"["  # no compressed record starts with it
 STRING_SEPARATOR = "\x1e"
-CHECK_BYTES = 4  # before the record: the CRC of record and tokens, as the engine keeps none of what it stores
+WORTHWHILE = 0.6  # of the bytes; above, the engine's own compression of many passages together is better
+RAW = -MAX_WBITS  # without zlib's own header and sum
+CHECK_BYTES = 4  # before the record: the CRC of record and layout, since the engine stores none
 
 
 def add_stored(document: tantivy.Document, passage: StoredPassage, tokens: PassageTokens) -> None:
-    """Add what is stored of a passage to its document."""
+    """Add the stored fields of a passage to its document; the terms of its tokens are in its row."""
     head = json.dumps([getattr(passage, name) for name in HEAD], ensure_ascii=False, separators=(",", ":"))
-    record = f"{head}\n{passage.record}\n{passage.text}".encode()
-    packed = STRING_SEPARATOR.join(tokens.strings).encode()
-    document.add_bytes("record", _check_of(record, packed) + record)
-    document.add_bytes("tokens", packed)
+    record = _packed(f"{head}\n{passage.record}\n{passage.text}".encode())
+    layout = STRING_SEPARATOR.join(tokens.layout).encode()
+    document.add_bytes("record", _check_of(record, layout) + record)
+    document.add_bytes("tokens", layout)
 
 
-def _check_of(record: bytes, packed: bytes) -> bytes:
-    return crc32(packed, crc32(record)).to_bytes(CHECK_BYTES)
+def _packed(record: bytes) -> bytes:
+    """Compress a record if that saves enough bytes."""
+    compressed = compress(record, wbits=RAW)
+    worthwhile = len(compressed) <= WORTHWHILE * len(record) and not compressed.startswith(HEAD_STARTS)
+    return compressed if worthwhile else record
+
+
+def _check_of(record: bytes, layout: bytes) -> bytes:
+    return crc32(layout, crc32(record)).to_bytes(CHECK_BYTES)
 
 
 def read_passage(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> StoredPassage:
-    """Read the stored passage at an address."""
-    return passage_of(searcher.doc(address))
+    """Read the stored passage at an address, without its tokens."""
+    return passage_of(searcher.doc(address))[0]
 
 
-def passage_of(document: tantivy.Document) -> StoredPassage:
-    """Decode the stored passage of a document; ValueError where it is not what was written."""
-    stored, packed = document.get_first("record"), document.get_first("tokens")
-    if stored is None or packed is None or _check_of(stored[CHECK_BYTES:], packed) != stored[:CHECK_BYTES]:
+def passage_of(document: tantivy.Document) -> tuple[StoredPassage, list[str]]:
+    """Decode the stored passage of a document, and the layout of its tokens.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    stored, layout = document.get_first("record"), document.get_first("tokens")
+    if stored is None or layout is None or _check_of(stored[CHECK_BYTES:], layout) != stored[:CHECK_BYTES]:
         raise ValueError("a stored passage is not what was written")
-    head, record, text = stored[CHECK_BYTES:].decode().split("\n", 2)
+    packed = stored[CHECK_BYTES:]
+    whole = packed if packed.startswith(HEAD_STARTS) else decompress(packed, RAW)
+    head, record, text = whole.decode().split("\n", 2)
     passage_id, doc_id, title, lang, part, year, journal, source, incomplete, title2 = json.loads(head)
-    tokens = PassageTokens(tuple(packed.decode().split(STRING_SEPARATOR)))
-    return StoredPassage(  # in the order of its fields, as names take time
-        passage_id, doc_id, title, text, lang, part, year, journal, source, incomplete, title2, record, tokens
+    passage = StoredPassage(  # by position, which is faster than by name
+        passage_id, doc_id, title, text, lang, part, year, journal, source, incomplete, title2, record
     )
+    return passage, layout.decode().split(STRING_SEPARATOR)

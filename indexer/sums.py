@@ -130,11 +130,14 @@ def unsealed(text: str | bytes) -> dict[str, Any] | None:
 
 
 def _names(folder: Path, left_out: Collection[str]) -> Iterator[str]:
-    """Yield the files below a folder by their relative paths; locks and temporary files are no content."""
+    """Yield the files below a folder by their relative paths, without files and folders that are left out.
+
+    Locks and temporary files are no content.
+    """
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         passing = path.suffix == ".lock" or TEMPORARY.fullmatch(path.name)
-        if path.is_file() and not passing and name not in left_out:
+        if path.is_file() and not passing and name.partition("/")[0] not in left_out:
             yield name
 
 

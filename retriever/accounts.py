@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from retriever.engines import Explanation
+from retriever.order.concepts import Word
 from retriever.order.contributions import ConceptScore
 from retriever.order.scored import Part
-from retriever.order.second_hop import Bridge
+from retriever.order.second_search import Bridge
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,7 @@ class ConceptAccount:
         return {
             "text": concept.text,
             "importance": concept.importance,
-            "words": [
-                {"tokens": dict(word.spellings), "importance": word.importance} for word in concept.words
-            ],
+            "words": [{"tokens": _spelled(word), "importance": word.importance} for word in concept.words],
             "counterparts": [
                 {"text": other.text, "origin": other.origin, "weight": other.weight}
                 for other in concept.counterparts
@@ -41,6 +40,11 @@ class ConceptAccount:
             "score": self.scored.score,
             "contribution": self.contribution,
         }
+
+
+def _spelled(word: Word) -> dict[str, float]:
+    """Return the weights of a word's spellings, tokens that stand together in one."""
+    return {" ".join(token for _, token in pattern): weight for pattern, weight in word.spellings.items()}
 
 
 @dataclass(frozen=True, slots=True)

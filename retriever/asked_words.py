@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.porter import porter_stem
+from indexer.analysis.word_roles import SUBJECT_ROLES, Role, roles_of
 from indexer.glossary.storage import Glossary
+from retriever.compounds import compounds
 from retriever.constraints import find_constraints
 from retriever.keywords import KEYWORDS, Keyword, Translation, translations, words_of
 from retriever.queries import Or, Term
 from retriever.question import AnalysedQuestion
-from retriever.question_words import ROLES, Role, question_weights, roles_of
+from retriever.question_words import question_weights
 from retriever.word_forms import form_translations
 
-ASKED = 2  # roles that a question's subject has: things, then verbs, adjectives and counters
 MOST_WORDS = 2 * KEYWORDS
 # Words that say what kind of paper is wanted more than what it is about.
 COMMON_WEIGHT = 0.3
@@ -60,7 +61,7 @@ def asked_words(text: str, analyzer: Analyzer, glossary: Glossary) -> tuple[Aske
     tagged = analyzer.tagged_tokens(text)
     tokens = [token for token, _ in tagged if any(map(str.isalnum, token[0]))]
     roles, weights = roles_of(tagged), question_weights(tagged)
-    subject = [token for token in tokens if ROLES.index(roles[token[0]]) < ASKED]
+    subject = [token for token in tokens if roles[token[0]] in SUBJECT_ROLES]
     words = words_of(text, subject or tokens)[:MOST_WORDS]
     others: dict[str, list[Keyword]] = {}
     for translation in _counterparts(text, subject, roles, analyzer, glossary):
@@ -80,8 +81,10 @@ def _counterparts(
     text: str, subject: list[Token], roles: Mapping[str, Role], analyzer: Analyzer, glossary: Glossary
 ) -> list[Translation]:
     """Return translations and other forms; a long form stands for its abbreviation with all of its words."""
-    found = translations(subject, glossary, analyzer)
-    forms = form_translations(AnalysedQuestion(text, tuple(subject), roles=roles), found, glossary, analyzer)
+    units = tuple(compounds(text, subject))
+    found = translations(subject, glossary, analyzer, units)
+    question = AnalysedQuestion(text, tuple((token, "") for token in subject), roles=roles, units=units)
+    forms = form_translations(question, found, glossary, analyzer)
     return [*found, *(replace(form, words=_joined(form)) for form in forms)]
 
 

@@ -11,6 +11,7 @@ from indexer.columns import display_width, line_width, table, wrap, wrapped_tabl
 from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import chosen_index, json_option, name_option
 from indexer.output_files import check_output, is_same_file
+from indexer.papers import language_of
 from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
 from indexer.terminal import echo, echo_json, echo_lines, shortened, styled, visible
@@ -30,6 +31,7 @@ from retriever.options import (
     synonyms_option,
 )
 from retriever.query_names import EXPRESSION, NOTHING_TO_SEARCH
+from retriever.unknown_words import unknown_words_note
 
 if TYPE_CHECKING:  # loaded where an index is opened
     from retriever.index import SearchIndex
@@ -284,5 +286,6 @@ def show_trace(result: SearchResult) -> None:
         rows.append((f"{shown} (and in titles)" if in_titles else shown, str(query.hits)))
     for lines in wrapped_table(rows) if result.queries else ():
         echo_lines(f" {line}" for line in lines)
-    for note in result.notes:
+    unknown = unknown_words_note(language_of(result.question), result.unknown_words)
+    for note in filter(None, (*result.notes, unknown)):
         echo(f"note: {note}", err=True)

@@ -1,57 +1,68 @@
-"""How likely it is that the evidence answers a question: the score that abstention goes by.
+"""The likelihood that the evidence answers a question, which decides whether an answer declines.
 
-A logistic regression over what the best passages have in common with the question, fitted on training
-questions, each once with its relevant passage in the index and once without
-(`python -m eval.experiments.answers --fit --step 2`).
+A logistic regression over a question and the best passages. It was fitted on training questions, each once
+with its relevant passages in the index and once without, and on questions outside the scope of their corpus
+(`python -m eval.experiments.confidence`).
 """
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from statistics import fmean
 
+import numpy as np
+
 from retriever.answer_kinds import Kind, asked_kind, tokens_of_kind
+from retriever.engines import NumberedRows
 from retriever.logistic import likelihood
-from retriever.order.candidates import Candidate
 from retriever.order.closeness import best_window, window_around
-from retriever.order.concepts import Concept
-from retriever.order.scored import Scored
+from retriever.order.concepts import with_roles
+from retriever.order.features import base_scores, coverage, patterns_of
+from retriever.order.measured import Measure, question_places
+from retriever.order.patterns import TokenPlaces
 from retriever.question import AnalysedQuestion
 
-EVIDENCE = 5  # passages that an answer rests on; the weights were fitted with as many
+EVIDENCE = 5  # passages of an answer's evidence; the weights were fitted with five
 LEAST_BASE = 0.1  # added to the base before its logarithm is taken
 
-# Below this the answer says that the passages hold none. Set on the training questions so that 1.5 % of
-# those that can be answered are turned away.
-THRESHOLD = 0.122
+# Answers decline below this likelihood. It answers 94 % of the plain questions for tuning that are in scope,
+# and declines 96 % of the others (`eval/experiments/confidence.py`).
+THRESHOLD = 0.25
 
 WEIGHTS: Mapping[str, float] = {
-    "bias": -1.827,
-    "base": 2.06,
-    "lead": 1.281,
-    "coverage_lead": 0.742,
-    "best_window": -1.073,
-    "answer_window": 1.113,
-    "names": 0.768,
-    "same_title": 1.54,
+    "bias": -4.228,
+    "base": 1.007,
+    "lead": 1.756,
+    "concepts": 1.01,
+    "nouns": 1.337,
+    "answer_window": 1.192,
+    "names": 0.511,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerabilityFeatures:
-    """What speaks for an answer among the first five passages.
+    """Features of a question and its first five passages, best first.
 
-    Shares lie between 0 and 1. They and the base are of the whole question: a word that the index does not
-    hold counts as the rarest there is.
+    Shares are between 0 and 1, by importance. A word that the index does not hold counts as the rarest one.
+    `concepts` is included because passages that answer a long question hold a smaller share of it.
+
+    Args:
+        base: logarithm of the first passage's BM25 by concepts, -2.3 to 0.8.
+        lead: base of the first passage minus the mean of the other four.
+        concepts: logarithm of the number of the question's concepts.
+        nouns: share of the question's nouns that the first passage holds.
+        answer_window: highest share of the question in 25 words of a passage; around a year or number if the
+            question asks for one.
+        names: highest share of the question's names that a passage holds; 1 without names.
     """
 
-    base: float  # of the first: the logarithm of its BM25 by concepts, -2.3 to 0.8
-    lead: float  # of the first over the mean of the other four, by base, as a share of its own
-    coverage_lead: float  # share of the question that the first covers, less what the second does
-    best_window: float  # share of the question that a window of a passage covers, the most of the five
-    answer_window: float  # the same about a year or a number, where the question asks for one
-    names: float  # share of the question's names that a passage holds, the most of the five; 1 without any
-    same_title: float  # share of the five that bear the first's title
+    base: float
+    lead: float
+    concepts: float
+    nouns: float
+    answer_window: float
+    names: float
 
     def values(self) -> dict[str, float]:
         """Return the features by name."""
@@ -59,65 +70,57 @@ class AnswerabilityFeatures:
 
 
 NOTHING = AnswerabilityFeatures(
-    base=math.log(LEAST_BASE),
-    lead=0.0,
-    coverage_lead=0.0,
-    best_window=0.0,
-    answer_window=0.0,
-    names=0.0,
-    same_title=0.0,
+    base=math.log(LEAST_BASE), lead=0.0, concepts=0.0, nouns=0.0, answer_window=0.0, names=0.0
 )
 
 
-def answerability_features(
-    first: Sequence[Scored],
-    question: AnalysedQuestion,
-    concepts: Sequence[Concept],
-    unseen: float,
-) -> AnswerabilityFeatures:
-    """Read the features off the first passages, best first; `unseen` is the idf of a word of no passage."""
-    first = first[:EVIDENCE]
-    if not first:
+def answerability_features(by: Measure, read: NumberedRows) -> AnswerabilityFeatures:
+    """Compute the features of a question and its first passages.
+
+    Args:
+        by: the question, and the scale of its candidates.
+        read: the passages, best first; the first `EVIDENCE` count.
+    """
+    question, concepts = by.question, by.concepts
+    if not read.ids or not concepts:
         return NOTHING
-    top, candidates = first[0].features, [one.candidate for one in first]
-    others = fmean(one.features.base for one in first[1:]) if len(first) > 1 else 0.0
-    asked = {token[0] for token in question.tokens}
-    share = _known_share(concepts, unseen)
-    best = max(best_window(concepts, candidate) for candidate in candidates)
     kind = asked_kind(question.text)
+    answers = _tokens_of_kind(kind, read, question) if kind else set()
+    places = question_places(question, concepts, read, answers)
+    found = places.count(patterns_of(concepts))
+    first, *others = base_scores(concepts, found, by.scale, by.statistics)[:EVIDENCE].tolist()
+    nouns = with_roles(concepts, question.roles, {"noun"})
+    windows = window_around(concepts, places, answers) if kind else best_window(concepts, places)
     return AnswerabilityFeatures(
-        base=math.log(top.base * share + LEAST_BASE),
-        lead=(top.base - others) / top.base if top.base else 0.0,
-        coverage_lead=top.coverage - (first[1].features.coverage if len(first) > 1 else 0.0),
-        best_window=best * share,
-        answer_window=share
-        * (
-            max(_window_of_kind(kind, concepts, candidate, asked) for candidate in candidates)
-            if kind
-            else best
-        ),
-        names=max(_names_held(question, candidate) for candidate in candidates),
-        same_title=fmean(candidate.title == candidates[0].title for candidate in candidates),
+        base=math.log(first + LEAST_BASE),
+        lead=first - (fmean(others) if others else 0.0),
+        concepts=math.log(len(concepts)),
+        nouns=float(coverage(nouns, found)[0]),
+        answer_window=max(windows[:EVIDENCE]),
+        names=max(_names_held(question, places)[:EVIDENCE]),
     )
 
 
-def _known_share(concepts: Sequence[Concept], unseen: float) -> float:
-    """Return the share of the question's importance that the index holds anywhere."""
-    known = sum(concept.importance for concept in concepts)
-    unknown = unseen * sum(len(concept.words) for concept in concepts if not concept.importance)
-    return known / (known + unknown) if known else 0.0
+def _tokens_of_kind(kind: Kind, read: NumberedRows, question: AnalysedQuestion) -> set[str]:
+    """Return the tokens of a kind that passages hold and the question does not."""
+    numbers = np.unique(read.rows.body)
+    asked = {token[0] for token in question.tokens}
+    return tokens_of_kind(kind, set(read.lexicon.terms(numbers[numbers > 0].tolist())) - asked)
 
 
-def _window_of_kind(kind: Kind, concepts: Sequence[Concept], candidate: Candidate, asked: Set[str]) -> float:
-    """Return the share of the question about a token of a kind that the question does not hold itself."""
-    return window_around(concepts, candidate, tokens_of_kind(kind, candidate.counts.keys() - asked))
+def _names_held(question: AnalysedQuestion, places: TokenPlaces) -> list[float]:
+    """Return the share of the question's names that each passage holds; 1 without names."""
+    held = places.texts > 0
+    shares = np.ones(len(held))
+    if question.names:
+        shares *= 0
+        for name in question.names:
+            if all(token in places.column for token in name):
+                shares += held[:, [places.column[token] for token in name]].all(axis=1)
+        shares /= len(question.names)
+    return [float(share) for share in shares]
 
 
-def _names_held(question: AnalysedQuestion, candidate: Candidate) -> float:
-    held = [all(token in candidate.counts for token in name) for name in question.names]
-    return fmean(held) if held else 1.0
-
-
-def evidence_score(found: AnswerabilityFeatures) -> float:
+def answer_likelihood(found: AnswerabilityFeatures) -> float:
     """Return the likelihood, 0 to 1, that the evidence answers."""
     return likelihood(WEIGHTS, found.values())

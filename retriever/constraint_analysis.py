@@ -7,12 +7,12 @@ from typing import Protocol
 from indexer.analysis import Analyzer, Token
 from indexer.glossary.storage import Glossary
 from retriever.constraints import Constraints
+from retriever.excluded_names import listed_items, names_of
 from retriever.exclusions import Exclusion
-from retriever.keywords import translations
 
 
 class Reading(Protocol):
-    """What questions are read by: an index, or what stands in for one."""
+    """An index, or another analyzer with a glossary."""
 
     @property
     def analyzer(self) -> Analyzer: ...  # noqa: D102
@@ -23,7 +23,7 @@ class Reading(Protocol):
 def analyse_constraints(
     index: Reading, constraints: Constraints, text: str, tokens: Sequence[Token]
 ) -> tuple[Constraints, list[Token]]:
-    """Give exclusions their tokens, and return with them the tokens outside of all constraints.
+    """Add names to the exclusions, and return with them the tokens outside of all constraints.
 
     Where nothing would be left to search for, the whole question is searched for.
     """
@@ -42,22 +42,26 @@ def analyse_constraints(
 def _analysed(
     index: Reading, exclusion: Exclusion, text: str, tokens: Sequence[Token], named: set[str]
 ) -> Exclusion:
-    """Add the tokens of an exclusion that are not named elsewhere, and their translations.
+    """Add the tokens and names of an exclusion, except items whose words are all named elsewhere.
 
-    A text that does not stand at its place, given or edited, is analysed by itself.
+    A text that is not at its place in the question, given or edited, is analysed by itself.
     """
-    # English words stand behind their operator, a Korean word before it.
+    # English words follow their operator, Korean words precede it.
     ahead = text.startswith(exclusion.text, exclusion.start)
     start = exclusion.start if ahead else exclusion.end - len(exclusion.text)
     end = start + len(exclusion.text)
     if exclusion.end and text[max(0, start) : end] == exclusion.text:
         own = [token for token in tokens if start <= token[2] and token[3] <= end]
     else:
-        own = index.analyzer.analyze(exclusion.text)
-    found = tuple(token for token in dict.fromkeys(token[0] for token in own) if token not in named)
-    alike = [
-        translation
-        for translation in translations(own, index.glossary, index.analyzer)
-        if translation.source & {*found}
-    ]
-    return replace(exclusion, tokens=found, translations=tuple(alike))
+        text, start, end = exclusion.text, 0, len(exclusion.text)
+        own = index.analyzer.analyze(text)
+    words = [token for token in own if any(map(str.isalnum, token[0]))]
+    items = [item for item in listed_items(words, text, start, end) if not named.issuperset(item.tokens)]
+    # Where the question asks for the last word elsewhere, it says of what kind of thing that is.
+    names = [names_of(item, index.glossary, room=item.tokens[-1] in named) for item in items]
+    return replace(
+        exclusion,
+        tokens=tuple(dict.fromkeys(token for item in items for token in item.tokens)),
+        names=tuple(dict.fromkeys(name for each in names for name in each.tokens)),
+        written=tuple(dict.fromkeys(name for each in names for name in each.written)),
+    )

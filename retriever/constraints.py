@@ -1,16 +1,15 @@
-"""What a question says about the papers it wants: words to leave out, and years."""
+"""Constraints of a question on its papers: exclusions, and years of publication."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self
 
 from retriever.english_exclusions import english_exclusions
-from retriever.excluded_years import unwanted_years
-from retriever.exclusions import Exclusion
+from retriever.excluded_years import ONLY_PAPERS, unwanted_years
+from retriever.exclusions import Exclusion, Writing
 from retriever.korean_exclusions import korean_exclusions
 from retriever.queries import Range
 from retriever.settings import RetrieverSettings
@@ -37,11 +36,11 @@ class Constraints:
     contradicting: tuple[YearRange, ...] = ()
 
     def __bool__(self) -> bool:
-        """Tell whether anything is asked for."""
+        """Whether there is any constraint."""
         return bool(self.exclusions or self.years or self.strict_time)
 
     def places(self) -> list[tuple[int, int]]:
-        """Return where the constraints stand in the question, in its order; none overlap."""
+        """Return the places of the constraints in the question, in its order; none overlap."""
         merged: list[tuple[int, int]] = []
         spans = [(exclusion.start, exclusion.end) for exclusion in self.exclusions]
         spans += [(years.start, years.end) for years in self.years]
@@ -53,7 +52,7 @@ class Constraints:
         return merged
 
     def year_range(self) -> Range | None:
-        """Return the years that all ranges hold; None where none is asked for."""
+        """Return the years that are in all ranges; None without ranges."""
         if not self.years:
             return None
         firsts = [years.first for years in self.years if years.first is not None]
@@ -80,26 +79,37 @@ class Constraints:
             text = f"{text[:start].rstrip(' ,(')} {behind}"
         return re.sub(r"\s+", " ", text).strip()
 
-    def describe(self) -> str:
-        """Say the analysed constraints in words; nothing where there are none."""
-        excluded = ", ".join(exclusion.text for exclusion in self.exclusions if exclusion.tokens)
-        idle = ", ".join(exclusion.text for exclusion in self.exclusions if not exclusion.tokens)
-        parts = [f"excluded, and ranked lower: {excluded}"] if excluded else []
-        if idle:
-            parts.append(f"nothing is excluded by {idle}: the question asks for it, or it has no words")
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes on the constraints that do not depend on the hits."""
+        notes = [
+            f"nothing is excluded by {exclusion.text}: the question asks for it, or it has no words"
+            for exclusion in self.exclusions
+            if not exclusion.tokens
+        ]
         if years := self.year_range():
             kind = "only, papers without a year left out" if self.strict_time else "preferred"
-            parts.append(f"years {years.low or ''}–{years.high or ''} {kind}")
+            notes.append(f"years {years.low or ''}–{years.high or ''} {kind}")
         elif self.contradicting:
             texts = ", ".join(years.text for years in self.contradicting)
-            parts.append(f"years that contradict each other were left out: {texts}")
+            notes.append(f"years that contradict each other were left out: {texts}")
         elif self.strict_time:
-            parts.append("no years are asked for")
-        return "; ".join(parts)
+            notes.append("the question has no years")
+        return tuple(notes)
 
-    def excluded_by(self, words: AbstractSet[str]) -> bool:
-        """Tell whether words hold anything that is to be left out, whole."""
-        return any(exclusion.is_held(words) for exclusion in self.exclusions)
+    def outcome(self, hits: int, about: int, mentioning: int) -> tuple[str, ...]:
+        """Return the notes with the numbers of shown hits that are about an excluded thing or mention it."""
+        excluded = ", ".join(exclusion.text for exclusion in self.exclusions if exclusion.tokens)
+        if not excluded or not hits:
+            return ()
+        counted = f"{about} of {hits}" if about else f"none of the {hits}"
+        still = "are still" if about > 1 else "is still" if about else "is"
+        note = f"papers about {excluded} are ranked lower; {counted} hits {still} about {excluded}"
+        mention = "mention" if mentioning > 1 else "mentions"
+        return (note, f"{mentioning} of {hits} hits {mention} {excluded}") if mentioning else (note,)
+
+    def excluded_by(self, writing: Writing) -> bool:
+        """Check whether a text names anything excluded."""
+        return any(exclusion.mentions(writing) for exclusion in self.exclusions)
 
     def as_record(self) -> dict[str, Any]:
         """Return the constraints as JSON."""
@@ -138,20 +148,21 @@ def chosen_constraints(
 ) -> Constraints | None:
     """Return the constraints that a caller's options make; None leaves them to the question alone.
 
-    With `found` those of the question are kept, unless the settings drop them.
+    With `found` the constraints of the question are kept, unless the settings drop them.
     """
     found = found and settings.constraints
     if found and not exclude and not strict_time:
         return None
     year = settings.this_year or datetime.now().astimezone().year
-    constraints = find_constraints(question, year) if found else Constraints()
+    constraints = find_constraints(question, year, of_papers=strict_time) if found else Constraints()
     return replace(constraints, strict_time=strict_time).excluding(*exclude)
 
 
-def find_constraints(text: str, this_year: int) -> Constraints:
+def find_constraints(text: str, this_year: int, *, of_papers: bool = False) -> Constraints:
     """Find the constraints of a question; "the last five years" count back from `this_year`.
 
-    A text of more than sixty words or a thousand characters is one that was pasted in, and asks for nothing.
+    Years count where the question says them of papers; `of_papers` says it of all. A text of more than sixty
+    words or a thousand characters was pasted in and has no constraints.
     """
     text = unicodedata.normalize("NFC", text)
     if len(text) > MOST_CHARACTERS or len(text.split()) > MOST_WORDS:
@@ -162,9 +173,13 @@ def find_constraints(text: str, this_year: int) -> Constraints:
         if not exclusions or exclusion.start >= exclusions[-1].end:
             exclusions.append(exclusion)
     years, exclusions = unwanted_years(
-        text, find_years(text, this_year)[:MOST_CONSTRAINTS], exclusions[:MOST_CONSTRAINTS]
+        text,
+        find_years(text, this_year)[:MOST_CONSTRAINTS],
+        exclusions[:MOST_CONSTRAINTS],
+        of_papers=of_papers,
     )
+    exclusions = [exclusion for exclusion in exclusions if not ONLY_PAPERS.fullmatch(exclusion.text)]
     if are_compared(years, this_year):
-        contradict = len(years) > 1 or years[0].last is not None  # one alone: it is told backwards
+        contradict = len(years) > 1 or years[0].last is not None  # one range alone runs backwards
         return Constraints(tuple(exclusions), contradicting=tuple(years) if contradict else ())
     return Constraints(tuple(exclusions), tuple(years))

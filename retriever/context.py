@@ -30,7 +30,13 @@ class PassageCache:
         others = [hit.doc_id for hit in hits if self._papers_along and hit.passage_id != hit.doc_id]
         await self._read([hit.passage_id for hit in hits], others)
         ids = dict.fromkeys(hit.passage_id for hit in hits)
-        return {passage_id: self._passages[passage_id] for passage_id in ids if passage_id in self._passages}
+        return {name: self._passages[name] for name in ids if name in self._passages}
+
+    async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return stored passages by passage_id in the order given; ids that are not there are left out."""
+        wanted = list(dict.fromkeys(passage_ids))
+        await self._read(wanted, ())
+        return {name: self._passages[name] for name in wanted if name in self._passages}
 
     async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
         """Return the first passage of each paper, which carries its record."""

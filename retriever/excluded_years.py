@@ -1,12 +1,12 @@
-"""Years that a question does not want: "excluding studies before 2010", "but not since 2015"."""
+"""Years that a question excludes: "excluding studies before 2010", "but not since 2015"."""
 
 import re
 from collections.abc import Sequence
 
 from retriever.exclusions import Exclusion
-from retriever.years import UNTIL, YearRange
+from retriever.years import UNTIL, YearRange, asks_for_papers
 
-# Words that say no more than that papers are meant.
+# Words for papers, and the small words around them.
 PAPERS = (
     r"(?:\b(?:any|all|an?|the|old|older|early|earlier|in|of|by|from|just|only|simply|papers?|stud(?:y|ies)|research"
     r"|articles?|literature|publications?|ones|those|anything|everything|that|which|were|was|are|is|published"
@@ -25,12 +25,13 @@ BEFORE = 80  # characters before years in which "not" is looked for
 
 
 def unwanted_years(
-    text: str, years: Sequence[YearRange], exclusions: Sequence[Exclusion]
+    text: str, years: Sequence[YearRange], exclusions: Sequence[Exclusion], *, of_papers: bool = False
 ) -> tuple[list[YearRange], list[Exclusion]]:
-    """Return the years that are wanted, and what is excluded beside years.
+    """Return the wanted years of publication, and the exclusions apart from years.
 
-    Excluded papers of an open range, and "not" before one, ask for the other years. Of a closed range, and of
-    papers about something, the years are dropped: no range says them.
+    Years of a subject are dropped, unless all years are `of_papers`. Excluded papers of an open range, and
+    "not" before one, ask for the other years. Of a closed range, and of papers about something, the years are
+    dropped: no range says them.
     """
     wanted: list[YearRange] = []
     left = list(exclusions)
@@ -38,10 +39,10 @@ def unwanted_years(
         excluding = next((exclusion for exclusion in exclusions if _belongs(text, asked, exclusion)), None)
         negation = NOT.search(text, max(0, asked.start - BEFORE), asked.start)
         if excluding is None and negation is None:
-            wanted.append(asked)
+            if of_papers or asks_for_papers(asked, text):
+                wanted.append(asked)
         elif negation and excluding is None:
-            # "Not until 2015" is from then on, in idiom, and mostly of what happened; papers that are "not
-            # excluded" are not wanted more than others.
+            # "Not until 2015" is an idiom for an event; papers that are "not excluded" are not preferred.
             if not UNTIL.search(asked.text) and not negation["kept"]:
                 wanted += _complement(text, asked, negation.start(), asked.end)
         elif excluding and ONLY_PAPERS.fullmatch(_beside(text, asked, excluding)):
@@ -53,7 +54,7 @@ def unwanted_years(
 
 
 def _belongs(text: str, years: YearRange, exclusion: Exclusion) -> bool:
-    """Tell whether years are those of what is excluded."""
+    """Check whether years belong to an exclusion."""
     if years.start < exclusion.end and exclusion.start < years.end:
         return True
     gap = text[min(years.end, exclusion.end) : max(years.start, exclusion.start)]
@@ -64,7 +65,7 @@ def _belongs(text: str, years: YearRange, exclusion: Exclusion) -> bool:
 
 
 def _beside(text: str, years: YearRange, exclusion: Exclusion) -> str:
-    """Return what is excluded, without its operator and the years."""
+    """Return the excluded words without their operator and the years."""
     before = text[exclusion.start : min(years.start, exclusion.end)]
     behind = text[max(years.end, exclusion.start) : exclusion.end]
     return f"{before} {behind}".replace(exclusion.operator, "", 1)

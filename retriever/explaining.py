@@ -1,19 +1,19 @@
 """Why a passage has its rank: BM25 term by term, and all that its score in method `shrag` is made of."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from unicodedata import normalize
 
-from indexer.schema import StoredPassage
 from retriever.accounts import Account, ConceptAccount, ConstraintAccount, FeedbackTerm, HeldBridge
 from retriever.constraints import Constraints
-from retriever.engines import EngineHit, Explanation
+from retriever.engines import EngineHit, Explanation, NumberedRows
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keyword_choice import KeywordChoice
-from retriever.order.candidates import Candidate
 from retriever.order.contributions import scores_by_concept
-from retriever.order.scored import Part, Scored
+from retriever.order.measured import Measure, question_places
+from retriever.order.patterns import TokenPlaces
+from retriever.order.second_search import Bridge
 from retriever.paper_page import stored_passage
 from retriever.penalties import Penalty, penalty_of
 from retriever.plan import question_query
@@ -22,6 +22,7 @@ from retriever.question import AnalysedQuestion
 from retriever.ranking import Ranking
 from retriever.search import SearchRequest, Stages, open_search, present, run_stages
 from retriever.settings import RetrieverSettings
+from retriever.stages import computed
 
 DEPTH = 100
 FEEDBACK_SHOWN = 10
@@ -69,24 +70,25 @@ async def _explain(
     account = _with_score(account, ranking, penalty)
     if penalty:
         account = replace(account, constraints=_constraints(question.constraints, penalty))
-    if ranking.scale is None or stages.keywords is None:
+    if ranking.measure is None or stages.keywords is None:
         return account
-    return await index.threads.run(_with_parts, account, index, stored, question, stages.keywords, ranking)
+    read = await index.engine.rows([passage_id])
+    return await index.threads.run(_with_parts, account, read, stages.keywords, ranking, result.bridges)
 
 
 def _with_score(account: Account, ranking: Ranking, penalty: Penalty | None) -> Account:
     """Add what the passage is ordered by, and its parts with what constraints cost it."""
     passage_id = account.passage_id
-    scored = (ranking.scored or {}).get(passage_id)
-    parts: dict[str, Part] = dict(scored.parts) if scored else {}
+    scored = ranking.scored if ranking.scored and passage_id in ranking.scored else None
+    parts = scored.parts_of(passage_id) if scored else {}
     shown = {hit.passage_id: score for hit, score in ranking.hits}
     if passage_id in shown:
         score: float | None = shown[passage_id]
         lost = ranking.losses.get(passage_id, 0.0)
         if ranking.reranker and scored:  # what makes the sum the cross-encoder's score
-            parts["read again"] = shown[passage_id] + lost - scored.score, 1.0
+            parts["read again"] = shown[passage_id] + lost - scored.score_of(passage_id), 1.0
     else:  # another passage of its paper is before it
-        score = scored.score if scored else None
+        score = scored.score_of(passage_id) if scored else None
         lost = (1 - penalty.kept) * abs(score) if penalty and score else 0.0
         score = score - lost if score is not None else None
     if lost:
@@ -120,49 +122,46 @@ def _constraints(constraints: Constraints, penalty: Penalty) -> tuple[Constraint
 
 def _with_parts(
     account: Account,
-    index: SearchIndex,
-    stored: StoredPassage,
-    question: AnalysedQuestion,
+    read: NumberedRows,
     chosen: KeywordChoice,
     ranking: Ranking,
+    bridges: Iterable[Bridge],
 ) -> Account:
     """Add what the parts of the score are made of; of a passage that is no candidate what they would be."""
-    scored = (ranking.scored or {}).get(stored.passage_id)
-    hit = EngineHit(stored.passage_id, stored.doc_id, 0.0)
-    candidate = scored.candidate if scored else Candidate.of(hit, stored, index)
+    measure, second = computed(ranking.measure), ranking.second
+    question = measure.question
+    named = {token for bridge in second.bridges for token in bridge.tokens} if second else set()
+    others = [*measure.feedback.strengths, *named]
+    places = question_places(question, measure.concepts, read, others)
+    held = {token for token, column in places.column.items() if places.texts[0, column]}
     texts = {token: term.text for term in question.terms for token in term.tokens}
     account = replace(
         account,
-        concepts=_concepts(chosen, ranking, candidate, scored),
+        concepts=_concepts(account, measure, places),
         spellings=chosen.spellings,
         names=tuple(" ".join(texts[token] for token in name) for name in question.names),
     )
     if "feedback" in account.features:
-        account = replace(account, feedback=_feedback(ranking.feedback, candidate))
-    if ranking.hop is None:
+        account = replace(account, feedback=_feedback(measure.feedback.strengths, held))
+    if second is None:
         return account
-    held = candidate.counts.keys() | candidate.title_counts.keys()
-    bridges = (HeldBridge(bridge, held >= set(bridge.tokens)) for bridge in ranking.hop.bridges)
-    return replace(account, bridges=tuple(bridges), uncovered=ranking.hop.uncovered)
+    found = (HeldBridge(bridge, held.issuperset(bridge.tokens)) for bridge in bridges)
+    return replace(account, bridges=tuple(found), uncovered=second.uncovered)
 
 
-def _concepts(
-    chosen: KeywordChoice, ranking: Ranking, candidate: Candidate, scored: Scored | None
-) -> tuple[ConceptAccount, ...]:
-    if ranking.scale is None:
-        return ()
-    found = scores_by_concept(chosen.concepts, candidate, ranking.scale, chosen.statistics)
+def _concepts(account: Account, measure: Measure, places: TokenPlaces) -> tuple[ConceptAccount, ...]:
+    found = scores_by_concept(measure.concepts, places, measure.scale, measure.statistics)
     total = sum(each.score for each in found)
-    value, weight = scored.parts.get("base", (0.0, 0.0)) if scored else (0.0, 0.0)
-    share = value * weight / total if total else 0.0  # of the score, by a point of BM25
+    value, weight = account.features.get("base", (0.0, 0.0))
+    share = value * weight / total if total else 0.0  # of the score, for each point of BM25
     return tuple(ConceptAccount(each, each.score * share) for each in found)
 
 
-def _feedback(terms: Mapping[str, float], candidate: Candidate) -> tuple[FeedbackTerm, ...]:
+def _feedback(terms: Mapping[str, float], held: Container[str]) -> tuple[FeedbackTerm, ...]:
     """Return the strongest terms, which come first."""
     total = sum(terms.values()) or 1.0
     return tuple(
-        FeedbackTerm(term, weight / total, term in candidate.counts)
+        FeedbackTerm(term, weight / total, term in held)
         for term, weight in islice(terms.items(), FEEDBACK_SHOWN)
     )
 

@@ -15,6 +15,7 @@ ORIGINS: Mapping[str, str] = {
     "general": "general glossary",
     "abbreviation": "abbreviation",
     "sound": "by its sound",
+    "segmentation": "by its parts",
     "synonym": "synonyms",
 }
 INDENT = "  "
@@ -32,7 +33,7 @@ def explanation_lines(account: Account, language: ExplanationLanguage = "en") ->
     if account.feedback:
         terms = ", ".join(_held(term.term, term.held, say) for term in account.feedback)
         yield from _wrapped(say("feedback from the best passages: {terms}", terms=terms))
-    yield from _second_hop(account, say)
+    yield from _second_search(account, say)
     if account.constraints:
         rows = [(say("constraint"), say("counts against it"))]
         rows += [(constraint.text, f"{constraint.share:.2f}") for constraint in account.constraints]
@@ -86,7 +87,7 @@ def _counterparts(account: Account, say: Say) -> Iterator[str]:
         yield from lines
 
 
-def _second_hop(account: Account, say: Say) -> Iterator[str]:
+def _second_search(account: Account, say: Say) -> Iterator[str]:
     if not account.bridges:
         return
     names = ", ".join(account.names)

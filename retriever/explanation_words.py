@@ -14,6 +14,7 @@ KOREAN: Mapping[str, str] = {
     "general glossary": "일반 용어집",
     "abbreviation": "약어",
     "by its sound": "소리로 찾음",
+    "by its parts": "다르게 나누어 찾음",
     "synonyms": "동의어",
     # heads of columns
     "concept": "개념",
@@ -41,7 +42,6 @@ KOREAN: Mapping[str, str] = {
     # parts of a score
     "base": "개념(BM25)",
     "feedback": "상위 본문의 단어",
-    "coverage": "질문을 담은 비율",
     "neighbours": "이웃한 단어",
     "cosine": "벡터 유사도",
     "same title": "같은 제목",

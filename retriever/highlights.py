@@ -6,7 +6,7 @@ Where its tokens stand is stored with a passage, so nothing is analysed here.
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import TypeAlias
@@ -35,6 +35,7 @@ NO_BORDER = regex.compile(rf"{CONTINUES}|\p{{M}}|\u200d")
 WHITE_SPACE = re.compile(r"\s+")
 
 Span: TypeAlias = tuple[int, int]
+Found: TypeAlias = tuple[int, int, str]  # start, end and token
 Weights: TypeAlias = Collection[str] | Mapping[str, float]
 
 
@@ -63,16 +64,23 @@ class MarkedText:
         return "".join([*pieces, self.text[place:]])
 
 
-def snippet(passage: StoredPassage, tokens: Weights, *, length: int = 200) -> MarkedText:
+def found_in(passage: StoredPassage, tokens: Collection[str]) -> list[Found]:
+    """Return (start, end, token) of tokens in a passage's title and text in one, both composed (NFC)."""
+    return [] if passage.tokens is None else passage.tokens.text.places(tokens)
+
+
+def snippet(
+    passage: StoredPassage, tokens: Weights, *, length: int = 200, found: Sequence[Found] | None = None
+) -> MarkedText:
     """Return the sentences of a passage's text, or the piece of one, that hold the most distinct tokens.
 
     With weights for the tokens, the most weight; the first of equals. At most `length` characters (20 at
     least), white space as single spaces, cut between words where there are any, with … where a sentence was
-    cut.
+    cut. `found` saves a call of `found_in`.
     """
     text = passage.text
     length = max(length, SHORTEST_SNIPPET)
-    places = _places(passage, tokens)
+    places = _places(passage, found_in(passage, tokens) if found is None else found)
     best: _Window | None = None
     best_weight, best_places = -1.0, list[Place]()
     for region in _regions(text, places):
@@ -87,13 +95,13 @@ def snippet(passage: StoredPassage, tokens: Weights, *, length: int = 200) -> Ma
     return _shown(text, best, _merged(best_places)) if best else MarkedText()
 
 
-def title_spans(passage: StoredPassage, tokens: Collection[str]) -> tuple[Span, ...]:
-    """Return where a passage's title holds tokens: spans of code points, in order and apart."""
+def title_spans(passage: StoredPassage, found: Iterable[Found]) -> tuple[Span, ...]:
+    """Return where a passage's title holds what was found: spans of code points, in order and apart."""
     title = passage.title
-    if passage.tokens is None or not title:
+    if not title:
         return ()
     end_of_title = len(unicodedata.normalize("NFC", title))
-    found = [place for place in passage.tokens.text.places(tokens) if place[0] < place[1] <= end_of_title]
+    found = [place for place in found if place[0] < place[1] <= end_of_title]
     sources = _sources(title) if found else []
     return tuple(
         _merged(
@@ -139,23 +147,14 @@ def _regions(text: str, places: list[Place]) -> list[Span]:
     return regions
 
 
-def _places(passage: StoredPassage, wanted: Collection[str]) -> list[Place]:
-    """Return where the tokens asked for stand in the text, in order.
-
-    Their offsets are those of title and text in one, both composed.
-    """
-    if passage.tokens is None:
-        return []
+def _places(passage: StoredPassage, found: Iterable[Found]) -> list[Place]:
+    """Return where the text holds what was found in title and text, in order."""
     title = unicodedata.normalize("NFC", passage.title)
     origin = len(title) + 1 if title else 0
-    found = [
-        (start - origin, end - origin, term)
-        for start, end, term in passage.tokens.text.places(wanted)
-        if origin <= start < end
-    ]
-    if found and (sources := _sources(passage.text)):
-        found = [(sources[start][0], sources[end - 1][1], term) for start, end, term in found]
-    return [Place(*place) for place in sorted(found)]
+    places = [(start - origin, end - origin, term) for start, end, term in found if origin <= start < end]
+    if places and (sources := _sources(passage.text)):
+        places = [(sources[start][0], sources[end - 1][1], term) for start, end, term in places]
+    return [Place(*place) for place in sorted(places)]
 
 
 def _sources(text: str) -> list[Span]:

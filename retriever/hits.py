@@ -9,7 +9,7 @@ from retriever.constraints import Constraints
 from retriever.highlights import MarkedText, Span
 from retriever.keywords import Keyword
 from retriever.order.concepts import Concept
-from retriever.order.second_hop import Bridge
+from retriever.order.second_search import Bridge
 from retriever.query_names import progressive_number
 from retriever.reference import web_address
 
@@ -140,12 +140,13 @@ class SearchResult:
     milliseconds: dict[str, float]
     token_weights: Mapping[str, float] = field(default_factory=dict)  # of what was searched for, one by one
     applied: AppliedSearch | None = None
-    evidence_score: float | None = None  # likelihood that the hits answer (method shrag; see confidence.py)
+    likelihood: float | None = None  # that the hits answer (method shrag; see confidence.py)
     notes: tuple[str, ...] = ()
     version: int | None = None  # of the index, that answered
     constraints: Constraints = field(default_factory=Constraints)
     concepts: tuple[Concept, ...] = ()  # of the question, where the method orders by them
-    bridges: tuple[Bridge, ...] = ()  # what a second search went by
+    bridges: tuple[Bridge, ...] = ()  # of a second search
+    unknown_words: tuple[str, ...] = ()  # of the question, as typed: no paper of the index contains them
 
     @property
     def order(self) -> str:
@@ -166,7 +167,8 @@ class SearchResult:
             "filtered": self.filtered,
             "order": self.order,
             "applied": self.applied.as_record() if self.applied else None,
-            "evidence_score": None if self.evidence_score is None else round(self.evidence_score, 4),
+            "likelihood": None if self.likelihood is None else round(self.likelihood, 4),
+            "unknown_words": list(self.unknown_words),
             "constraints": self.constraints.as_record(),
             "notes": list(self.notes),
             "milliseconds": {stage: round(spent, 2) for stage, spent in self.milliseconds.items()},

@@ -1,22 +1,24 @@
 """An index opened for searching: engine, analyzer and glossary of one published version."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol, Self, TypeVar, overload
+from typing import Any, Literal, Protocol, Self, TypeVar, overload
 
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
 from indexer.citation_graph.graph import CitationGraph
+from indexer.damage import describing_damage
 from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexClosed, IndexDamaged, InvalidCall, Remedy
+from indexer.forward.lexicon import Lexicon
 from indexer.glossary.storage import Glossary
 from indexer.manifest import Manifest, check_analysis
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import IndexStore, Pointer
-from indexer.store.build_folder import CITATIONS, GLOSSARY
+from indexer.store.build_folder import CITATIONS, GLOSSARY, LEXICON
 from indexer.store.engines import open_store
 from retriever.cross_encoder import CrossEncoder
 from retriever.engines import Engine
@@ -27,6 +29,9 @@ from retriever.question_vectors import QuestionVectors
 from retriever.synonyms import Synonyms, read_synonyms
 from retriever.worker_threads import WorkerThreads
 
+# Python code runs in one thread at a time. A second thread works while the first one waits; more slow both.
+SEARCH_THREADS = 2
+
 T = TypeVar("T")
 
 
@@ -34,24 +39,24 @@ class QuestionModels:
     """The models of the settings, which all versions of an open index share."""
 
     def __init__(self, settings: IndexerSettings) -> None:
-        """Name them; nothing is opened yet."""
+        """Take the settings of the models; nothing is opened yet."""
         self._encoder = settings.encoder
         self._vectors: dict[VectorFingerprint | None, QuestionVectors] = {}
         self.cross_encoder = CrossEncoder(settings.reranker)
         self.entailment = Entailment(settings.check)
 
     def vectors(self, fingerprint: VectorFingerprint | None) -> QuestionVectors:
-        """Return what gives questions vectors; the same for all versions that were encoded alike."""
+        """Return the encoder of questions, one for all versions with this fingerprint."""
         if fingerprint not in self._vectors:
             self._vectors[fingerprint] = QuestionVectors(fingerprint, self._encoder)
         return self._vectors[fingerprint]
 
     def use(self, fingerprint: VectorFingerprint, vectors: QuestionVectors) -> None:
-        """Give questions to what was encoded so these vectors, which are closed with the models."""
+        """Use `vectors` for versions with this fingerprint; they are closed with the models."""
         self._vectors[fingerprint] = vectors
 
     def close(self) -> None:
-        """Wait for what is under way, and let go of the models."""
+        """Wait for running calls, and close the models."""
         with ExitStack() as ending:
             ending.callback(self.cross_encoder.close)
             ending.callback(self.entailment.close)
@@ -60,7 +65,7 @@ class QuestionModels:
 
 
 class SearchIndex:
-    """One published version of an index. What is published while it is open does not show."""
+    """One published version of an index; versions published later do not change it."""
 
     def __init__(
         self,
@@ -73,7 +78,7 @@ class SearchIndex:
         models: QuestionModels,
         resources: ExitStack,
     ) -> None:
-        """Take what `open_index` opened; `resources` are of this version, and closed with it."""
+        """Take the parts that `open_index` opened; `resources` are closed with this version."""
         self.pointer = pointer  # of the store, when this version was opened
         self.manifest = manifest
         self.engine = engine
@@ -85,13 +90,13 @@ class SearchIndex:
         self.cross_encoder = models.cross_encoder
         self.entailment = models.entailment
         self.notes: tuple[str, ...] = ()  # for the reader of every result
-        self._threads = WorkerThreads("search")
+        self._threads = WorkerThreads("search", SEARCH_THREADS)
         self._resources, self._shared = resources, ExitStack()
         self._closed = False
 
     @property
     def threads(self) -> WorkerThreads:
-        """The threads for what a search computes; IndexClosed once the index is closed."""
+        """The threads of searches; IndexClosed after the index is closed."""
         if self._closed:
             raise IndexClosed(
                 f"index {self.manifest.name!r} is closed", remedy="open it again", index=self.manifest.name
@@ -99,17 +104,23 @@ class SearchIndex:
         return self._threads
 
     async def ask(self, question: Callable[[Self], Awaitable[T]]) -> T:
-        """Ask this version, as `FollowingIndex.ask` asks the one that answers then."""
+        """Ask this version; `FollowingIndex.ask` asks the current one."""
         return await question(self)
 
+    async def in_one_thread(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a search from beginning to end in one thread, unless it waits for a cluster or a model."""
+        if self.engine.is_local and not self.vectors.usable and not self.cross_encoder.configured:
+            return await self.threads.run_whole(begin)
+        return await begin()
+
     def tokens_of(self, passage: StoredPassage) -> PassageTokens:
-        """Return the tokens that a passage was indexed by, or would be if it never was."""
+        """Return the stored tokens of a passage, or analyse it if it has none."""
         if passage.tokens is not None:
             return passage.tokens
         return PassageTokens.of(passage.title, passage.text, passage.title2, self.analyzer.analyze)
 
     def own(self, shared: ExitStack) -> None:
-        """Close with this version what others might have shared."""
+        """Take over resources that several versions could share; they are closed with this version."""
         self._shared = shared
 
     def __enter__(self) -> Self:
@@ -117,18 +128,18 @@ class SearchIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of threads, glossary, citation graph, models and engine."""
+        """Close the index."""
         self.close()
 
     def close(self) -> None:
-        """Let go of threads, glossary, citation graph, engine, and of the models where it owns them."""
+        """Close threads, glossary, citation graph, engine, and the models if this version owns them."""
         self._closed = True
         with self._shared, self._resources:
             self._threads.close()
 
 
 class OpenIndex(Protocol):
-    """What questions are asked of: one version, the version that answers then, or what sources find."""
+    """An index that answers questions: one version, always the current version, or papers of sources."""
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
         """Ask one version from the beginning of a question to its end."""
@@ -150,16 +161,16 @@ def open_index(
 def open_index(
     settings: IndexerSettings, name: str, synonyms: Path | None = None, *, follow: bool = False
 ) -> SearchIndex | FollowingIndex:
-    """Open the version of the index that answers now; questions are asked with the synonyms of a file.
+    """Open the current version of an index, with the synonyms of a file.
 
-    That version is kept from being cleared away, and answers until it is closed: what an evaluation or a
-    notebook wants. With `follow` each question goes to the version that answers then, as a server wants it.
+    The version is not cleared away until it is closed, which suits evaluations and notebooks. With `follow`
+    each question is answered by the version current at that time, which suits servers.
 
     Raises:
         InvalidCall: something in the file of synonyms is no rule.
         UnknownIndex: no index of that name.
         IndexMismatch: it was built with another analysis, schema or library version.
-        IndexDamaged: files are missing or broken, or nothing says which version answers.
+        IndexDamaged: files are missing or broken, or no file names the current version.
     """
     with ExitStack() as opened:
         store = opened.enter_context(open_store(settings, name))
@@ -180,7 +191,7 @@ def _open_version(
     *,
     hold: bool,
 ) -> SearchIndex:
-    """Open the version that answers now, and hold it where that is asked for."""
+    """Open the current version, and hold it if `hold` says so."""
     while True:
         pointer = store.pointer()
         manifest = store.manifest()
@@ -191,7 +202,7 @@ def _open_version(
                 if hold:
                     opened.enter_context(store.holding(manifest.version))
                     if store.pointer() != pointer:
-                        continue  # perhaps it was cleared away before it was held
+                        continue  # it may have been cleared away before it was held
                 store.check_files(manifest)
                 dictionary = _checked_dictionary(store, manifest, settings.home)
                 analyzer = make_analyzer(manifest.analyzer, manifest.decompound, dictionary)
@@ -220,7 +231,7 @@ def _open_version(
 
 
 def _checked_dictionary(store: IndexStore, manifest: Manifest, home: Path) -> UserDictionary | None:
-    """Return a version's dictionary; the analysis that it was built with must be today's."""
+    """Return a version's dictionary; the version must have been built with this release's analysis."""
     try:
         dictionary = store.dictionary(manifest)
         check_analysis(manifest, dictionary, home)
@@ -238,7 +249,7 @@ def _open_embedded(settings: IndexerSettings, store: IndexStore, manifest: Manif
     folder = Path(store.address(manifest).index)
 
     def check() -> None:
-        if folder.exists():  # else the version was superseded, and lies elsewhere until it is closed
+        if folder.exists():  # otherwise the version was superseded and moved, until it is closed
             store.check_files(manifest, every_byte=True)
 
     with ExitStack() as opened:
@@ -254,8 +265,15 @@ def _open_cluster(settings: IndexerSettings, store: IndexStore, manifest: Manife
     from retriever.engines.elasticsearch import ElasticsearchEngine
 
     address = store.address(manifest)
+    path = store.companion_path(manifest, LEXICON)
+    with describing_damage(path, store.name):
+        lexicon = Lexicon.open(path)
     return ElasticsearchEngine(
-        settings.elasticsearch, address.index, passages=manifest.passages, shards=address.shards
+        settings.elasticsearch,
+        address.index,
+        passages=manifest.passages,
+        shards=address.shards,
+        lexicon=lexicon,
     )
 
 

@@ -1,12 +1,13 @@
 """The keywords of a question, with spellings, translations and synonyms of its words."""
 
-import asyncio
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from indexer.analysis import Analyzer
+from indexer.analysis.tokens import TaggedToken
+from indexer.analysis.word_roles import ROLES, Role
+from indexer.forward.lexicon import Lexicon
 from retriever.context import SearchContext
 from retriever.given_keywords import given_keywords
 from retriever.keywords import (
@@ -22,11 +23,12 @@ from retriever.keywords import (
 )
 from retriever.order.concepts import Concept, make_concepts
 from retriever.question import AnalysedQuestion
-from retriever.question_words import ROLES, Role
+from retriever.segmentations import segmentations
 from retriever.spelling import near_spellings
 from retriever.synonyms import SYNONYM_WEIGHT
 from retriever.term_statistics import TermStatistics, term_statistics
 from retriever.word_forms import form_translations
+from retriever.worker_threads import together
 
 ENTROPY_SAMPLE = 256
 MOST_SPELLED = 16  # unknown words of a question whose near spellings are looked for
@@ -34,7 +36,7 @@ MOST_SPELLED = 16  # unknown words of a question whose near spellings are looked
 
 @dataclass(frozen=True, slots=True)
 class KeywordChoice:
-    """The keywords k1, k2, … and what they were chosen from."""
+    """The keywords k1, k2, … with the statistics and concepts behind them."""
 
     keywords: tuple[Keyword, ...]
     token_weights: Mapping[str, float]  # of each token that is searched for
@@ -44,7 +46,7 @@ class KeywordChoice:
     given: bool = False  # whether the keywords came with the request
     ranked: bool = True  # whether they are in the order of their importance
     synonym_weights: Mapping[str, float] = field(default_factory=dict)  # of the synonyms' tokens
-    has_counterparts: bool = False  # whether something in the index stands for words, in concepts or not
+    has_counterparts: bool = False  # whether the index holds a counterpart, even if concepts leave it out
 
     def with_keywords(self, keywords: Sequence[Keyword]) -> "KeywordChoice":
         """Return the choice with other keywords, as a person or an agent edits them."""
@@ -58,67 +60,130 @@ async def choose_keywords(
 ) -> KeywordChoice:
     """Choose the keywords: the request's, else the question's most important words and their translations.
 
-    Important is what the question weighs and few passages hold (tf · idf). Verbs, adjectives and counters
-    follow behind everything else; words of the request (요약, please) and those that ask become keywords only
-    where the index holds no others.
-    With `spellings`, tokens that the index does not hold are replaced by their nearest terms there, and
+    Importance is tf · idf, with tf weighted by the word's role in the question. Verbs, adjectives and
+    counters follow all nouns; words of the request (요약, please) and question words become keywords only if
+    the index holds no others. With `spellings`, unknown words are replaced by near spellings, and
     abbreviations and loanwords are searched for by their other forms too.
     """
-    index = context.index
-    found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
+    index, engine = context.index, context.index.engine
+    if engine.lexicon is not None and context.options.keyword_ranking != "entropy":
+        return await index.threads.run(_choose_by_lexicon, context, question, engine.lexicon, spellings)
+    looked_up = await index.threads.run(_look_up, context, question, spellings)
+    statistics = await term_statistics(engine, looked_up.tokens(question))
+    spelled: Mapping[str, tuple[str, ...]] = {}
+    if spellings and (unknown := _unknown(question, statistics)):
+        spelled = await index.threads.run(_spellings, context, question, unknown)
+        statistics = await term_statistics(engine, _spelled_tokens(spelled), statistics)
+    importance = await _importance(context, statistics)
+    return await index.threads.run(_choose, context, question, looked_up, statistics, spelled, importance)
+
+
+def _choose_by_lexicon(
+    context: SearchContext, question: AnalysedQuestion, lexicon: Lexicon, spellings: bool
+) -> KeywordChoice:
+    """Choose the keywords by the document frequencies of a lexicon, without asking the engine."""
+    looked_up = _look_up(context, question, spellings)
+    frequencies = lexicon.frequencies(sorted(looked_up.tokens(question)))
+    statistics = TermStatistics(context.index.engine.passage_count, frequencies)
+    spelled: Mapping[str, tuple[str, ...]] = {}
+    if spellings and (unknown := _unknown(question, statistics)):
+        spelled = _spellings(context, question, unknown)
+        of_spelled = lexicon.frequencies(_spelled_tokens(spelled))
+        statistics = replace(statistics, frequencies={**frequencies, **of_spelled})
+    importance = _importance_by_idf(statistics)
+    return _choose(context, question, looked_up, statistics, spelled, importance)
+
+
+def _unknown(question: AnalysedQuestion, statistics: TermStatistics) -> list[TaggedToken]:
+    """Return the tokens of a question that the index does not hold."""
+    return [tagged for tagged in question.tagged if not statistics.frequencies[tagged[0][0]]]
+
+
+def _spelled_tokens(spelled: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [near for of in spelled.values() for near in of]
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """Counterparts of a question's words, and the keywords of the request."""
+
+    found: tuple[Translation, ...]
+    synonyms: tuple[Translation, ...]
+    given: tuple[Keyword, ...] | None  # None: statistics choose
+    rank_given: bool
+
+    def tokens(self, question: AnalysedQuestion) -> set[str]:
+        """Return all tokens whose document frequencies are needed."""
+        words = [word for each in (*self.found, *self.synonyms) for word in each.words]
+        return {token[0] for token in question.tokens} | {
+            token for word in (*words, *(self.given or ())) for token in word.tokens
+        }
+
+
+def _look_up(context: SearchContext, question: AnalysedQuestion, spellings: bool) -> LookedUp:
+    """Find the counterparts of a question's words, and analyse typed keywords."""
+    index, request = context.index, context.request
+    found = translations(
+        question.tokens, index.glossary, index.analyzer, question.units, index.engine.lexicon
+    )
     if spellings and "word-forms" not in context.options.without:
-        forms = await index.threads.run(form_translations, question, found, index.glossary, index.analyzer)
+        forms = form_translations(question, found, index.glossary, index.analyzer)
         found = [*found, *forms]
         for form in forms:
             context.recorder.note(form.note)
+        if index.engine.lexicon is not None:
+            found += segmentations(question, index.engine.lexicon)
     synonyms = [translation for expansion in question.synonyms for translation in expansion.translations()]
-    other = [word for translation in found for word in translation.words]
-    alike = [word for translation in synonyms for word in translation.words]
-    given, typed = context.request.analysed_keywords, context.request.typed_keywords
-    if typed:
-        given = await index.threads.run(_analysed, typed, question, other, index.analyzer)
-    rank_given = context.options.rank_given_keywords and not typed
-    tokens = {token[0] for token in question.tokens}
-    tokens |= {token for word in (*other, *alike, *(given or ())) for token in word.tokens}
-    statistics = await term_statistics(index.engine, tokens)
-    spelled = await _spellings(context, question, statistics) if spellings else {}
-    statistics = await term_statistics(
-        index.engine, {near for nears in spelled.values() for near in nears}, statistics
-    )
-    rarity = {token: statistics.idf(token) for token in sorted(statistics.frequencies)}
-    if given is not None and not rank_given:
+    given = request.analysed_keywords
+    if request.typed_keywords:
+        other = [word for translation in found for word in translation.words]
+        given = _analysed(request.typed_keywords, question, other, index.analyzer)
+    rank_given = context.options.rank_given_keywords and not request.typed_keywords
+    return LookedUp(tuple(found), tuple(synonyms), given, rank_given)
+
+
+def _choose(
+    context: SearchContext,
+    question: AnalysedQuestion,
+    looked_up: LookedUp,
+    statistics: TermStatistics,
+    spelled: Mapping[str, tuple[str, ...]],
+    importance: Mapping[str, float],
+) -> KeywordChoice:
+    """Weigh the words, and make the concepts."""
+    found, synonyms, given = looked_up.found, looked_up.synonyms, looked_up.given
+    typed, most = bool(context.request.typed_keywords), context.options.keyword_count
+    if given is not None and not looked_up.rank_given:
         usable = [_respelled(keyword, spelled) if typed else keyword for keyword in given if keyword.tokens]
-        chosen = tuple(usable[: context.options.keyword_count])
+        chosen = tuple(usable[:most])
         _note_unused(context, [keyword for keyword in given if not keyword.tokens], len(usable))
         weight_of = token_weights(chosen)
     else:
-        importance = await _importance(context, rarity, statistics)
         frequencies = _frequencies(question, found, spelled)
         weights = {token: frequencies.get(token, 1.0) * weight for token, weight in importance.items()}
         _weigh_unknown(weights, synonyms)
         ranked = _ranked(question, found, spelled, weights) if given is None else weigh(given, weights)
-        chosen = tuple(keyword for keyword in ranked if keyword.weight > 0)[: context.options.keyword_count]
+        chosen = tuple(keyword for keyword in ranked if keyword.weight > 0)[:most]
         weight_of = {token: weights[token] for keyword in chosen for token in keyword.tokens}
-    beside = {token: SYNONYM_WEIGHT * rarity[token] for word in alike for token in word.tokens}
-    weight_of = {**beside, **weight_of}
+    synonym_weights = {
+        token: SYNONYM_WEIGHT * statistics.known_idf(token)
+        for synonym in synonyms
+        for word in synonym.words
+        for token in word.tokens
+    }
     weighted = "weights" not in context.options.without
-    concepts_of = partial(
-        make_concepts, question, spellings=spelled, statistics=statistics, weighted=weighted
-    )
-    concepts = await index.threads.run(concepts_of, [*synonyms, *found])
-    has_counterparts = any(concept.counterparts for concept in concepts)
-    if "counterparts" in context.options.without:
-        concepts = await index.threads.run(concepts_of, [])
+    counterparts = [] if "counterparts" in context.options.without else [*synonyms, *found]
+    concepts = make_concepts(question, counterparts, spelled, statistics, weighted=weighted)
     return KeywordChoice(
         chosen,
-        weight_of,
+        {**synonym_weights, **weight_of},
         statistics,
         spelled,
         concepts,
         given=given is not None,
-        ranked=given is None or rank_given,
-        synonym_weights=beside,
-        has_counterparts=has_counterparts,
+        ranked=given is None or looked_up.rank_given,
+        synonym_weights=synonym_weights,
+        has_counterparts=any(statistics.holds(each.pattern) for each in (*synonyms, *found)),
     )
 
 
@@ -131,7 +196,7 @@ def _analysed(
 
 
 def _note_unused(context: SearchContext, dropped: Sequence[Keyword], usable: int) -> None:
-    """Tell which of the given keywords make no query."""
+    """Note the given keywords that make no query."""
     if dropped:
         texts = ", ".join(keyword.text for keyword in dropped)
         context.recorder.note(f"nothing to search for in {texts}: only stop words, punctuation or signs")
@@ -142,8 +207,10 @@ def _note_unused(context: SearchContext, dropped: Sequence[Keyword], usable: int
 def _words(
     question: AnalysedQuestion, spelled: Mapping[str, tuple[str, ...]], roles: Container[Role]
 ) -> list[Keyword]:
-    """Cut the question into words, of their tokens those that have such a role in it."""
+    """Split the question into words, with their tokens of some roles."""
     tokens = [token for token in question.tokens if question.roles[token[0]] in roles]
+    if not tokens:
+        return []
     return [_respelled(word, spelled) for word in words_of(question.text, tokens)]
 
 
@@ -153,17 +220,23 @@ def _ranked(
     spelled: Mapping[str, tuple[str, ...]],
     weights: Mapping[str, float],
 ) -> list[Keyword]:
-    """Rank what the question is about, things first, else the words of its request, else those that ask.
+    """Rank the subject of the question, nouns first; without one the words of its request, or question words.
 
-    Translations of the general glossary follow behind: it knows counterparts of everyday words too, which
-    would outrank what the question asks for where its language is the rarer one of the index.
+    Translations of the general glossary rank after the other words of their role. They include everyday
+    words, which would outrank the question's own words if its language is the rarer one in the index.
     """
     by_role = []
+    role_of = [
+        min((question.roles[token] for token in translation.source), key=ROLES.index) for translation in found
+    ]
     for role in ROLES:
         own = weigh(_words(question, spelled, {role}), weights)
-        other: dict[bool, list[Keyword]] = {False: [], True: []}  # by whether the general glossary tells them
-        for translation in found:
-            if role == min((question.roles[token] for token in translation.source), key=ROLES.index):
+        other: dict[bool, list[Keyword]] = {
+            False: [],
+            True: [],
+        }  # by whether they are of the general glossary
+        for translation, its_role in zip(found, role_of, strict=True):
+            if role == its_role:
                 other[translation.origin == "general"] += translation.words
         ranked = weigh(merge(own, weigh(other[False], weights)[:MOST_TRANSLATED]), weights)
         ranked += weigh(other[True], weights)[:MOST_TRANSLATED]
@@ -175,7 +248,7 @@ def _ranked(
 def _frequencies(
     question: AnalysedQuestion, found: Sequence[Translation], spelled: Mapping[str, tuple[str, ...]]
 ) -> dict[str, float]:
-    """Return how much the question makes of each token, of others as much as of those they stand for."""
+    """Return the weight of each token; counterparts and spellings inherit the weight of their source."""
     frequencies: dict[str, float] = {}
     standing_for = [
         *((translation.source, word.tokens) for translation in found for word in translation.words),
@@ -188,18 +261,20 @@ def _frequencies(
     return {**frequencies, **question.weights}
 
 
-async def _spellings(
-    context: SearchContext, question: AnalysedQuestion, statistics: TermStatistics
+def _spellings(
+    context: SearchContext, question: AnalysedQuestion, unknown: Sequence[TaggedToken]
 ) -> dict[str, tuple[str, ...]]:
-    """Find near spellings of the question's tokens that the index does not hold."""
-    tokens = dict.fromkeys(token[0] for token in question.tokens)
-    unknown = [token for token in tokens if not statistics.frequencies[token]]
-    looked_for = unknown[:MOST_SPELLED]
-    found = await asyncio.gather(*(near_spellings(token, context.index.engine) for token in looked_for))
-    near = {token: tuple(nears) for token, nears in zip(looked_for, found, strict=True) if nears}
-    for token, nears in near.items():
-        context.recorder.note(f"{token} is not in the index; searched as {', '.join(nears)}")
-    if len(unknown) > MOST_SPELLED:
+    """Find near spellings of a question's words that the index does not hold."""
+    index = context.index
+    looked_for = {tagged[0][0]: tagged for tagged in reversed(unknown)}
+    near: dict[str, tuple[str, ...]] = {}
+    for token, tagged in list(looked_for.items())[:MOST_SPELLED]:
+        word = question.text[tagged[0][2] : tagged[0][3]]
+        if found := near_spellings(word, token, index.engine.lexicon, index.glossary, tag=tagged[1]):
+            near[token] = tuple(other for _, other in found)
+            words = ", ".join(word for word, _ in found)
+            context.recorder.note(f"{word} is in no paper; searched as {words}")
+    if len(looked_for) > MOST_SPELLED:
         context.recorder.note(
             f"near spellings were looked for of the first {MOST_SPELLED} unknown words only"
         )
@@ -207,12 +282,14 @@ async def _spellings(
 
 
 def _respelled(word: Keyword, spellings: Mapping[str, tuple[str, ...]]) -> Keyword:
+    if not any(token in spellings for token in word.tokens):
+        return word
     tokens = [near for token in word.tokens for near in (spellings.get(token) or (token,))]
     return replace(word, tokens=tuple(dict.fromkeys(tokens)))
 
 
 def _weigh_unknown(weights: dict[str, float], synonyms: Sequence[Translation]) -> None:
-    """Give words that the index does not hold the weight of the synonyms they are searched as."""
+    """Give words that the index does not hold the weight of their synonyms."""
     spread: dict[str, float] = {}
     for synonym in synonyms:
         if not any(weights.get(token) for token in synonym.source):
@@ -222,21 +299,23 @@ def _weigh_unknown(weights: dict[str, float], synonyms: Sequence[Translation]) -
     weights |= {token: weight for token, weight in spread.items() if token in weights}
 
 
-async def _importance(
-    context: SearchContext, rarity: Mapping[str, float], statistics: TermStatistics
-) -> dict[str, float]:
-    """Weigh tokens as keywords: by idf, or by their entropy over the passages that hold them."""
+async def _importance(context: SearchContext, statistics: TermStatistics) -> dict[str, float]:
+    """Weigh tokens as keywords: by idf, or by entropy over the passages that hold them; unknown ones 0."""
     if context.options.keyword_ranking != "entropy":
-        return dict(rarity)
+        return _importance_by_idf(statistics)
     engine = context.index.engine
-    held = [token for token in rarity if statistics.frequencies[token]]
-    samples = await asyncio.gather(*(engine.term_frequencies(token, ENTROPY_SAMPLE) for token in held))
-    weights = dict.fromkeys(rarity, 0.0)
+    held = [token for token, frequency in sorted(statistics.frequencies.items()) if frequency]
+    samples = await together(*(engine.term_frequencies(token, ENTROPY_SAMPLE) for token in held))
+    weights = dict.fromkeys(sorted(statistics.frequencies), 0.0)
     for token, sample in zip(held, samples, strict=True):
         # A larger term's entropy is at least that of its sample, plus what the rest spreads it further.
         spread = term_entropy(sample) + _log_ratio(statistics.frequencies[token], len(sample))
         weights[token] = max(0.0, _log_ratio(statistics.passages, 1) - spread) if sample else 0.0
     return weights
+
+
+def _importance_by_idf(statistics: TermStatistics) -> dict[str, float]:
+    return {token: statistics.known_idf(token) for token in sorted(statistics.frequencies)}
 
 
 def _log_ratio(count: int, other: int) -> float:

@@ -8,16 +8,17 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import fsum
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
 from indexer.analysis import Analyzer, Token
-from indexer.glossary.storage import Glossary
+from indexer.forward.lexicon import Lexicon
+from indexer.glossary.storage import Glossary, Unit
 from indexer.papers import Language, language_of
-from retriever.queries import Term
+from retriever.queries import Pattern, Term
 
 KEYWORDS = 10  # k1 … k10 (SHRAG, section 3.1)
 MOST_TRANSLATED = 5  # at most, of the words of each role
@@ -28,7 +29,7 @@ WORD = re.compile(
 )
 
 # Where a translation comes from: a tier of the glossary, another form of the word, or the user's synonyms.
-Origin = Literal["user", "corpus", "general", "abbreviation", "sound", "synonym"]
+Origin = Literal["user", "corpus", "general", "abbreviation", "sound", "segmentation", "synonym"]
 TIERS: Mapping[str, Origin] = {"user": "user", "general": "general"}
 
 
@@ -75,13 +76,14 @@ def term_entropy(frequencies: Sequence[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What stands for some tokens of the question: words of the other language, synonyms, other forms.
+    """A counterpart of some tokens of the question: a translation, a synonym, another form.
 
-    `text` is what stands in the question, where that is told to the reader.
+    `text` is its spelling in the question, for notes.
     """
 
     source: frozenset[str]
     words: tuple[Keyword, ...]
+    pattern: Pattern  # of the tokens of all words, as they stand together
     origin: Origin = "corpus"
     text: str = ""
 
@@ -97,18 +99,47 @@ class Translation:
         return f"{self.text} is also searched for as {self.others}{by_sound}"
 
 
-def translations(tokens: Sequence[Token], glossary: Glossary, analyzer: Analyzer) -> list[Translation]:
-    """Look the question's words up in the corpus's glossary; a compound comes as its words (section 3.1)."""
+def translations(
+    tokens: Sequence[Token],
+    glossary: Glossary,
+    analyzer: Analyzer,
+    units: Collection[Unit] = (),
+    lexicon: Lexicon | None = None,
+) -> list[Translation]:
+    """Look the question's words up in the corpus's glossary; a compound comes as its words (section 3.1).
+
+    Args:
+        tokens: of the question.
+        glossary: of the index.
+        analyzer: for the words of a counterpart.
+        units: terms of several tokens (`compounds`): CO2 is not looked up as CO.
+        lexicon: of the index; with it only counterparts are found of which it holds all tokens.
+    """
+
+    def is_held(others: Sequence[str]) -> bool:
+        return lexicon is None or all(lexicon.frequencies(others).values())
+
     found = []
     terms = [token[0] for token in tokens]
-    for match in glossary.translations(terms):
+    for match in glossary.translations(terms, units, is_held):
         pair, target, own = match.pair, match.target, match.other_tokens
         text = pair.english if target == "en" else pair.korean
-        split = tuple(words_of(text, analyzer.analyze(text))) if len(own) > 1 else ()
+        analysed = analyzer.analyze(text) if len(own) > 1 else []
+        if {token[0] for token in analysed} != set(own):
+            analysed = []  # alone the term is cut otherwise than in a sentence
+        words = tuple(words_of(text, analysed)) or (Keyword(text, target, own),)
         origin = TIERS.get(pair.sources[0], "corpus")
         source = frozenset(terms[match.start : match.end])
-        found.append(Translation(source, split or (Keyword(text, target, own),), origin))
+        pattern = pattern_of(analysed) or tuple(enumerate(own))
+        found.append(Translation(source, words, pattern, origin))
     return found
+
+
+def pattern_of(tokens: Sequence[Token]) -> Pattern:
+    """Return analysed tokens as a pattern; where compounds stand beside their parts, the parts."""
+    by_position = {position: term for term, position, _, _ in tokens}
+    first = tokens[0][1] if tokens else 0
+    return tuple((position - first, term) for position, term in by_position.items())
 
 
 def merge(own: Sequence[Keyword], other: Sequence[Keyword]) -> list[Keyword]:
@@ -136,7 +167,7 @@ def weigh(keywords: Iterable[Keyword], weights: Mapping[str, float]) -> list[Key
     The mean, since a compound of common words (기후변화) is no rarer than they are.
     """
     weighed = [
-        replace(keyword, weight=fsum(weights[token] for token in keyword.tokens) / len(keyword.tokens))
-        for keyword in keywords
+        Keyword(text, language, tokens, fsum([weights[token] for token in tokens]) / len(tokens))
+        for text, language, tokens in map(attrgetter("text", "language", "tokens"), keywords)
     ]
-    return sorted(weighed, key=lambda keyword: -keyword.weight)
+    return sorted(weighed, key=attrgetter("weight"), reverse=True)

@@ -131,9 +131,19 @@ async def _unknown(index: SearchIndex, words: dict[str, tuple[str, ...]]) -> tup
     found = []
     for text, tokens in first.items():
         if tokens and not any(statistics.frequencies[token] for token in tokens):
-            near = [term for token in tokens for term in await near_spellings(token, index.engine)]
+            near = await index.threads.run(_near, index, text, tokens)
             found.append(UnknownWord(text, tuple(dict.fromkeys(near))))
     return tuple(found)
+
+
+def _near(index: SearchIndex, text: str, tokens: tuple[str, ...]) -> list[str]:
+    """Return near spellings of a word; of one with several tokens, those of each token."""
+    words = [(text, tokens[0])] if len(tokens) == 1 else [(token, token) for token in tokens]
+    return [
+        near
+        for word, token in words
+        for near, _ in near_spellings(word, token, index.engine.lexicon, index.glossary)
+    ]
 
 
 def _one_less(filters: Filters) -> dict[FilterName, Filters]:

@@ -96,9 +96,7 @@ constraint_options = (
     click.option(
         "--exclude", metavar="TERM", multiple=True, help="Rank papers about TERM lower; repeatable."
     ),
-    click.option(
-        "--strict-time", is_flag=True, help="Papers of other years than the question asks for are left out."
-    ),
+    click.option("--strict-time", is_flag=True, help="Keep only papers of the years that QUESTION names."),
     click.option(
         "--no-constraints", is_flag=True, help="What QUESTION excludes, and its years, are words like others."
     ),

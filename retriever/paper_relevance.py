@@ -1,14 +1,14 @@
-"""How relevant papers are to a question, between 0 and 1, from their titles and abstracts alone.
+"""Papers compared with a question by titles and abstracts alone, without an index that holds them.
 
-By the cross-encoder, if one is configured; else by the cosine of the vectors, if an encoder is; else by the
-words that question and paper share. Nothing of it needs an index that holds the papers.
+Measured are the relevance between 0 and 1 by a configured cross-encoder, else by the cosine of a configured
+encoder; the words that both share; and mentions of what the question excludes.
 """
 
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -26,8 +26,8 @@ from retriever.constraint_analysis import analyse_constraints
 from retriever.constraints import find_constraints
 from retriever.exclusions import Exclusion
 from retriever.logistic import likelihood, sigmoid
+from retriever.paper_words import PaperWords, texts_of
 from retriever.penalties import excluded_loss
-from retriever.shared_words import AskedSubject, PaperWords, texts_of
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
 from retriever.sources.gathered import SharedModels
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # only cosines need it
 
 # A logistic regression of relevance, set by hand, see docs/finding-papers.md.
 COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
-# What the cosine of unrelated texts is, which differs between encoders, is measured on these.
+# The cosine of unrelated texts differs between encoders; it is measured on these.
 UNRELATED = (
     "A survey of migratory birds in coastal wetlands during the spring.",
     "The price of copper and the wages of miners in the nineteenth century.",
@@ -50,23 +50,11 @@ UNRELATED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What papers are judged by."""
-
-    text: str  # the question without what bounds its papers
-    rarity: Mapping[str, float] = field(default_factory=dict)  # idf of its words as written
-    found: tuple[Paper, ...] = ()  # by the text itself, best first: others are compared with them
-    excluded: tuple[Exclusion, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class PaperScores:
-    """The relevance of papers in the order given, by what it was measured, and what failed."""
+    """The relevance of papers in the order given, by what model it was measured, and what failed."""
 
-    scores: tuple[float, ...]
-    by: str  # the cross-encoder's name, "cosine" or "words"
-    shared: tuple[tuple[str, ...], ...] = ()  # words of the question that each paper holds
-    excluded: tuple[float, ...] = ()  # share of the relevance that each loses to what is excluded
+    scores: tuple[float, ...] = ()  # none where no model is configured, or all failed
+    by: str = ""  # the cross-encoder's name, or "cosine"
     failures: tuple[str, ...] = ()
 
 
@@ -79,11 +67,11 @@ class PaperRelevance:
         """Name the models, which are opened when they are needed; those given, and a glossary, stay open."""
         self._settings = settings
         self._opened = ExitStack()
-        self._models = models or self._opened.enter_context(closing(SharedModels(settings)))
+        self.models = models or self._opened.enter_context(closing(SharedModels(settings)))
         self.analyzer = make_analyzer(ANALYZER, DECOMPOUND)
         self._given = glossary
         self.threads = WorkerThreads("finding")
-        self._read: dict[tuple[str, ...], PaperWords] = {}
+        self._read: dict[tuple[str, str], PaperWords] = {}
 
     def __enter__(self) -> "PaperRelevance":
         """Open the general glossary, where none is given."""
@@ -112,47 +100,52 @@ class PaperRelevance:
         found = find_constraints(text, this_year)
         return analyse_constraints(self, found, text, self.analyzer.analyze(text))[0].exclusions
 
-    async def scores(self, asked: Asked, papers: Sequence[Paper]) -> PaperScores:
-        """Measure how relevant papers are; what they lose to what is excluded is told beside."""
-        subject, shared, excluded = await self.threads.run(self._by_words, asked, papers)
+    @property
+    def has_model(self) -> bool:
+        """Whether a cross-encoder or an encoder is configured."""
+        return self.models.questions.cross_encoder.configured or self._settings.encoder.provider != "none"
+
+    async def scores(self, question: str, papers: Sequence[Paper]) -> PaperScores:
+        """Measure by the cross-encoder how relevant papers are to a question, else by the encoder."""
         failures: list[str] = []
         for measure in (self._by_cross_encoder, self._by_cosine):
             try:
-                found = await measure(asked.text, papers)
+                found = await measure(question, papers)
             except IndexerError as error:
                 failures.append(one_line(str(error)))
                 continue
             if found:
-                return PaperScores(found[1], found[0], shared, excluded, tuple(failures))
-        return PaperScores(subject, "words", shared, excluded, tuple(failures))
+                return PaperScores(found[1], found[0], tuple(failures))
+        return PaperScores(failures=tuple(failures))
+
+    async def shared(self, question: str, papers: Sequence[Paper]) -> list[tuple[str, ...]]:
+        """Return for each paper the words of a question that it holds, as `PaperWords.held` writes them."""
+
+        def words_held() -> list[tuple[str, ...]]:
+            words = asked_words(question, self.analyzer, self.glossary)
+            return [tuple(filter(None, map(self.read(paper).held, words))) for paper in papers]
+
+        return await self.threads.run(words_held)
+
+    async def losses(self, exclusions: Sequence[Exclusion], papers: Sequence[Paper]) -> list[float]:
+        """Return the share of its relevance that each paper loses to exclusions."""
+        return await self.threads.run(lambda: [self._loss(exclusions, paper) for paper in papers])
 
     def read(self, paper: Paper) -> PaperWords:
         """Return the words of a paper, analysed once; in a thread."""
-        key = (paper.lang, *texts_of(paper))
+        key = texts_of(paper)
         if key not in self._read:
             self._read[key] = PaperWords.of(paper, self.analyzer)
         return self._read[key]
 
-    def subject(self, asked: Asked) -> AskedSubject:
-        """Return what papers are compared with; in a thread."""
-        words = asked_words(asked.text, self.analyzer, self.glossary)
-        return AskedSubject.compared(words, asked.rarity, list(map(self.read, asked.found)))
-
-    def _by_words(
-        self, asked: Asked, papers: Sequence[Paper]
-    ) -> tuple[tuple[float, ...], tuple[tuple[str, ...], ...], tuple[float, ...]]:
-        """Return relevance by words, the words that are shared, and the loss to what is excluded."""
-        subject, read = self.subject(asked), list(map(self.read, papers))
-        return (
-            tuple(map(subject.relevance, read)),
-            tuple(tuple(word.keyword.text for word in subject.words if paper.times(word)) for paper in read),
-            tuple(excluded_loss(asked.excluded, paper.texts, paper.titles) for paper in read),
-        )
+    def _loss(self, exclusions: Sequence[Exclusion], paper: Paper) -> float:
+        read = self.read(paper)
+        return excluded_loss(exclusions, read.title, read.text, paper.keywords, self.analyzer)
 
     async def _by_cross_encoder(
         self, question: str, papers: Sequence[Paper]
     ) -> tuple[str, tuple[float, ...]] | None:
-        cross_encoder = self._models.questions.cross_encoder
+        cross_encoder = self.models.questions.cross_encoder
         if not cross_encoder.configured or not papers:
             return None
         scored = await cross_encoder.scores(question, ["\n".join(texts_of(paper)) for paper in papers])
@@ -167,7 +160,7 @@ class PaperRelevance:
     ) -> tuple[str, tuple[float, ...]] | None:
         if self._settings.encoder.provider == "none" or not papers:
             return None
-        encoder, why = await self._models.vectors()
+        encoder, why = await self.models.vectors()
         if encoder is None:
             if why:
                 raise IndexerError(why)

@@ -6,7 +6,7 @@ By the text's vector where the index has vectors that can be used, else by its w
 from collections.abc import Sequence
 from dataclasses import replace
 
-from retriever.abstracts import prefer_abstracts
+from retriever.abstracts import read_hits
 from retriever.context import SearchContext
 from retriever.fusion import reciprocal_rank_fusion
 from retriever.hits import Hit, QueryTrace, SearchResult, summed_milliseconds
@@ -88,7 +88,7 @@ def _with_all_of(topic: Topic, named: NamedQuery) -> NamedQuery:
 async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResult:
     """Order what was found by its method alone, without a cross-encoder, and present it.
 
-    A passage that is only a title gives way to its paper's abstract.
+    A passage that is only a title is replaced by its paper's abstract.
     """
     question, plan, pool = stages.question, stages.plan, stages.pool
     if question is None or plan is None or pool is None:
@@ -97,8 +97,9 @@ async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResu
     if pool.found:
         ranking = await method_named(context.request.method).rank(context, question, None, plan, pool)
     collapsing = replace(context, request=replace(context.request, collapse=True))
-    hits, replaced = await prefer_abstracts(collapsing, [hit for hit, _ in ranking.hits])
-    ranking = replace(ranking, hits=tuple((hit, hit.score) for hit in hits), replaced=replaced)
+    found = await read_hits(collapsing, [hit for hit, _ in ranking.hits])
+    hits = tuple((hit, hit.score) for hit in found.hits)
+    ranking = replace(ranking, hits=hits, replaced=found.replaced)
     return await present(context, replace(stages, ranking=await penalise(context, question, ranking)))
 
 

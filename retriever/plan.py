@@ -1,13 +1,14 @@
 """The queries of a question: a list of named queries that can be shown, edited and sent."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from retriever.companions import is_syllable
 from retriever.keyword_choice import KeywordChoice
 from retriever.keywords import Keyword
 from retriever.order.concepts import Concept
-from retriever.queries import Or, Phrase, Query, Term, or_query
+from retriever.queries import Or, Pattern, Phrase, Query, Term, or_query, pattern_clause, single
 from retriever.query_names import NEAREST, progressive_name
 from retriever.question import AnalysedQuestion
 from retriever.synonyms import SYNONYM
@@ -15,7 +16,7 @@ from retriever.synonyms import SYNONYM
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """A query with its name, and how many hits it is asked for."""
+    """A query with its name and its number of hits."""
 
     name: str
     query: Query
@@ -24,10 +25,10 @@ class NamedQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """What an engine is asked for one question, in one call; `nearest` passages by vector, if any.
+    """The queries of one question for one call to the engine, and the number of `nearest` passages by vector.
 
-    The stored passages that the first `read` queries find are needed in any case; an engine may send them
-    along with the hits.
+    The rows of the passages that the first `read` queries find are always needed, so an engine may return
+    them with the hits.
     """
 
     queries: tuple[NamedQuery, ...] = ()
@@ -36,7 +37,7 @@ class QueryPlan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all that is asked for."""
+        """The names of the queries, and of the nearest passages if there are any."""
         return (*(named.name for named in self.queries), *([NEAREST] if self.nearest else []))
 
     def query(self, name: str) -> Query | None:
@@ -51,7 +52,7 @@ class QueryPlan:
 
 
 def question_query(question: AnalysedQuestion, *, title_weight: float, count_repeats: bool = False) -> Or:
-    """Join the question's distinct tokens; with `count_repeats` one that stands twice weighs twice."""
+    """Join the question's distinct tokens; with `count_repeats` a token that occurs twice weighs twice."""
     terms: Sequence[Term] = question.terms
     if count_repeats:
         counts = Counter(token[0] for token in question.tokens)
@@ -61,22 +62,29 @@ def question_query(question: AnalysedQuestion, *, title_weight: float, count_rep
 
 def concept_query(question: AnalysedQuestion, concepts: Sequence[Concept], *, title_weight: float) -> Or:
     """Join the words of all concepts, their spellings and their counterparts, in one weighted OR."""
-    texts = {token: term.text for term in question.terms for token in term.tokens}
-    weights: dict[str, float] = {}
+    texts = {single(token): term.text for term in question.terms for token in term.tokens}
+    weights: dict[Pattern, float] = {}
     for concept in concepts:
         found = [item for word in concept.words for item in word.spellings.items()]
-        found += [
-            (token, other.weight)
-            for other in concept.counterparts
-            if other.origin != SYNONYM
-            for token in other.tokens
-        ]
-        for token, weight in found:
-            weights[token] = max(weight, weights.get(token, 0.0))
-    terms = [
-        Term(texts.get(token, token), (token,), weight=round(weight, 4)) for token, weight in weights.items()
+        found += [(other.pattern, other.weight) for other in concept.counterparts if other.origin != SYNONYM]
+        texts |= {other.pattern: other.text for other in concept.counterparts if other.pattern not in texts}
+        for pattern, weight in found:
+            weights[pattern] = max(weight, weights.get(pattern, 0.0))
+    clauses = [
+        pattern_clause(
+            texts.get(pattern) or " ".join(token for _, token in pattern), pattern, round(weight, 4)
+        )
+        for pattern, weight in weights.items()
     ]
-    return or_query([*terms, *_synonym_clauses(question)], title_weight=title_weight)
+    return or_query([*clauses, *_synonym_clauses(question)], title_weight=title_weight)
+
+
+def feedback_query(strengths: Mapping[str, float]) -> Or:
+    """Join the terms of the best passages, weighted by their strengths relative to the strongest."""
+    strongest = max(strengths.values())
+    return or_query(
+        [Term(term, (term,), weight=round(strength / strongest, 4)) for term, strength in strengths.items()]
+    )
 
 
 def progressive_queries(
@@ -86,22 +94,39 @@ def progressive_queries(
 
     The keywords come most important first, so each query drops the least important of the one before.
     """
-    return tuple(
-        NamedQuery(progressive_name(n), keyword_query(question, chosen.keywords[:n]), hits_per_query)
-        for n in range(len(chosen.keywords), 0, -1)
-    )
+    queries: list[NamedQuery] = []
+    clauses: dict[Term | Phrase, None] = {}
+    for n, keyword in enumerate(chosen.keywords, 1):
+        clauses |= dict.fromkeys(_keyword_clauses(question, keyword))
+        queries.append(NamedQuery(progressive_name(n), Or(tuple(clauses)), hits_per_query))
+    return tuple(reversed(queries))
 
 
 def keyword_query(question: AnalysedQuestion, keywords: Iterable[Keyword]) -> Or:
-    """Join keywords, and the synonyms that stand for them."""
-    clauses: dict[Term | Phrase, None] = {}
-    for keyword in keywords:
-        clauses |= dict.fromkeys((keyword.term(), *_synonym_clauses(question, keyword.tokens)))
-    return or_query(list(clauses))
+    """Join keywords and their synonyms."""
+    clauses = [clause for keyword in keywords for clause in _keyword_clauses(question, keyword)]
+    return Or(tuple(dict.fromkeys(clauses)))
+
+
+def _keyword_clauses(question: AnalysedQuestion, keyword: Keyword) -> list[Term | Phrase]:
+    """Return the clause of a keyword, without the tokens that do not match alone, and its synonyms'."""
+    own = {token[0] for token in question.tokens} - question.patterns.keys()
+    tokens = tuple(
+        token
+        for token in keyword.tokens
+        if token in own or (token not in question.patterns and not is_syllable(token))
+    )
+    patterns = {question.patterns.get(token) for token in keyword.tokens}
+    clause: Term | Phrase = Term(keyword.text, tokens or keyword.tokens)
+    if len(patterns) == 1 and (pattern := patterns.pop()):
+        clause = pattern_clause(keyword.text, pattern)
+    return [clause, *_synonym_clauses(question, keyword.tokens)]
 
 
 def _synonym_clauses(question: AnalysedQuestion, tokens: Iterable[str] | None = None) -> list[Term | Phrase]:
-    """Make the clauses of the synonyms, of all the question's or those that stand for some of `tokens`."""
+    """Make the clauses of the synonyms of `tokens`, or of all the question's tokens."""
+    if not question.synonyms:
+        return []
     asked = None if tokens is None else set(tokens)
     clauses = [
         equivalent.clause()

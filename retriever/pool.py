@@ -1,6 +1,5 @@
 """The candidate pool: what each query of a plan found, and the question's vector."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,8 +9,9 @@ from retriever.context import SearchContext
 from retriever.engines import EngineHit
 from retriever.hits import QueryTrace
 from retriever.plan import NamedQuery, QueryPlan
-from retriever.queries import describe
+from retriever.queries import Query, describe
 from retriever.query_names import NEAREST
+from retriever.worker_threads import together
 
 NEAREST_DESCRIBED = "(the passages nearest to the question's vector)"
 
@@ -23,29 +23,42 @@ class CandidatePool:
     found: Mapping[str, tuple[EngineHit, ...]] = field(default_factory=dict)
     incomplete: Mapping[str, float] = field(
         default_factory=dict
-    )  # scores of papers that the filter keeps out
-    traces: tuple[QueryTrace, ...] = ()  # what was sent, and how much it found
+    )  # scores of incomplete papers, by passage_id
+    sent: Mapping[str, Query] = field(default_factory=dict)  # by name; the nearest passages have none
     vector: Stored | None = None  # the question's
     encoder_failure: IndexerError | None = None
 
     def with_hits(self, name: str, hits: Sequence[EngineHit]) -> "CandidatePool":
-        """Return the pool with hits from elsewhere, under a name of their own."""
+        """Return the pool with hits from elsewhere, under a new name."""
         return replace(self, found={**self.found, name: tuple(hits)})
 
     def with_nearest(self, hits: Sequence[EngineHit]) -> "CandidatePool":
-        """Return the pool with the passages nearest to the question's vector."""
-        kept = replace(
-            self,
-            found={name: found for name, found in self.found.items() if name != NEAREST},
-            traces=tuple(known for known in self.traces if known.name != NEAREST),
-        )
-        return kept.with_query(NEAREST, NEAREST_DESCRIBED, hits)
+        """Return the pool with the passages nearest to the question's vector, after all others."""
+        others = {name: found for name, found in self.found.items() if name != NEAREST}
+        return replace(self, found={**others, NEAREST: tuple(hits)})
 
-    def with_query(self, name: str, described: str, hits: Sequence[EngineHit]) -> "CandidatePool":
-        """Return the pool with a query behind the others, and what it found."""
-        known = {hit.doc_id for found in self.found.values() for hit in found}
-        trace = QueryTrace(name, described, len(hits), len({hit.doc_id for hit in hits} - known))
-        return replace(self.with_hits(name, hits), traces=(*self.traces, trace))
+    def with_answers(
+        self, queries: Sequence[NamedQuery], answers: Sequence[Sequence[EngineHit]]
+    ) -> "CandidatePool":
+        """Return the pool with further queries, and the hits of each."""
+        names = [named.name for named in queries]
+        return replace(
+            self,
+            found={**self.found, **dict(zip(names, map(tuple, answers), strict=True))},
+            sent={**self.sent, **{named.name: named.query for named in queries}},
+        )
+
+    def traces(self) -> tuple[QueryTrace, ...]:
+        """Describe each query, with the number of its hits, and of papers that no earlier query found."""
+        known: set[str] = set()
+        traces = []
+        for name, hits in self.found.items():
+            papers = {hit.doc_id for hit in hits}
+            if name == NEAREST or name in self.sent:
+                query = NEAREST_DESCRIBED if name == NEAREST else describe(self.sent[name])
+                traces.append(QueryTrace(name, query, len(hits), len(papers - known)))
+            known |= papers
+        return tuple(traces)
 
     def found_by(self) -> dict[str, tuple[str, ...]]:
         """Return the names of the queries that found each passage, by passage_id."""
@@ -56,46 +69,36 @@ class CandidatePool:
         return {passage_id: tuple(found) for passage_id, found in names.items()}
 
     def cosines(self) -> dict[str, float]:
-        """Return the cosines that are known already: those of the nearest passages."""
+        """Return the known cosines, which are those of the nearest passages."""
         return {hit.passage_id: hit.score for hit in self.found.get(NEAREST, ())}
 
 
 async def find_candidates(context: SearchContext, plan: QueryPlan) -> CandidatePool:
-    """Send all queries of a plan in one call to the engine, and look for the nearest passages beside it."""
-    searched, incomplete, (vector, failure, nearest) = await asyncio.gather(
+    """Send all queries of a plan in one call to the engine; find the nearest passages concurrently."""
+    searched, incomplete, (vector, failure, nearest) = await together(
         _search(context, plan), _find_incomplete(context, plan), _find_nearest(context, plan.nearest)
     )
     pool = CandidatePool(incomplete=incomplete, vector=vector, encoder_failure=failure)
-    for named in plan.queries:
-        pool = pool.with_query(named.name, describe(named.query), searched[named.name])
+    pool = pool.with_answers(plan.queries, searched)
     return pool.with_nearest(nearest) if vector is not None and plan.nearest else pool
-
-
-async def find_more(context: SearchContext, pool: CandidatePool, query: NamedQuery) -> CandidatePool:
-    """Send one query more, and return the pool with its hits."""
-    return await find_all(context, pool, QueryPlan((query,), read=1))
 
 
 async def find_all(context: SearchContext, pool: CandidatePool, plan: QueryPlan) -> CandidatePool:
     """Send further queries in one call, and return the pool with their hits."""
-    found = await _search(context, plan)
-    for named in plan.queries:
-        pool = pool.with_query(named.name, describe(named.query), found[named.name])
-    return pool
+    return pool.with_answers(plan.queries, await _search(context, plan))
 
 
-async def _search(context: SearchContext, plan: QueryPlan) -> dict[str, tuple[EngineHit, ...]]:
+async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[EngineHit]]:
     if not plan.queries:
-        return {}
+        return []
     request = context.request
     with context.recorder.timed("search"):
-        found = await context.index.engine.search(
+        return await context.index.engine.search(
             [(named.query, named.k) for named in plan.queries],
             filters=request.filters,
             collapse=request.collapse,
             read=plan.read,
         )
-    return {named.name: tuple(hits) for named, hits in zip(plan.queries, found, strict=True)}
 
 
 async def _find_incomplete(context: SearchContext, plan: QueryPlan) -> dict[str, float]:
@@ -121,9 +124,9 @@ async def _find_nearest(
 
 
 async def encode_question(context: SearchContext) -> tuple[Stored | None, IndexerError | None]:
-    """Return the question's vector, or why the encoder failed; neither where the index has no vectors.
+    """Return the question's vector, or the encoder's failure; neither if the index has no vectors.
 
-    What keeps vectors from being used is noted.
+    A note says why vectors are not used.
     """
     vectors = context.index.vectors
     vector, failure = None, None
@@ -149,7 +152,7 @@ async def with_vector(context: SearchContext, pool: CandidatePool) -> CandidateP
 
 
 async def nearest_passages(context: SearchContext, vector: Stored, k: int) -> list[EngineHit]:
-    """Return the passages nearest to a vector; where papers are asked for, enough for k of them."""
+    """Return the k passages nearest to a vector; if hits are papers, as many as k papers need."""
     request, limit = context.request, k
     with context.recorder.timed("vector"):
         while True:
@@ -163,7 +166,7 @@ async def nearest_passages(context: SearchContext, vector: Stored, k: int) -> li
 async def find_cosines(
     context: SearchContext, pool: CandidatePool, passage_ids: Sequence[str]
 ) -> dict[str, float]:
-    """Return the cosines of passages with the question's vector; of those that have a vector."""
+    """Return the cosines of passages with the question's vector; passages without a vector are left out."""
     known = pool.cosines()
     if pool.vector is None:
         return known

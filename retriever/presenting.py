@@ -1,53 +1,79 @@
-"""The hits that a search shows: duplicates left out, with their papers and snippets, and what took effect."""
+"""The result of a search: hits without duplicates, with papers and snippets, and the effective options."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from indexer.schema import StoredPassage
-from retriever.abstracts import prefer_abstracts
-from retriever.confidence import EVIDENCE, AnswerabilityFeatures, answerability_features, evidence_score
+from retriever.abstracts import read_hits
+from retriever.confidence import (
+    EVIDENCE,
+    NOTHING,
+    AnswerabilityFeatures,
+    answer_likelihood,
+    answerability_features,
+)
 from retriever.context import SearchContext
 from retriever.duplicates import without_duplicates
-from retriever.highlights import snippet, title_spans
+from retriever.highlights import found_in, snippet, title_spans
 from retriever.hits import AppliedSearch, Hit, SearchResult
 from retriever.keyword_choice import KeywordChoice
 from retriever.methods import method_named
 from retriever.pool import CandidatePool
 from retriever.queries import searched_tokens
+from retriever.query_names import FEEDBACK
 from retriever.question import AnalysedQuestion
+from retriever.ranking import Ranking
 from retriever.stages import Stages, computed
-from retriever.term_statistics import inverse_document_frequency
+from retriever.surface_words import later_searches
+from retriever.unknown_words import unknown_words
 
 
 async def present(context: SearchContext, stages: Stages) -> SearchResult:
-    """Make the hits that are shown: duplicates left out and counted, each with its paper and snippet."""
+    """Return the result: hits without duplicates, each with its paper and snippet."""
     weights, ranking = _token_weights(computed(stages.question), stages.keywords), computed(stages.ranking)
     with context.recorder.timed("total"):
         shown, filtered, likelihood = await _shown(context, stages, weights)
+        later = await later_searches(context, ranking, _pool(stages).traces())
+    constraints = computed(stages.question).constraints
+    about, mentioning = (
+        sum(hit.doc_id in papers for hit in shown) for papers in (ranking.about, ranking.mentioning)
+    )
+    for note in constraints.outcome(len(shown), about, mentioning):
+        context.recorder.note(note)
     return SearchResult(
         question=context.request.question,
         method=context.request.method,
         keywords=stages.keywords.keywords if stages.keywords else (),
         token_weights=weights,
-        queries=_pool(stages).traces,
+        queries=later.traces,
         hits=shown,
         filtered=filtered,
         milliseconds=dict(context.recorder.milliseconds),
         applied=applied_search(context, stages),
-        evidence_score=likelihood,
-        notes=(*context.recorder.notes, *context.index.engine.notes),
+        likelihood=likelihood,
+        notes=(*context.recorder.notes, *later.notes, *context.index.engine.notes),
         version=context.index.manifest.version,
-        constraints=computed(stages.question).constraints,
+        constraints=constraints,
         concepts=stages.keywords.concepts if stages.keywords and ranking.scored is not None else (),
-        bridges=ranking.hop.bridges if ranking.hop else (),
+        bridges=later.bridges,
+        unknown_words=_unknown_words(context, stages),
     )
+
+
+def _unknown_words(context: SearchContext, stages: Stages) -> tuple[str, ...]:
+    """Return the unknown words; none if the method has no keywords, or the engine no lexicon.
+
+    An engine of sources has none: a word that the returned papers do not contain can be in other papers.
+    """
+    if stages.keywords is None or context.index.engine.lexicon is None:
+        return ()
+    return unknown_words(computed(stages.question), stages.keywords.concepts)
 
 
 async def _shown(
     context: SearchContext, stages: Stages, weights: Mapping[str, float]
 ) -> tuple[tuple[Hit, ...], dict[str, int], float | None]:
-    """Return the hits to show, how many were left out and why, and the likelihood that they answer."""
+    """Return the hits to show, the numbers of papers left out, and the likelihood that the hits answer."""
     k = context.shown
     hits, incomplete = await _stored_hits(context, stages), computed(stages.pool).incomplete
     kept = without_duplicates(hits)
@@ -56,36 +82,32 @@ async def _shown(
         "duplicates": len(hits) - len(kept),
     }
     with context.recorder.timed("order"):
-        first = kept[:EVIDENCE]
-        likelihood = await context.index.threads.run(_likelihood, context, stages, first)
+        likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
     with context.recorder.timed("snippets"):
         shown = await context.index.threads.run(_with_snippets, kept[:k], weights)
     return shown, filtered, likelihood
 
 
 def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:
-    return tuple(
-        replace(
-            hit,
-            rank=rank,
-            marked=snippet(hit.passage, weights),
-            title_marks=title_spans(hit.passage, weights),
-        )
-        for rank, hit in enumerate(hits, 1)
-    )
+    shown = []
+    for rank, hit in enumerate(hits, 1):
+        found = found_in(hit.passage, weights)
+        marked = snippet(hit.passage, weights, found=found)
+        shown.append(replace(hit, rank=rank, marked=marked, title_marks=title_spans(hit.passage, found)))
+    return tuple(shown)
 
 
 async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
-    """Fetch what is stored of the ranked passages and their papers."""
-    ranking = computed(stages.ranking).cut(context.request.k)
+    """Fetch the stored ranked passages and their papers."""
     found_by = _pool(stages).found_by()
+    ranking = _with_words(computed(stages.ranking), found_by).cut(context.request.k)
     ranked, replaced = list(ranking.hits), dict(ranking.replaced)
     with context.recorder.timed("stored"):
-        shown, newly_replaced = await prefer_abstracts(context, [hit for hit, _ in ranked])
+        found = await read_hits(context, [hit for hit, _ in ranked])
         by = attrgetter("doc_id" if context.request.collapse else "passage_id")
         scores = {by(hit): score for hit, score in ranked}
-        ranked = [(hit, scores[by(hit)]) for hit in shown]
-        replaced |= newly_replaced
+        ranked = [(hit, scores[by(hit)]) for hit in found.hits]
+        replaced |= found.replaced
         stored = await context.passages.of_hits([hit for hit, _ in ranked])
         papers = await context.passages.papers(
             passage.doc_id for passage in stored.values() if not passage.record
@@ -93,11 +115,7 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
     names = list(_pool(stages).found)
     hits = []
     for hit, score in ranked:
-        finders = {
-            name
-            for passage_id in (hit.passage_id, *replaced.get(hit.passage_id, ()))
-            for name in found_by.get(passage_id, ())
-        }
+        finders = _finders(hit.passage_id, replaced, found_by)
         passage = stored[hit.passage_id]
         paper = passage.paper or (papers[hit.doc_id].paper if hit.doc_id in papers else None)
         in_order = tuple(name for name in names if name in finders)
@@ -105,8 +123,32 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
     return hits
 
 
+def _finders(
+    passage_id: str, replaced: Mapping[str, Sequence[str]], found_by: Mapping[str, Sequence[str]]
+) -> set[str]:
+    """Return the names of the queries that found a passage, or one that it replaced."""
+    return {name for each in (passage_id, *replaced.get(passage_id, ())) for name in found_by.get(each, ())}
+
+
+def _with_words(ranking: Ranking, found_by: Mapping[str, Sequence[str]]) -> Ranking:
+    """Leave out candidates without a word of the question that only feedback found.
+
+    A run keeps them; to a reader they look unrelated.
+    """
+    if ranking.scored is None or ranking.by_vectors or ranking.reranker:
+        return ranking
+    founded = ranking.scored.founded
+    hits = [
+        (hit, score)
+        for hit, score in ranking.hits
+        if founded.get(hit.passage_id, True)
+        or _finders(hit.passage_id, ranking.replaced, found_by) != {FEEDBACK}
+    ]
+    return replace(ranking, hits=tuple(hits))
+
+
 def _pool(stages: Stages) -> CandidatePool:
-    """Return all that was found, by a second search too."""
+    """Return the pool with the hits of the later searches."""
     return computed(stages.ranking).pool or computed(stages.pool)
 
 
@@ -118,28 +160,29 @@ def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Seque
     return sum(score >= least for score in incomplete.values())
 
 
-def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[Hit]) -> float | None:
-    """Return the likelihood that the first hits answer; None where the method has no features."""
+async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[str]) -> float | None:
+    """Return the likelihood that the first hits answer; None if the method has no features."""
     if computed(stages.ranking).scored is None:
         return None
     if not evidence or stages.keywords is None:
         return 0.0
-    return evidence_score(answerability(context, stages, [hit.passage for hit in evidence]))
+    return answer_likelihood(await answerability(context, stages, evidence))
 
 
-def answerability(
-    context: SearchContext, stages: Stages, first: Sequence[StoredPassage]
+async def answerability(
+    context: SearchContext, stages: Stages, first: Sequence[str]
 ) -> AnswerabilityFeatures:
     """Compute the answerability features of the first passages; only candidates have features."""
-    scored = computed(stages.ranking).scored or {}
-    held = [scored[passage.passage_id] for passage in first if passage.passage_id in scored]
-    concepts = stages.keywords.concepts if stages.keywords else ()
-    unseen = inverse_document_frequency(0, context.index.engine.passage_count)
-    return answerability_features(held, computed(stages.question), concepts, unseen)
+    ranking = computed(stages.ranking)
+    if ranking.measure is None or ranking.scored is None:
+        return NOTHING
+    held = [passage_id for passage_id in first if passage_id in ranking.scored]
+    read = await context.index.engine.rows(held)
+    return await context.index.threads.run(answerability_features, ranking.measure, read)
 
 
 def _token_weights(question: AnalysedQuestion, keywords: KeywordChoice | None) -> dict[str, float]:
-    """Return the tokens that were searched for with their weights, for snippets and quotations."""
+    """Return the searched tokens with their weights, for snippets and quotations."""
     if keywords and keywords.token_weights:
         return dict(keywords.token_weights)
     if question.expression is not None:

@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias
 from indexer.requests import plain
 
 AnalysedField = Literal["text", "title"]
+# (distance from the first token, token): one token, or several that stand together.
+Pattern: TypeAlias = tuple[tuple[int, str], ...]
 ExactField = Literal["lang", "journal", "passage_id", "doc_id", "part", "source", "references"]
 
 
@@ -30,7 +32,7 @@ class Phrase:
     """Words that stand together in this order: (position, token), gaps where a word was dropped."""
 
     text: str
-    tokens: tuple[tuple[int, str], ...]
+    tokens: Pattern
     field: AnalysedField = "text"
     weight: float = 1.0
     slop: int = 0
@@ -102,7 +104,7 @@ class Filters:
             found.append(Exact("lang", (self.lang,)))
         if self.journal:
             found.append(Exact("journal", (self.journal,)))
-        if self.years:
+        if self.years and (self.years.low, self.years.high) != (None, None):
             found.append(self.years)
         if self.doc_ids:
             found.append(Exact("doc_id", self.doc_ids))
@@ -111,6 +113,18 @@ class Filters:
         if self.without:
             found.append(Not(Exact("passage_id", self.without)))
         return tuple(found)
+
+
+def single(token: str) -> Pattern:
+    """Return the pattern of one token."""
+    return ((0, token),)
+
+
+def pattern_clause(text: str, pattern: Pattern, weight: float = 1.0) -> Term | Phrase:
+    """Return the clause that looks for a pattern in the text: a word, or a phrase."""
+    if len(pattern) == 1:
+        return Term(text, (pattern[0][1],), weight=weight)
+    return Phrase(text, pattern, weight=weight)
 
 
 def or_query(terms: Sequence[Term | Phrase], *, title_weight: float = 0.0) -> Or:

@@ -4,7 +4,8 @@ QUESTION = "question"  # the whole question
 NOTHING_TO_SEARCH = "nothing to search for: only stop words, punctuation or signs"
 ALL_LEFT_OUT = "all queries are left out: nothing is searched for"
 EXPRESSION = "expression"  # of the expert language
-BRIDGES = "bridges"  # names that the best passages bring, and what these leave uncovered
+FEEDBACK = "feedback"  # terms of the best passages
+BRIDGES = "bridges"  # names in the best passages, and the words that these leave uncovered
 NEAREST = "nearest"  # the passages nearest to the question's vector; not a query of words
 
 

@@ -4,17 +4,22 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from indexer.analysis import Token
+from indexer.analysis.tokens import TaggedToken, Token
+from indexer.analysis.word_roles import Role, roles_of
+from indexer.glossary.storage import Unit
+from indexer.names import names_in
+from retriever.companions import companion_patterns
+from retriever.compounds import compounds
 from retriever.constraint_analysis import analyse_constraints
 from retriever.constraints import Constraints
+from retriever.hops.question_form import relates_things
 from retriever.index import SearchIndex
-from retriever.names import names_in
-from retriever.queries import Query, Term
-from retriever.question_words import Role, question_weights, roles_of
+from retriever.queries import Pattern, Query, Term
+from retriever.question_words import question_weights
 from retriever.synonyms import Expansion
 
 # A text of more words is a passage: in any case, and where it asks nothing.
-MOST_WORDS, MOST_WORDS_WITHOUT_MARK = 40, 20
+MOST_WORDS, MOST_WORDS_WITHOUT_MARK = 25, 20
 QUESTION_MARKS = "?\uff1f"
 
 
@@ -23,15 +28,34 @@ class AnalysedQuestion:
     """A question with its tokens; of an expression (method `boolean`) the query that it stands for."""
 
     text: str  # composed (NFC)
-    tokens: tuple[Token, ...] = ()
+    tagged: tuple[TaggedToken, ...] = ()  # tokens with their parts of speech
     terms: tuple[Term, ...] = ()  # one a distinct token
     synonyms: tuple[Expansion, ...] = ()
     expression: Query | None = None
     roles: Mapping[str, Role] = field(default_factory=dict)  # what each token does in it
     weights: Mapping[str, float] = field(default_factory=dict)  # of each token; 1 where it stands once
+    patterns: Mapping[str, Pattern] = field(default_factory=dict)  # of the tokens that do not match alone
+    units: tuple[Unit, ...] = ()  # terms of several tokens: CO2
     names: tuple[tuple[str, ...], ...] = ()  # the tokens of each name in it
-    is_passage: bool = False  # a text that was pasted in: all its words weigh alike, and none is a name
+    is_passage: bool = False  # a text that was pasted in
+    relates_names: bool = False  # whether it asks for something of what it names
     constraints: Constraints = field(default_factory=Constraints)
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens in order."""
+        return tuple(token for token, _ in self.tagged)
+
+    @property
+    def excluded_tokens(self) -> frozenset[str]:
+        """Tokens of the excluded things, without the tokens of the question itself."""
+        excluded = {
+            token
+            for exclusion in self.constraints.exclusions
+            for name in (*exclusion.tokens, *exclusion.names)
+            for token in name.split()
+        }
+        return frozenset(excluded - {token[0] for token in self.tokens})
 
     @property
     def is_empty(self) -> bool:
@@ -64,14 +88,19 @@ def analyse_question(
     is_passage = len(by_position) > (
         MOST_WORDS if any(mark in text for mark in QUESTION_MARKS) else MOST_WORDS_WITHOUT_MARK
     )
+    units = tuple(compounds(text, tokens))
+    names = () if is_passage else tuple(names_in(text, tagged))
     return AnalysedQuestion(
         text,
-        tokens,
+        tuple(tagged),
         terms=terms,
         synonyms=found,
         roles=roles_of(tagged),
-        weights=dict.fromkeys(texts, 1.0) if is_passage else question_weights(tagged),
-        names=() if is_passage else tuple(names_in(text, tagged)),
+        weights=question_weights(tagged),
+        patterns=companion_patterns(tagged, units),
+        units=units,
+        names=names,
         is_passage=is_passage,
+        relates_names=bool(names) and relates_things(text, index.analyzer),
         constraints=asked,
     )

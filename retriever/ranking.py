@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from retriever.engines import EngineHit
 from retriever.engines.ordering import first_of_each_paper
-from retriever.order.candidates import Scale
-from retriever.order.scored import Scored
-from retriever.order.second_hop import Hop
+from retriever.order.measured import Measure, Measured
+from retriever.order.scored import ScoredCandidates
+from retriever.order.second_search import SecondSearch
 from retriever.pool import CandidatePool
 
 RankedHits = Sequence[tuple[EngineHit, float]]
@@ -17,20 +17,22 @@ RankedHits = Sequence[tuple[EngineHit, float]]
 class Ranking:
     """Hits with their scores, best first, and how they came about.
 
-    `scored` holds the candidates that were ordered by their features, the best first; `replaced` names the
-    passages that a hit stands for, found by them and shown by another.
+    `scored` holds the candidates that were ordered by their features; `replaced` names the passages that were
+    found and that a hit replaced.
     """
 
     hits: tuple[tuple[EngineHit, float], ...] = ()
-    scored: Mapping[str, Scored] | None = None  # None where the method computes no features
+    scored: ScoredCandidates | None = None  # None where the method computes no features
     cosines: Mapping[str, float] = field(default_factory=dict)
     by_vectors: bool = False  # whether cosines had a part in the order
     reranker: str = ""  # the cross-encoder that ordered the first hits
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     losses: Mapping[str, float] = field(default_factory=dict)  # score lost to constraints, by passage_id
-    feedback: Mapping[str, float] = field(default_factory=dict)  # terms of the best passages
-    scale: Scale | None = None  # of the candidates' BM25
-    hop: Hop | None = None  # what a second search went by
+    measure: Measure | None = None
+    measured: Measured | None = None  # the features of `scored`
+    second: SecondSearch | None = None
+    about: frozenset[str] = frozenset()  # doc_ids of papers about an excluded thing
+    mentioning: frozenset[str] = frozenset()  # doc_ids of other papers that mention one
     pool: CandidatePool | None = None  # with what the second search found
 
     def cut(self, k: int) -> "Ranking":

@@ -12,13 +12,17 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from indexer.errors import IndexerError
-from retriever.engines import EngineHit
+from retriever.engines import NumberedRows
 from retriever.hits import Hit
 from retriever.index import SearchIndex
+from retriever.keyword_choice import KeywordChoice
 from retriever.logistic import likelihood, sigmoid
+from retriever.methods.shrag import TITLE_WEIGHT
 from retriever.order.closeness import best_window
-from retriever.order.reading import read_candidates
+from retriever.order.features import coverage, patterns_of
+from retriever.order.measured import measure_first
 from retriever.queries import Filters
+from retriever.question import AnalysedQuestion
 from retriever.request import SearchRequest
 from retriever.search import open_ranking, run_stages
 from retriever.settings import RetrieverSettings
@@ -122,18 +126,23 @@ async def word_features(
     nothing = {"base": math.log(LEAST_BASE), "coverage": 0.0, "window": 0.0, "neighbours": 0.0}
     if analysed is None or chosen is None:
         return [nothing] * len(hits)
-    given = [EngineHit(hit.passage_id, hit.doc_id, hit.score) for hit in hits]
-    read = await read_candidates(context, analysed, chosen, given)
-    windows = await index.threads.run(
-        lambda: [best_window(chosen.concepts, candidate) for candidate in read.candidates]
-    )
-    rows = {
-        candidate.passage_id: {
-            "base": math.log(row.base + LEAST_BASE),
-            "coverage": row.coverage,
-            "window": window,
-            "neighbours": row.neighbours,
-        }
-        for candidate, row, window in zip(read.candidates, read.features, windows, strict=True)
-    }
+    read = await index.engine.rows([hit.passage_id for hit in hits])
+    rows = await index.threads.run(_word_features, analysed, chosen, read)
     return [rows.get(hit.passage_id, nothing) for hit in hits]
+
+
+def _word_features(
+    question: AnalysedQuestion, chosen: KeywordChoice, read: NumberedRows
+) -> dict[str, dict[str, float]]:
+    by, measured, places = measure_first(question, chosen.concepts, chosen.statistics, read, TITLE_WEIGHT)
+    covered = coverage(by.concepts, places.count(patterns_of(by.concepts)))
+    windows = best_window(by.concepts, places)
+    return {
+        passage_id: {
+            "base": math.log(float(measured.base[row]) + LEAST_BASE),
+            "coverage": float(covered[row]),
+            "window": windows[row],
+            "neighbours": float(measured.neighbours[row]),
+        }
+        for row, passage_id in enumerate(read.ids)
+    }

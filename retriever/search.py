@@ -1,7 +1,7 @@
-"""The way from a question to its hits, stage by stage.
+"""A search, stage by stage.
 
 `search` and `rank` run all stages. To stop between two stages, edit a value and continue, open a context and
-call `run_stages`: values that are given are kept, the missing ones are computed.
+call `run_stages`, which keeps given values and computes the missing ones.
 
     context = open_search(index, SearchRequest("지식 그래프와 환각"), settings)
     stages = await run_stages(context, upto="plan")
@@ -45,8 +45,7 @@ __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_sta
 
 MOST_HITS = 10_000
 MOST_TITLE_WEIGHT = 10
-# Hits looked at beyond k, since some of the first may be duplicates.
-MARGIN = 10
+MARGIN = 10  # hits ranked beyond k, since some of the first may be duplicates
 
 Further: TypeAlias = Callable[[SearchContext, Stages], Awaitable[Stages]]
 
@@ -62,15 +61,18 @@ class RankedQuestion:
 async def search(
     index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, stages: Stages | None = None
 ) -> SearchResult:
-    """Search, and return hits with the record of how they came about.
+    """Search, and return hits with the record of the search.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
 
     async def of_version(version: SearchIndex) -> SearchResult:
-        context = open_search(version, request, settings)
-        return await present(context, await run_stages(context, stages or Stages()))
+        async def searched() -> SearchResult:
+            context = open_search(version, request, settings)
+            return await present(context, await run_stages(context, stages or Stages()))
+
+        return await version.in_one_thread(searched)
 
     return await index.ask(of_version)
 
@@ -98,7 +100,7 @@ async def rank(
 
 
 def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
-    """Begin a search for hits to show: a few more than k, without incomplete papers if the settings say so.
+    """Open a search for hits to show: a few more than k, without incomplete papers if the settings say so.
 
     Raises:
         BadQuestion, BadFilter: a request that cannot be used.
@@ -112,7 +114,7 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
 
 
 def open_ranking(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
-    """Begin a search for exactly k hits, with the filters of the request alone.
+    """Open a search for exactly k hits, with the filters of the request alone.
 
     Raises:
         BadQuestion, BadFilter: a request that cannot be used.
@@ -152,7 +154,7 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
 def _constraint_source(
     request: SearchRequest, method: Method, settings: RetrieverSettings
 ) -> ConstraintSource | None:
-    """Say where the constraints of a search come from; None where none can have a part in it."""
+    """Return the source of a search's constraints; None if it has none."""
     if "constraints" not in method.uses:
         if request.constraints:
             raise BadFilter(f"method {request.method!r} takes no constraints; leave them out")
@@ -165,7 +167,7 @@ def _constraint_source(
 async def run_stages(
     context: SearchContext, stages: Stages | None = None, *, upto: Stage = "ranking"
 ) -> Stages:
-    """Compute the stages that are missing, up to one of them."""
+    """Compute the missing stages up to `upto`."""
     stages = stages or Stages()
     method = method_named(context.request.method)
     order = [stage.name for stage in fields(Stages)]
@@ -183,8 +185,8 @@ async def _analyse(context: SearchContext, method: Method, stages: Stages) -> St
             analyse_question, constraints=constraints, synonyms=method.synonyms
         )
         question = await context.index.threads.run(analyse, context.index, context.request.question)
-    if asked := question.constraints.describe():
-        context.recorder.note(asked)
+    for note in question.constraints.notes():
+        context.recorder.note(note)
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)
     if context.index.synonyms and not method.synonyms:

@@ -133,7 +133,16 @@ class SearchRecord:
 def search_record(manifest: Manifest, request: SearchRequest, result: SearchResult) -> SearchRecord:
     """Make the record of a search, just now, of the version that a manifest describes."""
     found = result.as_record()
-    kept = ("keywords", "queries", "filtered", "applied", "constraints", "notes", "evidence_score")
+    kept = (
+        "keywords",
+        "queries",
+        "filtered",
+        "applied",
+        "constraints",
+        "notes",
+        "likelihood",
+        "unknown_words",
+    )
     names = ("name", "version", "engine", "papers", "passages", "published", "fingerprint", "vectors")
     return SearchRecord(
         {
@@ -165,6 +174,8 @@ def _check(request: SearchRequest) -> None:
     """Refuse what a file may hold and no front end lets pass."""
     years = request.filters.years
     bounds = [year for year in (years.low, years.high) if year is not None] if years else []
+    if years and not bounds:
+        raise InvalidCall("the record filters by years without a first or a last one")
     if any(not FIRST_YEAR <= year <= LAST_YEAR for year in bounds):
         raise InvalidCall(f"the record filters by years outside {FIRST_YEAR} to {LAST_YEAR}")
     check_given([*(keyword.text for keyword in request.analysed_keywords or ()), *request.typed_keywords])

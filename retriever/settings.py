@@ -10,22 +10,21 @@ from indexer.settings_sources import LayeredSettings
 
 Candidates = Literal["progressive", "lexical", "both"]
 KeywordRanking = Literal["tf-idf", "entropy"]
-# What the order of `shrag` is made of, beside BM25 of the question's words.
+# Parts of the order of `shrag` beside BM25 of the question's words.
 OrderPart = Literal[
     "weights",
     "word-forms",
     "counterparts",
     "feedback",
-    "coverage",
     "neighbours",
     "same-title",
     "other-language",
-    "second-hop",
+    "second-search",
 ]
 
 
 def _listed(value: Any) -> Any:
-    """Take names apart that are written as a list: feedback,second-hop or as JSON."""
+    """Take names apart that are written as a list: feedback,second-search or as JSON."""
     return (
         [name.strip(" \"'") for name in value.strip("[] ").split(",") if name.strip()]
         if isinstance(value, str)

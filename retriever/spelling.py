@@ -1,52 +1,133 @@
-"""Near spellings of a token that the index does not hold: typing errors, transliterations, accents."""
+"""Near spellings of a word that the index does not hold: typing errors, transliterations, accents.
 
-import asyncio
+A word is compared as it is typed with the words of the corpus as they are written, not with stems. An
+ordinary word (of an English dictionary, or a common noun of the Korean one) is never replaced: it is spelled
+correctly, and no paper holds it. Only its other English spelling is tried (tumour, tumor; naive, naïve).
+"""
+
+import json
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from functools import cache
+from gzip import decompress
+from importlib.resources import files
 
+from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from retriever.engines import Engine
+from indexer.forward.lexicon import Lexicon
+from indexer.glossary.storage import Glossary
 
-# Terms looked through for one token; they share its first letter or syllable.
-LOOKED_THROUGH = 50_000
 MOST_VARIANTS = 3
 SHORTEST_LATIN, SHORTEST_HANGUL = 4, 3
 LONG_LATIN = 8  # letters from which two errors are allowed
 LEAST_SIMILARITY = 0.8  # of the letters (Hangul: jamo)
-VARIANT_WEIGHT = 0.8  # of a near spelling beside the word itself
+VARIANT_WEIGHT = 0.8  # of a near spelling; the word itself weighs 1
 HANGUL = range(0xAC00, 0xD7A4)
+PROPER_NOUN = "NNP"  # also the tag of Korean words that are not in the dictionary
+# British and American spellings of a part of a word.
+SPELLINGS = (
+    ("our", "or"),
+    ("ise", "ize"),
+    ("isa", "iza"),
+    ("isi", "izi"),
+    ("yse", "yze"),
+    ("ysi", "yzi"),
+    ("tre", "ter"),
+    ("bre", "ber"),
+    ("ae", "e"),
+    ("oe", "e"),
+    ("ll", "l"),
+    ("ogue", "og"),
+    ("ence", "ense"),
+)
+
+Spelling = tuple[str, str]  # a word of the corpus, and its token
 
 
-async def near_spellings(token: str, engine: Engine) -> list[str]:
-    """Return the index's terms nearest to `token` by letters (Hangul by jamo), the nearest class only.
+def near_spellings(
+    word: str, token: str, lexicon: Lexicon | None, glossary: Glossary, *, tag: str = ""
+) -> list[Spelling]:
+    """Return the nearest words of the corpus for a word that the index does not hold.
 
-    Empty for numbers and for words too short to tell an error from another word.
+    Empty for numbers and short words. An ordinary word has only its other English spellings.
+
+    Args:
+        word: as it is typed.
+        token: as it is analysed.
+        lexicon: of the index; None if its terms are unknown.
+        glossary: of the index, with the English words of its passages.
+        tag: the token's part of speech, if it is known.
     """
-    hangul = ord(token[0]) in HANGUL
-    if not any(map(str.isalpha, token)) or len(token) < (SHORTEST_HANGUL if hangul else SHORTEST_LATIN):
+    if lexicon is None or not any(map(str.isalpha, token)):
         return []
-    errors = 2 if hangul or len(spelled(token)) >= LONG_LATIN else 1
-    terms = await engine.terms_near(token, LOOKED_THROUGH)
-    # Comparing so many terms would block the event loop for too long.
-    return await asyncio.to_thread(_nearest, token, terms, errors)
+    if ord(token[0]) in HANGUL:
+        if len(token) < SHORTEST_HANGUL or tag not in {PROPER_NOUN, ""}:
+            return []
+        known = lexicon.starting_with(token[0])
+        terms = [term for term, _ in known]
+        return _nearest(token, terms, terms, [passages for _, passages in known], 2)
+    word = word.lower()
+    if len(word) < SHORTEST_LATIN:
+        return []
+    words = glossary.words_starting_with(word[0])
+    if is_ordinary(word):
+        variants = [variant for variant in _other_spellings(word) if variant in words.words]
+        variants += [other for other in words.words if _is_accented(other, word)]
+        return [(variant, words.tokens[words.words.index(variant)]) for variant in variants[:MOST_VARIANTS]]
+    errors = 2 if len(spelled(word)) >= LONG_LATIN else 1
+    return _nearest(word, words.words, words.tokens, words.passages, errors)
 
 
-def _nearest(token: str, terms: Iterable[tuple[str, int]], errors: int) -> list[str]:
-    """Return the terms that differ from `token` in the fewest letters, of equals the frequent first."""
-    letters = spelled(token)
-    found: list[tuple[int, int, str]] = []
-    for term, frequency in terms:
-        other = spelled(term)
-        distance = OSA.distance(letters, other, score_cutoff=errors)
-        if term != token and distance <= errors and _similar(distance, letters, other):
-            found.append((distance, -frequency, term))
-    found.sort()
-    return [term for distance, _, term in found[:MOST_VARIANTS] if distance == found[0][0]]
+def _nearest(
+    word: str, known: Sequence[str], tokens: Sequence[str], passages: Sequence[int], errors: int
+) -> list[Spelling]:
+    """Return the words that differ in the fewest letters, by falling number of passages."""
+    letters = spelled(word)
+    near = process.extract(
+        letters, [*map(spelled, known)], scorer=OSA.distance, score_cutoff=errors, limit=None
+    )
+    found = sorted(
+        (distance, -passages[place], known[place], tokens[place])
+        for of_other, distance, place in near
+        if known[place] != word and _similar(distance, letters, of_other)
+    )
+    nearest: dict[str, str] = {}
+    for distance, _, other, token in found:
+        if distance == found[0][0]:
+            nearest.setdefault(token, other)
+    return [(other, token) for token, other in nearest.items()][:MOST_VARIANTS]
+
+
+def is_ordinary(word: str) -> bool:
+    """Return whether an English dictionary has a word, in small letters."""
+    return word in _dictionary()
+
+
+@cache
+def _dictionary() -> frozenset[str]:
+    """Load the dictionary for the first unknown word; `SpellChecker` itself takes four times as long."""
+    packed = files("spellchecker").joinpath("resources", "en.json.gz").read_bytes()
+    return frozenset(json.loads(decompress(packed)))
+
+
+def _other_spellings(word: str) -> Iterator[str]:
+    for pair in SPELLINGS:
+        for own, other in (pair, pair[::-1]):
+            place = word.find(own)
+            while place >= 0:
+                yield word[:place] + other + word[place + len(own) :]
+                place = word.find(own, place + 1)
+
+
+def _is_accented(other: str, word: str) -> bool:
+    return not other.isascii() and spelled(other) == word
 
 
 def spelled(term: str) -> str:
     """Write a term in letters: Hangul as jamo, Latin without accents."""
+    if term.isascii():
+        return term
     decomposed = unicodedata.normalize("NFD", term)
     return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
 

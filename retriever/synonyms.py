@@ -75,6 +75,7 @@ class Expansion:
             Translation(
                 frozenset(self.source),
                 (Keyword(term.text, language_of(term.text), tuple(token for _, token in term.tokens)),),
+                term.tokens,
                 SYNONYM,
             )
             for term in self.equivalents

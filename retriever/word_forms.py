@@ -2,13 +2,14 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 
 from indexer.analysis import Analyzer, Token
 from indexer.glossary.loanwords import SpeltWord, looks_foreign
-from indexer.glossary.storage import Glossary
-from retriever.keywords import Keyword, Translation, words_of
+from indexer.glossary.storage import Glossary, Unit
+from retriever.keywords import Keyword, Translation, pattern_of, words_of
+from retriever.queries import single
 from retriever.question import AnalysedQuestion
 
 HANGUL_RUN = re.compile("[가-힣]+")
@@ -23,27 +24,29 @@ def form_translations(
     text, tokens = question.text, question.tokens
     covered = {token for translation in found for token in translation.source}
     nouns = [token for token in tokens if question.roles[token[0]] == "noun"]
-    abbreviations = _abbreviations(text, tokens, glossary, analyzer)
+    abbreviations = _abbreviations(text, tokens, question.units, glossary, analyzer)
     return list(dict.fromkeys([*abbreviations, *_loanwords(text, nouns, covered, glossary)]))
 
 
 def _abbreviations(
-    text: str, tokens: Sequence[Token], glossary: Glossary, analyzer: Analyzer
+    text: str, tokens: Sequence[Token], units: Collection[Unit], glossary: Glossary, analyzer: Analyzer
 ) -> Iterator[Translation]:
     terms = [token[0] for token in tokens]
-    for match in glossary.abbreviations(terms):
+    for match in glossary.abbreviations(terms, units):
         form, inside = match.form, tokens[match.start : match.end]
         written = text[min(token[2] for token in inside) : max(token[3] for token in inside)]
         source = frozenset(terms[match.start : match.end])
         if source == frozenset(form.short_tokens):
             if form.ordinary and written.removesuffix("s") != form.short:
                 continue  # can, not CAN
-            words = tuple(words_of(form.long, analyzer.analyze(form.long)))
+            analysed = analyzer.analyze(form.long)
+            words, pattern = tuple(words_of(form.long, analysed)), pattern_of(analysed)
         elif form.ordinary:
             continue  # it would bring all passages that hold the word
         else:
             words = (Keyword(form.short, "en", form.short_tokens),)
-        yield Translation(source, words, "abbreviation", written)
+            pattern = tuple(enumerate(form.short_tokens))
+        yield Translation(source, words, pattern, "abbreviation", written)
 
 
 def _loanwords(
@@ -70,7 +73,8 @@ def _loanwords(
             if english := heard[word]:
                 known.update(span)
                 words = (Keyword(english.word, "en", (english.token,)),)
-                yield Translation(frozenset(token[0] for token in span), words, "sound", word)
+                source = frozenset(token[0] for token in span)
+                yield Translation(source, words, single(english.token), "sound", word)
 
 
 def _spans(size: int) -> Iterator[tuple[int, int]]:

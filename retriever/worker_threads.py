@@ -1,11 +1,12 @@
-"""Threads of one resource's own, so that nobody's work waits for that of another."""
+"""Threads for one resource, so that the work of one does not wait for another."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from indexer.cores import usable_cores
 from indexer.errors import IndexClosed
@@ -17,12 +18,39 @@ Result = TypeVar("Result")
 MOST_THREADS = min(8, usable_cores() + 1)
 
 
+_in_caller_thread = ContextVar("_in_caller_thread", default=False)
+
+
+@contextmanager
+def in_caller_thread() -> Iterator[None]:
+    """Run the functions of a block in the calling thread, which saves the switch between threads.
+
+    They block an event loop of that thread.
+    """
+    before = _in_caller_thread.set(True)
+    try:
+        yield
+    finally:
+        _in_caller_thread.reset(before)
+
+
+async def together(*awaitables: Awaitable[Any]) -> list[Any]:
+    """Return the results of awaitables: run concurrently, or one by one within `in_caller_thread`."""
+    if _in_caller_thread.get():
+        return [await awaitable for awaitable in awaitables]
+    return await asyncio.gather(*awaitables)
+
+
 class WorkerThreads:
-    """A few threads, begun when they are needed; callers may be on any event loop."""
+    """A few threads, started on demand; callers may be on any event loop.
+
+    With a count of 1, all functions run in that thread, one after the other, even within `in_caller_thread`.
+    """
 
     def __init__(self, name: str, count: int = MOST_THREADS) -> None:
-        """Name the threads, as they are shown; none is begun yet."""
+        """Name the threads; none is started yet."""
         self._executor = ThreadPoolExecutor(count, name)
+        self._closed, self._is_single = False, count == 1
 
     async def run(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -32,12 +60,25 @@ class WorkerThreads:
         Raises:
             IndexClosed: the threads have ended.
         """
+        if _in_caller_thread.get() and not self._is_single and not self._closed:
+            return function(*args, **kwargs)
         call = partial(copy_context().run, function, *args, **kwargs)
         try:
             running = asyncio.get_running_loop().run_in_executor(self._executor, call)
         except RuntimeError as error:  # after `close`
             raise IndexClosed("the index is closed", remedy="open it again") from error
         return await running
+
+    async def run_whole(self, begin: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Run a coroutine from beginning to end in one of the threads.
+
+        It may await only `together` and functions run by `WorkerThreads` of several threads.
+
+        Raises:
+            IndexClosed: the threads have ended.
+            RuntimeError: it awaits something else.
+        """
+        return await self.run(_run_whole, begin)
 
     def begin(self, function: Callable[[], object]) -> None:
         """Run a function in one of the threads, and do not wait for it; it should not raise.
@@ -51,5 +92,18 @@ class WorkerThreads:
             raise IndexClosed("the index is closed", remedy="open it again") from error
 
     def close(self) -> None:
-        """Wait for what is under way; nothing is begun any more."""
+        """Wait for running functions; later calls raise IndexClosed."""
+        self._closed = True
         self._executor.shutdown()
+
+
+def _run_whole(begin: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    with in_caller_thread():
+        coroutine = begin()
+        try:
+            coroutine.send(None)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        coroutine.close()
+        raise RuntimeError("a coroutine that was to run in one thread waits for an event loop")

@@ -1,23 +1,23 @@
-"""The years a question asks for: since 2015, the last five years, 2010년 이후.
+"""Ranges of years in a question: since 2015, the last five years, 2010년 이후.
 
-A year beside anything else is a topic: the 1998 World Cup, after 2000 cycles, 2008년 금융위기.
+Other years are no ranges: the 1998 World Cup, after 2000 cycles, 2008년 금융위기.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-EARLIEST = 1950  # what lies before is spoken about, and nothing that was written then is looked for
-# A range that ends before this year, and an end alone ("until 2019, who …"), are years of publication only
-# where the question speaks of publications.
-RECENT = 2000
+from retriever.publication_years import are_of_papers
+
+EARLIEST = 1950  # years before are a subject: nothing that was published then is searched for
+RECENT = 2000  # a range that ends earlier is mostly history
 
 
 @dataclass(frozen=True, slots=True)
 class YearRange:
     """Years of publication, bounds included, None open; `start` and `end` are its place in the question.
 
-    Of a range that is told backwards (between 2022 and 2019) the first year is behind the last.
+    A range that runs backwards (between 2022 and 2019) has its first year after its last.
     """
 
     first: int | None
@@ -27,31 +27,32 @@ class YearRange:
     end: int = 0
 
     def holds(self, year: int) -> bool:
-        """Tell whether a year lies within."""
+        """Check whether a year is in the range."""
         return (self.first is None or year >= self.first) and (self.last is None or year <= self.last)
 
 
 def find_years(text: str, this_year: int) -> list[YearRange]:
-    """Find the ranges of years of publication in a composed question, in its order."""
+    """Find the ranges of years in a composed question, in its order."""
     found: list[YearRange] = []
+    if not CUE.search(text):
+        return found
     for years in sorted(_ranges(text, this_year), key=lambda each: (each.start, -each.end)):
         if not found or years.start >= found[-1].end:
             found.append(years)
-    of_publications = PUBLICATIONS.search(text)
-    return [years for years in found if of_publications or not _is_history(years)]
+    return found
 
 
 def are_compared(ranges: Sequence[YearRange], this_year: int) -> bool:
-    """Tell whether no year satisfies all ranges: they are compared with each other, and no constraint."""
+    """Check whether no year satisfies all ranges: they are compared with each other, and no constraint."""
     first = max((years.first for years in ranges if years.first), default=0)
     last = min((years.last for years in ranges if years.last), default=this_year)
     return first > last
 
 
-def _is_history(years: YearRange) -> bool:
-    if years.last is None:
-        return False
-    return years.last < RECENT or (years.first is None and bool(UNTIL.search(years.text)))
+def asks_for_papers(years: YearRange, text: str) -> bool:
+    """Check whether a question means years of publication; other years are part of its subject."""
+    is_old = years.last is not None and years.last < RECENT
+    return are_of_papers(text, years.start, years.end, is_old=is_old)
 
 
 YEAR = r"(?:19|20)\d\d"
@@ -70,8 +71,8 @@ COUNTS = {
     "이십": 20,
 }
 ENGLISH_COUNT = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|twenty|couple of)"
-# What may follow a year: the end of a clause, or a word that begins another part of it. A noun makes it a
-# number.
+# The text after a year: the end of a clause, or a word that starts another part of it. Before a noun the year
+# is a number.
 FOLLOWED = (
     r"\b(?=\s*(?:$|[,;:.?!)\]]|[-–—]\s)|\s+(?:in|on|of|about|for|with|by|to|from|at|that|which|who|how|what|why"
     r"|where|when|and|or|but|the|a|an|is|are|was|were|has|have|had|do|does|did|can|could|into|concerning|regarding"
@@ -79,8 +80,9 @@ FOLLOWED = (
     r"|ied)|examin\w+|describ\w+|discuss\w*|propos\w+|deal\w*|address\w*|published|written)\b)"
 )
 NO_NUMBER = r"\b(?!\s+(?:(?-i:[A-Z])|cycles?\b|times\b|hours?\b|h\b|m\b|rpm\b))"
+CUE = re.compile(r"\d|\b(?:last|past|recent|previous)\b|최근|지난|근래", re.IGNORECASE)
 NOW = r"(?:now|today|date|the present)"
-# What is added to the years that a pattern names, to the first and to the last.
+# Numbers to add to the first and the last year of a pattern.
 ENGLISH = {
     rf"\bsince (?:the year )?(?P<first>{YEAR}){NO_NUMBER}": (0, 0),
     rf"\bfrom (?:the year )?(?P<first>{YEAR}) (?:on|onwards?|(?:until|to) {NOW})\b": (0, 0),
@@ -138,11 +140,6 @@ COUNTED = (
         r"(?<!\w)(?:최근|지난|근래)\s*(?P<count>\d{1,2}|한|두|세|삼|오|다섯|십|이십)\s*여?\s*"
         r"(?P<unit>년|개년)\s*(?:간|동안|이내|내|사이)?(?:에|의)?(?!\w)"
     ),
-)
-PUBLICATIONS = re.compile(
-    r"\b(?:papers?|stud(?:y|ies)|research|articles?|literature|publi\w+|reviews?|work|works)\b"
-    r"|논문|연구|문헌|발표|출판|게재|간행|나온",
-    re.IGNORECASE,
 )
 
 

@@ -1,8 +1,9 @@
-"""An answer as text with numbered citations, made piece by piece as its sentences come.
+"""An answer as text with numbered citations, written piece by piece as its sentences arrive.
 
-What a chat shows: sentences with `[1]` behind them, paragraphs by section, a word in round brackets behind a
-sentence that its check does not support, and at the end the references. The pieces are the same text whether
-they are sent one by one or together.
+A chat shows sentences followed by `[1]`, paragraphs by section, a word in round brackets after a sentence
+that its check does not support, and the references at the end. Quoted passages are a list under a heading.
+An abstaining answer lists the nearest papers. The text is the same whether its pieces are sent one by one or
+together.
 """
 
 import re
@@ -11,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.answer_events import AnswerEvent
-from generator.answers import NO_ANSWER
-from generator.quoting import DOUBTS, quoted
-from indexer.papers import language_of
+from generator.answers import EXTRACTIVE, HEADINGS, abstention, likelihood_line
+from generator.quoting import CHECK_WORDS, quoted
+from indexer.papers import Language, language_of
 from server.addresses import known_by
 
 # What Markdown takes for a tag or a link, a model for a mark of its own (`<|im_start|>`); `p < .05` stays.
@@ -82,14 +83,16 @@ class CitedText:
     def __init__(self, question: str, address: Callable[[Mapping[str, Any]], str]) -> None:
         """Write in the language of the question; `address` is of a hit, "" where it has none."""
         self._question = question
-        self._language = "ko" if language_of(question) == "ko" else "en"
+        self._language: Language = "ko" if language_of(question) == "ko" else "en"
         self._words = WORDS[self._language]
         self._address = address
         self._papers: dict[str, Mapping[str, Any]] = {}
+        self._nearest: dict[str, Mapping[str, Any]] = {}  # of the last search
         self._written: dict[tuple[str, tuple[str, ...]], int] = {}  # sentences, by their place in the text
         self._of_answer: list[int] = []  # the places of the answer's own sentences, in order
         self._marks: dict[int, str] = {}
         self._section = ""
+        self._likelihood: float | None = None
         self._length = 0
         self.references: dict[str, Reference] = {}
         self.citations: list[Citation] = []
@@ -98,13 +101,13 @@ class CitedText:
         """Write what an event tells."""
         data = event.data
         if event.kind == "evidence":
-            self.evidence(data["hits"])
+            self.evidence(data["hits"], data["likelihood"])
         elif event.kind == "sentence":
             return self.sentence(data)
         elif event.kind == "restart":
             return self.restart(data["message"])
         elif event.kind == "done":
-            return self.end(data["answer"], self._notes(data))
+            return self.end(data["answer"], self._notes(data), data["unknown_words"])
         return ""
 
     def _notes(self, data: Mapping[str, Any]) -> list[str]:
@@ -112,9 +115,11 @@ class CitedText:
         another = data["question"].strip() != self._question.strip()
         return [*([f"{self._words['asked']}: {data['question']}"] if another else []), *data["notes"]]
 
-    def evidence(self, hits: Iterable[Mapping[str, Any]]) -> None:
+    def evidence(self, hits: Iterable[Mapping[str, Any]], likelihood: float | None = None) -> None:
         """Take the hits that sentences cite, each with `passage_id`, `doc_id`, `title` and `paper`."""
-        self._papers |= {hit["passage_id"]: hit for hit in hits}
+        self._nearest = {hit["passage_id"]: hit for hit in hits}
+        self._papers |= self._nearest
+        self._likelihood = likelihood
 
     def sentence(self, record: Mapping[str, Any]) -> str:
         """Write a sentence; one that stood there before an answer was begun anew is not repeated."""
@@ -125,9 +130,8 @@ class CitedText:
         place = self._written[key] = len(self._written)
         self._of_answer.append(place)
         self._marks[place] = record["check"]
-        between = "" if not self._length else " " if record["section"] == self._section else "\n\n"
+        added = f"{self._lead(record['section'])}{harmless(record['text'])}"
         self._section = record["section"]
-        added = f"{between}{harmless(record['text'])}"
         marks = [self._reference(passage_id) for passage_id in record["citations"]]
         if marks:
             added += " "
@@ -136,9 +140,21 @@ class CitedText:
             start = self._length + len(added)
             self.citations.append(Citation(start, start + len(mark), reference))
             added += mark
-        if doubt := DOUBTS[self._language].get(record["check"]):
-            added += f" ({doubt})"
+        if word := CHECK_WORDS[self._language].get(record["check"]):
+            added += f" ({word})"
         return self._add(added)
+
+    def _lead(self, section: str) -> str:
+        """Return what precedes a sentence of a section: a space, a new paragraph, or the start of an item."""
+        begins = section != self._section
+        paragraph = "\n\n" if self._length else ""
+        if section != "passages":
+            return paragraph if begins else " "
+        if not begins:
+            return "\n- "
+        heading = f"**{HEADINGS[self._language]['passages']}**"
+        lines = filter(None, (likelihood_line(self._language, self._likelihood), heading, "- "))
+        return paragraph + "\n\n".join(lines)
 
     def restart(self, message: str) -> str:
         """Say that the answer is begun anew; what was written cannot be taken back."""
@@ -146,25 +162,30 @@ class CitedText:
         self._section = ""
         return self._add(f"\n\n({harmless(message)})") if self._length else ""
 
-    def end(self, answer: Mapping[str, Any], notes: Sequence[str]) -> str:
-        """Write what the whole answer alone tells: that there is none, other checks, notes, references."""
+    def end(self, answer: Mapping[str, Any], notes: Sequence[str], unknown_words: Sequence[str] = ()) -> str:
+        """Write what only the whole answer has: an abstention, other checks, notes, references.
+
+        An abstaining answer without references lists the papers found as the nearest ones.
+        """
         paragraphs = []
         if answer["abstained"]:
-            paragraphs.append(NO_ANSWER[self._language][1])
+            if answer["written_by"] == EXTRACTIVE:
+                paragraphs.append(likelihood_line(self._language, self._likelihood))
+            paragraphs.append(harmless(abstention(self._language, unknown_words)))
         paragraphs += self._checked_again(answer["sentences"])
         paragraphs += [f"{self._words['note']}: {harmless(note)}" for note in notes]
         if self.references:
-            listed = [
-                f"- [{each.number}] {each.described} {each.url}".replace("  ", " ").rstrip()
-                for each in self.references.values()
-            ]
-            paragraphs.append("\n".join([f"**{self._words['references']}**", "", *listed]))
+            listed = [f"[{each.number}] {each.described} {each.url}" for each in self.references.values()]
+            paragraphs.append(_listed(self._words["references"], listed))
+        elif answer["abstained"] and self._nearest:
+            nearest = [f"{_described(hit)} {self._address(hit)}" for hit in self._nearest.values()]
+            paragraphs.append(_listed(HEADINGS[self._language]["nearest"], nearest))
         text = "\n\n".join(filter(None, paragraphs))
         return self._add(f"\n\n{text}" if self._length and text else text)
 
     def _checked_again(self, sentences: Sequence[Mapping[str, Any]]) -> list[str]:
         """Say which sentences have another check than the one that stands behind them."""
-        words = DOUBTS[self._language] | {"supported": SUPPORTED[self._language]}
+        words = CHECK_WORDS[self._language] | {"supported": SUPPORTED[self._language]}
         changed = [
             f"{self._words['sentence'].format(number)}: {words.get(record['check'], record['check'])}"
             for number, (place, record) in enumerate(zip(self._of_answer, sentences, strict=False), 1)
@@ -175,15 +196,12 @@ class CitedText:
     def _reference(self, passage_id: str) -> Reference:
         if passage_id not in self.references:
             hit = self._papers.get(passage_id, {"doc_id": passage_id, "passage_id": passage_id})
-            doc_id = str(hit["doc_id"])
-            title = str(hit.get("title", ""))
-            record = {"year": hit.get("year"), **(hit.get("paper") or {}), "title": title}
             self.references[passage_id] = Reference(
                 number=len(self.references) + 1,
                 passage_id=passage_id,
-                doc_id=doc_id,
-                title=title,
-                described=harmless(known_by(record)),
+                doc_id=str(hit["doc_id"]),
+                title=str(hit.get("title", "")),
+                described=_described(hit),
                 url=self._address(hit),
             )
         return self.references[passage_id]
@@ -191,3 +209,15 @@ class CitedText:
     def _add(self, text: str) -> str:
         self._length += len(text)
         return text
+
+
+def _described(hit: Mapping[str, Any]) -> str:
+    """Return authors, year, title and journal of a hit's paper."""
+    title = str(hit.get("title", ""))
+    return harmless(known_by({"year": hit.get("year"), **(hit.get("paper") or {}), "title": title}))
+
+
+def _listed(heading: str, items: Sequence[str]) -> str:
+    """Return a list under a heading."""
+    lines = [f"- {item}".replace("  ", " ").rstrip() for item in items]
+    return "\n".join([f"**{heading}**", "", *lines])

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from indexer.forward.columns import COLUMNS
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import dictionary_of
 from indexer.settings import EncoderSettings, IndexerSettings
@@ -46,6 +47,7 @@ REMOVE = ["indexes", "remove", "papers", "P00003", "--json"]
 ROLLBACK = ["indexes", "rollback", "papers", "--json"]
 VERSION_FILES = (
     *("manifest.json", "dictionary.txt", "glossary.sqlite", "citations.sqlite"),
+    *("lexicon.bin", *(f"forward/{name}" for name in COLUMNS)),
     *("vectors/rows.bin", "vectors/passages.sqlite", "vectors/fingerprint.json"),
     *("tantivy/meta.json", "tantivy/.managed.json", "tantivy/*.del"),
     *(f"tantivy/*.{suffix}" for suffix in ("term", "idx", "pos", "fast", "fieldnorm", "store")),
@@ -174,6 +176,8 @@ def test_damage_of_a_version_is_verified_and_told_by_every_command(small, undama
 
 UNREAD = (
     "glossary.sqlite",
+    "lexicon.bin",
+    *(f"forward/{name}" for name in COLUMNS),
     "vectors/rows.bin",
     "vectors/passages.sqlite",
     "tantivy/*.del",

@@ -18,7 +18,7 @@ from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import CITATIONS
 from indexer.store.folder import FolderStore
-from tests.indexer.corpora import answers, environment_of, paper, stored_records, write_jsonl
+from tests.indexer.corpora import answers, environment_of, forward_files, paper, stored_records, write_jsonl
 
 KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 12  # read before the settings of the user are hidden
 COMMIT_EVERY = 100
@@ -162,6 +162,7 @@ def test_commands_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path,
         assert manifest_of(other) == manifest_of(one)
         assert dead_letters_of(other) == dead_letters_of(one)
         assert stored_records(disturbed) == stored_records(undisturbed)
+        assert forward_files(disturbed) == forward_files(undisturbed)
         assert answers(disturbed) == answers(undisturbed)
         assert citations_of(other) == citations_of(one)
         with other.writing():  # whoever writes next clears away what a kill behind the publishing left

@@ -14,7 +14,7 @@ from indexer.glossary.abbreviations import Abbreviation
 from indexer.glossary.forms import Forms
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, write_glossary
-from retriever.names import names_in
+from indexer.names import names_in
 from retriever.question import AnalysedQuestion
 from retriever.word_forms import form_translations
 
@@ -66,8 +66,8 @@ def test_an_abbreviation_is_found_wherever_it_stands_again(tmp_path, tried):
 def test_other_forms_are_looked_for_in_many_short_words(tmp_path, tried):
     write_glossary(tmp_path / "g", [])
     text = "값 " * 10_000
-    tokens = tuple(BILINGUAL.analyze(text))
-    question = AnalysedQuestion(text, tokens, roles=dict.fromkeys((token[0] for token in tokens), "noun"))
+    tagged = tuple(BILINGUAL.tagged_tokens(text))
+    question = AnalysedQuestion(text, tagged, roles=dict.fromkeys((token[0] for token, _ in tagged), "noun"))
     began = time.process_time()
 
     with Glossary.open(tmp_path / "g") as glossary:

@@ -181,7 +181,7 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path, options):
 # What only builds, models, clusters, evaluations and pictures for a terminal need.
 NOT_FOR_HELP = {"pydantic", "asyncio", "numpy", "rich", "httpx", "tantivy"}
 NOT_FOR_A_SEARCH = {
-    *("numpy", "httpx", "elasticsearch", "ir_measures", "torch", "transformers", "filelock", "rich"),
+    *("httpx", "elasticsearch", "ir_measures", "torch", "transformers", "filelock", "rich", "spellchecker"),
     *("eval.commands", "generator.commands", "stack.commands"),
     *("indexer.readers", "indexer.building", "indexer.cleaning", "indexer.glossary.mining"),
 }

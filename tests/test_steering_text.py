@@ -91,9 +91,11 @@ def test_the_text_of_an_answer_has_its_own_marks_alone():
     ]
 
 
-PASSAGE = f"methane rice paddies {STEERING}{FORGED} emit water {STEERING}."
+PASSAGE = (
+    f"methane rice paddies {STEERING}{FORGED} emit water all summer and some of it in winter too {STEERING}."
+)
 FIELDS = ("title", "abstract", "title2", "abstract2", "journal", "publisher", "doi", "url", "source", "extra")
-HOSTILE = {name: f"{name} {PASSAGE}" for name in FIELDS} | {
+HOSTILE = {name: f"{name.title()} {PASSAGE}" for name in FIELDS} | {
     "authors": [PASSAGE],
     "reference_list": [{"title": PASSAGE, "text": STEERING, "doi": STEERING}, {"text": PASSAGE}],
     "keywords": [PASSAGE, f"methane{STEERING}"],
@@ -218,11 +220,10 @@ def test_of_a_quotation_the_marks_are_the_program_s(hostile):
     folder, _ = hostile
     done = shrag("ask", QUESTION, "--name", "x", home=folder / "home")
 
-    answer = done.stdout.partition("What the passages say")[2].splitlines()
-    sentences = [line for line in answer if re.search("[✓✗]", line)]
+    sentences = done.stdout.partition("Passages that may help")[2].splitlines()[2:]
     assert sentences
-    for line in sentences:
-        assert re.fullmatch(r"[^\[\]✓✗]* \[\d\] ✓", line)
+    for line in filter(None, sentences):
+        assert re.fullmatch(r"- [^\[\]✓✗]* \[\d\] \(quoted\)", line)
 
 
 # What the program and rich emit themselves: colours, the cursor shown or hidden and moved, a line erased.

@@ -12,6 +12,7 @@ import click
 from eval.experiments.measures import BOTH, RECALL
 from eval.qrels import Qrels, read_qrels
 from eval.topics import read_topics
+from indexer.terminal import echo
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,32 @@ COLLECTIONS = (
 )
 
 
+def _training(name: str, *measures: str) -> Collection:
+    folder = f"training/{name}"
+    return Collection(
+        name=name,
+        prefix="",
+        corpus=f"{folder}/corpus.jsonl.gz",
+        splits={"dev": (f"{folder}/topics.tsv", f"{folder}/qrels.txt")},
+        measures=measures,
+    )
+
+
+# Weights are fitted on these by leaving one out; nothing is reported for them as unseen.
+TRAINING = (
+    _training("cisi"),
+    _training("cacm"),
+    _training("cranfield"),
+    _training("lisa"),
+    _training("npl"),
+    _training("autorag-ko"),
+    _training("welfare-ko"),
+    _training("belebele-ko"),
+    _training("korquad-500"),
+    _training("musique-100", RECALL, BOTH),
+)
+
+
 collection_option = click.option(
     "--collection",
     "names",
@@ -86,6 +113,15 @@ collection_option = click.option(
     type=click.Choice([collection.name for collection in COLLECTIONS]),
     help="Only this; may be given again.",
 )
+
+
+def present(data: Path, collections: Iterable[Collection]) -> list[Collection]:
+    """Return the collections whose corpus is in the folder; name the others on standard error."""
+    wanted = list(collections)
+    there = [collection for collection in wanted if (data / collection.corpus).exists()]
+    if absent := [collection.name for collection in wanted if collection not in there]:
+        echo(f"not in {data}, left out: {', '.join(absent)}", err=True)
+    return there
 
 
 def write_combined(path: Path, data: Path, collections: Iterable[Collection]) -> None:

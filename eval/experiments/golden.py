@@ -2,13 +2,15 @@
 
     python -m eval.experiments.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
 
-Five tables are recorded, a row a line. The texts of a row say what was measured, its numbers what came out:
+Seven tables are recorded, a row a line. A row's texts are its subject, its numbers the measured figures:
 
 ranking    each method on each collection's own index, by engine: all questions; embedded also every so many
 components `shrag` without each part of its order, all questions and every so many
 answers    abstention and quoted answers on tydi dev, all questions and every so many
 sample     answers and checked claims of the sample corpus
-held-out   what is found for the held-out questions, by kind
+held-out   figures of the held-out questions, by kind
+training   `or` and `shrag` on each training collection, and the relative gain
+plain      what is found, answered and declined of the plain questions, by half
 
 Exits with 1 where a figure lies further than .0005 from the recorded one. `--renew` records what was measured
 instead, and keeps the rows of collections that are not present.
@@ -26,21 +28,24 @@ import click
 
 from eval.experiments.answers import ask_all, report
 from eval.experiments.bench import METHODS, Bench
-from eval.experiments.collections import COLLECTIONS, Collection, questions
+from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
 from eval.experiments.components import component_rows
 from eval.experiments.engines import MEASURES, benches
 from eval.experiments.held_out import held_out_rows
 from eval.experiments.measures import scores_of
 from eval.experiments.options import DATA, home_option
+from eval.experiments.plain import Half, ask_half, plain_rows
 from eval.experiments.rows import Row
 from eval.experiments.sample import (
     SAMPLE,
+    SAMPLE_COLLECTION,
     ask_questions,
     check_claims,
     claim_figures,
     question_figures,
     read_lines,
 )
+from eval.experiments.training import training_row
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.columns import table
@@ -52,12 +57,6 @@ from indexer.terminal import echo, echo_lines
 
 RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
 TOLERANCE = 0.0005
-SAMPLE_COLLECTION = Collection(
-    name="sample",
-    prefix="",
-    corpus=str(SAMPLE / "papers.jsonl"),
-    splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
-)
 EVERY = 4  # the step of the subset that the tests of each day ask
 
 
@@ -130,14 +129,6 @@ def renewed(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Row]:
     return list(by_subject.values())
 
 
-def present(data: Path) -> list[Collection]:
-    """Return the sample, and the shared collections that are in the folder."""
-    return [
-        SAMPLE_COLLECTION,
-        *(collection for collection in COLLECTIONS if (data / collection.corpus).exists()),
-    ]
-
-
 def ranking_rows(
     bench: Bench, data: Path, engine: EngineName, collection: Collection, *, every: int = 1
 ) -> list[Row]:
@@ -180,6 +171,12 @@ def answer_rows(
     ]
 
 
+def training_golden_row(bench: Bench, data: Path, collection: Collection) -> Row:
+    """Return a row of the table of `eval.experiments.training`, marked as recorded."""
+    row = training_row(bench, data, collection)
+    return Row({"table": "training", **row.subject}, row.figures)
+
+
 def sample_rows(bench: Bench) -> list[Row]:
     """Answer the sample's questions and check its claims."""
     with bench.open(SAMPLE_COLLECTION, "alone") as index:
@@ -203,12 +200,16 @@ def measure(
     if engine == "tantivy":
         yield from held_out_rows(bench)
         yield from sample_rows(bench)
+        for half in get_args(Half):
+            yield from plain_rows(ask_half(bench, half), half)
         for collection in collections:
             if collection is not SAMPLE_COLLECTION:
                 yield from ranking_rows(bench, data, engine, collection, every=EVERY)
                 yield from component_rows(bench, data, collection)
             if "train" in collection.splits:  # those with answer strings
                 yield from answer_rows(bench, data, collection, progress)
+        for collection in present(data, TRAINING):
+            yield training_golden_row(bench, data, collection)
 
 
 def drift_table(drift: Sequence[Drift]) -> list[str]:
@@ -232,9 +233,7 @@ def drift_table(drift: Sequence[Drift]) -> list[str]:
 @click.option("--renew", is_flag=True, help="Record what was measured.")
 def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) -> None:
     """Measure methods and answers again, and compare with what is recorded."""
-    collections = present(data)
-    if absent := [collection.name for collection in COLLECTIONS if collection not in collections]:
-        echo(f"not in {data}, left out: {', '.join(absent)}", err=True)
+    collections = [SAMPLE_COLLECTION, *present(data, COLLECTIONS)]
     try:
         with question_bar() as progress:
             bench = benches(home, data, progress, "golden")[engine]

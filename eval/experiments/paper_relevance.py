@@ -1,191 +1,195 @@
-"""How the words that question and paper share become a relevance between 0 and 1.
+"""The lists of `find-papers` without a model: where they end, beside fixed numbers of papers of `shrag`.
 
-    python -m eval.experiments.paper_relevance [--fit] [--json]
+    python -m eval.experiments.paper_relevance --home DIR [--fit | --unseen] [--json]
 
-Compares all topics of `sample/`, on which the weights were fitted, and of `sample/held-out/`, on which they
-were not, with all of their papers: precision and recall of what is taken for relevant, at several thresholds
-and by kind of question; how far what is promised is kept, by its size; Brier scores (the mean squared
-difference between the relevance and 0 or 1), beside that of the share of relevant papers. `--fit` prints the
-weights of the logistic regression beside those in use, and the held-out Brier score of both. Relevant are
-papers of a grade above 0 alone. Years and words to leave out count as they do where papers are found.
+Ranks the questions of the training collections and of `sample/` by `shrag` and ends each list where its
+expected F is highest (`retriever/expected_f.py`), after 20 papers at most. The table has for each collection
+F of the first 5, 10 and 20 papers, of the list by the weights in use, and of the list by weights fitted
+without this collection; the papers of a list; the Brier score of the probabilities (the mean squared
+difference from 0 or 1); and their sum as a share of the relevant papers among the first hundred.
 
-The weights are fitted on `sample/` twice: as it is, and bare, without all that tells which words of the two
-languages belong together (titles and abstracts in both, keywords, terms in brackets), as many a corpus is.
+`--fit` prints the weights fitted to all collections. Each collection weighs 1, one with a single relevant
+text a question half; within a collection each question weighs the same. `--unseen` reports `scifact` and
+`sample/held-out/`, on which nothing was fitted, by the weights in use.
 """
 
 import asyncio
-import re
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import click
 
+from eval.experiments.bench import Bench
+from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, questions
+from eval.experiments.held_out import HELD_OUT
 from eval.experiments.logistic import fit
+from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of
-from eval.experiments.sample import NAME, SAMPLE, read_lines
-from eval.qrels import read_qrels
-from generator.agents.retrieval import ABSENT
-from indexer.ingest import IngestRequest, build_index
+from eval.experiments.sample import SAMPLE
+from eval.progress import question_bar
+from generator.finding.bounds import DEFAULTS
 from indexer.options import json_option
-from indexer.papers import Paper
-from indexer.settings import IndexerSettings
+from indexer.requests import Progress
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.asked_words import subject_text, words_query
 from retriever.constraints import find_constraints
-from retriever.filters import satisfies
-from retriever.index import open_index
+from retriever.expected_f import highest_expected_f
+from retriever.index import SearchIndex
 from retriever.logistic import likelihood
-from retriever.paper_relevance import Asked, PaperRelevance
-from retriever.penalties import excluded_loss
 from retriever.queries import Filters
-from retriever.shared_words import COMPARED, WEIGHTS
-from retriever.sources.index import IndexSource
-from retriever.term_statistics import inverse_document_frequency
+from retriever.ranked_papers import rank_papers
+from retriever.request import SearchRequest
+from retriever.score_curve import WEIGHTS
+from retriever.settings import RetrieverSettings
 
-BARE, HELD_OUT = "sample, bare", "held-out"
-FOLDERS = {NAME: SAMPLE, BARE: SAMPLE, HELD_OUT: SAMPLE / HELD_OUT}
-FITTED_ON = (NAME, BARE)
-BOTH_LANGUAGES = ("title2", "abstract2", "keywords")
-BRACKETS = re.compile(r"(?<=[가-힣])\s?\([^()]*[A-Za-z][^()]*\)|\s?\([^()]*[가-힣][^()]*\)")
+OF_SAMPLE = Collection(
+    name="sample",
+    prefix="",
+    corpus=str(SAMPLE / "papers.jsonl"),
+    splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
+)
+FITTED_ON = (*TRAINING, OF_SAMPLE)
+UNSEEN = (*(collection for collection in COLLECTIONS if collection.name == "scifact"), HELD_OUT)
+SINGLE = 0.5  # weight of a collection with one relevant text a question
+FIXED = (5, 10, 20)
+MOST, THRESHOLD = int(DEFAULTS["papers"]), float(DEFAULTS["threshold"])
 THIS_YEAR = 2026  # of which "recent" years in questions count back
-THRESHOLDS = (0.3, 0.5, 0.7)
-FIFTHS = 5
+
+Weights = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """What a paper shares with a question of a kind, and whether it is relevant."""
+class RankedQuestion:
+    """A question's ranked papers, best first: the features of each, and whether it is relevant."""
 
-    kind: str
-    features: Mapping[str, float]  # none of a paper that shares no word, or of other years than asked for
-    kept: float  # share of the likelihood that is left by what the question excludes
-    relevant: bool
+    features: tuple[Mapping[str, float], ...]
+    relevant: tuple[bool, ...]
+    wanted: int  # relevant papers in all
 
-    def likelihood(self, weights: Mapping[str, float] = WEIGHTS) -> float:
-        """Return the relevance that is promised."""
-        return likelihood(weights, self.features) * self.kept if self.features else 0.0
+    def probabilities(self, weights: Weights) -> list[float]:
+        """Return the probability of each paper."""
+        return [likelihood(weights, features) for features in self.features]
 
+    def length(self, weights: Weights) -> int:
+        """Return the number of papers in the list of highest expected F."""
+        probabilities = self.probabilities(weights)
+        least = THRESHOLD * highest_expected_f(probabilities)
+        return min(MOST, sum(probability >= least for probability in probabilities))
 
-async def measure(home: Path, name: str) -> list[Pair]:
-    """Compare all topics of a collection with all of its papers."""
-    folder, settings = FOLDERS[name], IndexerSettings(home=home)
-    records = read_lines(folder / "papers.jsonl")
-    papers = [Paper.model_validate(_bare(record) if name == BARE else record) for record in records]
-    corpus = home / "papers.jsonl"
-    corpus.write_text("".join(f"{paper.model_dump_json()}\n" for paper in papers), encoding="utf-8")
-    build_index(IngestRequest("papers", [str(corpus)], rebuild=True), settings)
-    qrels = read_qrels(folder / "qrels.txt")
-    pairs = []
-    with open_index(settings, "papers") as index, PaperRelevance(settings, index.glossary) as relevance:
-        source = IndexSource(name, index)
-        for topic in read_lines(folder / "topics.jsonl"):
-            filters = Filters(years=find_constraints(topic["question"], THIS_YEAR).year_range())
-            asked = await _asked(topic["question"], filters, source, relevance)
-            subject = relevance.subject(asked)
-            grades = qrels.get(topic["query_id"], {})
-            judged = {paper_id.partition("@")[0] for paper_id, grade in grades.items() if grade > 0}
-            for paper in papers:
-                read = relevance.read(paper)
-                features = subject.features(read) if satisfies(paper, filters) else {}
-                kept = 1 - excluded_loss(asked.excluded, read.texts, read.titles)
-                pairs.append(Pair(topic["kind"], features, kept, paper.id in judged))
-    return pairs
+    def f(self, length: int) -> float:
+        """Return F of the first papers."""
+        taken = self.relevant[:length]
+        return 2 * sum(taken) / (len(taken) + self.wanted)
 
 
-def _bare(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record without what tells the words of the two languages that belong together."""
-    kept = {key: value for key, value in record.items() if key not in BOTH_LANGUAGES}
-    return kept | {key: BRACKETS.sub("", kept[key]) for key in ("title", "abstract") if key in kept}
+def ranked_questions(bench: Bench, data: Path, collection: Collection) -> list[RankedQuestion]:
+    """Rank all questions of a collection."""
+    topics, qrels = questions(data, collection, "dev")
+    with bench.open(collection, "alone") as index:
+        return [
+            asyncio.run(_ranked(index, question, _relevant(qrels.get(query_id, {}))))
+            for query_id, question in topics.items()
+        ]
 
 
-async def _asked(question: str, filters: Filters, source: IndexSource, relevance: PaperRelevance) -> Asked:
-    """Ask a source as the loop that finds papers does."""
-    subject = subject_text(question, THIS_YEAR)
-    words = await relevance.words(subject)
-    counted = await source.frequencies([word.keyword.text for word in words])
-    frequencies, total = counted or ({}, 0)
-    rarity = {
-        word: inverse_document_frequency(count, total) * (1 if count else ABSENT)
-        for word, count in frequencies.items()
+def _relevant(grades: Mapping[str, int]) -> frozenset[str]:
+    return frozenset(paper_id for paper_id, grade in grades.items() if grade > 0)
+
+
+async def _ranked(index: SearchIndex, question: str, relevant: frozenset[str]) -> RankedQuestion:
+    constraints = find_constraints(question, THIS_YEAR)
+    request = SearchRequest(question, constraints=constraints, filters=Filters(constraints.year_range()))
+    ranked = await rank_papers(index, request, RetrieverSettings())
+    ids = sorted(ranked.scores, key=lambda paper_id: -ranked.scores[paper_id])
+    return RankedQuestion(
+        tuple(ranked.curve.features(ranked.scores[paper_id]) for paper_id in ids),
+        tuple(paper_id in relevant for paper_id in ids),
+        len(relevant),
+    )
+
+
+def fit_to(collections: Sequence[Sequence[RankedQuestion]]) -> dict[str, float]:
+    """Fit the weights to collections."""
+    features: list[Mapping[str, float]] = []
+    relevant: list[bool] = []
+    weighing: list[float] = []
+    for asked in collections:
+        of_collection = 1.0 if _wanted(asked) > 1 else SINGLE
+        for question in asked:
+            features += question.features
+            relevant += question.relevant
+            weighing += [of_collection / len(asked)] * len(question.features)
+    return fit(features, relevant, weighing=weighing)
+
+
+def _wanted(asked: Sequence[RankedQuestion]) -> float:
+    return fmean(question.wanted for question in asked if question.wanted)
+
+
+def figures(asked: Sequence[RankedQuestion], weights: Weights, others: Weights | None) -> dict[str, float]:
+    """Return the figures of a collection, by the weights in use and by those fitted without it."""
+    answered = [question for question in asked if question.wanted]
+    pairs = [
+        (probability, relevant)
+        for question in answered
+        for probability, relevant in zip(question.probabilities(weights), question.relevant, strict=True)
+    ]
+    lengths = [question.length(weights) for question in answered]
+    found = {
+        "questions": len(answered),
+        "relevant": _wanted(asked),
+        **{f"F@{first}": fmean(question.f(first) for question in answered) for first in FIXED},
+        "F": fmean(question.f(length) for question, length in zip(answered, lengths, strict=True)),
     }
-    answer = await source.search([(words_query(words), COMPARED)], filters=filters)
-    found = tuple(hit.paper for hit in answer.found[0])
-    return Asked(subject, rarity, found, await relevance.excluded(question, THIS_YEAR))
+    if others:
+        found["F, left out"] = fmean(question.f(question.length(others)) for question in answered)
+    return found | {
+        "papers": fmean(lengths),
+        "Brier": fmean((probability - relevant) ** 2 for probability, relevant in pairs),
+        "promised": sum(probability for probability, _ in pairs) / sum(relevant for _, relevant in pairs),
+    }
 
 
-def taken(pairs: Sequence[Pair], threshold: float) -> dict[str, float]:
-    """Return precision and recall of what is taken for relevant."""
-    kept = [pair for pair in pairs if pair.likelihood() >= threshold]
-    right, wanted = sum(pair.relevant for pair in kept), sum(pair.relevant for pair in pairs)
-    return {"taken": len(kept), "precision": right / max(1, len(kept)), "recall": right / max(1, wanted)}
+def rows(ranked: Mapping[str, Sequence[RankedQuestion]], *, fitted: bool) -> Iterator[Row]:
+    """Yield the row of each collection, with `fitted` also F by the weights fitted to the others."""
+    for name, asked in ranked.items():
+        rest = [of for other, of in ranked.items() if other != name]
+        yield Row({"collection": name}, figures(asked, WEIGHTS, fit_to(rest) if fitted else None))
 
 
-def kept_promises(pairs: Sequence[Pair]) -> list[dict[str, float]]:
-    """Return for each fifth of the scale how many papers it holds, what it promises and what is relevant."""
-    rows = []
-    for fifth in range(FIFTHS):
-        inside = [pair for pair in pairs if min(int(pair.likelihood() * FIFTHS), FIFTHS - 1) == fifth]
-        if inside:
-            promised = fmean(pair.likelihood() for pair in inside)
-            relevant = fmean(pair.relevant for pair in inside)
-            rows.append(
-                {"from": fifth / FIFTHS, "papers": len(inside), "promised": promised, "relevant": relevant}
-            )
-    return rows
-
-
-def brier(pairs: Sequence[Pair], weights: Mapping[str, float] = WEIGHTS) -> float:
-    """Return the mean squared difference between the relevance and 0 or 1."""
-    return fmean((pair.likelihood(weights) - pair.relevant) ** 2 for pair in pairs)
-
-
-def fit_to(pairs: Sequence[Pair]) -> dict[str, float]:
-    """Fit the weights to all pairs that share a word."""
-    kept = [pair for pair in pairs if pair.features]
-    return fit([pair.features for pair in kept], [pair.relevant for pair in kept])
+def rank_all(
+    home: Path, data: Path, collections: Sequence[Collection], progress: Progress
+) -> dict[str, list[RankedQuestion]]:
+    """Rank the questions of the collections that are there, by name."""
+    bench = Bench(home, data, progress)
+    return {
+        collection.name: ranked_questions(bench, data, collection)
+        for collection in collections
+        if (data / collection.corpus).exists()
+    }
 
 
 @click.command()
-@click.option("--fit", "fits", is_flag=True, help="Fit the weights anew, and print them.")
+@home_option
+@data_option
+@click.option("--fit", "fits", is_flag=True, help="Fit the weights to all training collections.")
+@click.option("--unseen", is_flag=True, help="Report the collections that nothing was fitted on.")
 @json_option
-def main(*, fits: bool, as_json: bool) -> None:
-    """Report what is taken for relevant on the topics of both collections."""
-    with tempfile.TemporaryDirectory(prefix="shrag-relevance-") as home:
-        pairs = {name: asyncio.run(measure(Path(home), name)) for name in FOLDERS}
-    tables: dict[str, list[Row]] = {"thresholds": [], "kinds": [], "promises": [], "brier": []}
-    for name, of in pairs.items():
-        tables["thresholds"] += [
-            Row({"questions of": name, "threshold": str(threshold)}, taken(of, threshold))
-            for threshold in THRESHOLDS
-        ]
-        for kind in dict.fromkeys(pair.kind for pair in of):
-            of_kind = [pair for pair in of if pair.kind == kind]
-            if any(pair.relevant for pair in of_kind):
-                tables["kinds"].append(Row({"questions of": name, "kind": kind}, taken(of_kind, 0.5)))
-        tables["promises"] += [Row({"questions of": name}, row) for row in kept_promises(of)]
-        share = fmean(pair.relevant for pair in of)
-        figures = {
-            "pairs": len(of),
-            "relevant": share,
-            "Brier": brier(of),
-            "of the share": share * (1 - share),
-        }
-        tables["brier"].append(Row({"questions of": name}, figures))
-    fitted_on = [pair for name in FITTED_ON for pair in pairs[name]]
-    weights = {"in use": dict(WEIGHTS), "fitted": fit_to(fitted_on)} if fits else {}
-    held_out = {name: brier(pairs[HELD_OUT], each) for name, each in weights.items()}
+def main(home: Path, data: Path, *, fits: bool, unseen: bool, as_json: bool) -> None:
+    """Report F of the lists and of fixed numbers of papers."""
+    if fits and unseen:
+        raise click.UsageError("nothing is fitted on the unseen collections; leave --fit or --unseen out")
+    with question_bar() as progress:
+        ranked = rank_all(home, data, UNSEEN if unseen else FITTED_ON, progress)
+    table = list(rows(ranked, fitted=not unseen))
+    weights = {"in use": dict(WEIGHTS), **({"fitted": fit_to(list(ranked.values()))} if fits else {})}
     if as_json:
-        records = {name: [row.as_record() for row in rows] for name, rows in tables.items()}
-        echo_json({**records, "weights": weights, "held-out Brier": held_out})
+        echo_json({"rows": [row.as_record() for row in table], "weights": weights})
         return
-    for rows in tables.values():
-        echo_lines([*table_of(rows), ""])
+    echo_lines(table_of(table))
     for name, each in weights.items():
-        echo(f"{name}: {each}, held-out Brier {held_out[name]:.4f}")
+        echo(f"{name}: {each}")
 
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ from typing import TypeAlias
 import click
 import numpy as np
 
-from eval.experiments.answers import area_under_curve
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
 from eval.experiments.logistic import fit
+from eval.experiments.measures import area_under_curve
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of
 from eval.progress import question_bar

@@ -2,10 +2,10 @@
 
     python -m eval.experiments.sample [--home DIR] [--claims even|odd] [--json]
 
-Indexes `sample/`, asks its forty questions, and reports by kind: Success@5 (grade 2), abstentions, and
-whether every sentence is cited; then checks the claims of `sample/claims.jsonl` and reports how many
-supported ones are called unsupported, and how many unsupported ones are caught, within a language and across.
-The signs of the check were chosen on the claims of even number.
+Indexes `sample/`, asks its forty questions, and reports by kind: Success@5 (grade 2), abstentions, the quoted
+sentences, and the share of them from papers that answer. Then it checks the claims of `sample/claims.jsonl`
+and reports how many supported ones are called unsupported, and how many unsupported ones are caught, within a
+language and across. The signs of the check were chosen on the claims of even number.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from typing import Any
 
 import click
 
+from eval.experiments.collections import Collection
 from eval.experiments.rows import Row, table_of
 from eval.qrels import Qrels, read_qrels
 from generator.citations import check_sentence
@@ -35,18 +36,26 @@ from retriever.settings import RetrieverSettings
 
 SAMPLE = Path(__file__).parents[2] / "sample"
 NAME = "sample"
+SAMPLE_COLLECTION = Collection(
+    name="sample",
+    prefix="",
+    corpus=str(SAMPLE / "papers.jsonl"),
+    splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
+)
 ANSWERS = 2  # the grade of a paper that answers
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question and what became of it."""
+    """The outcome of one question."""
 
     query_id: str
     kind: str
     rank: int | None  # of the first paper that answers
+    likelihood: float
     abstained: bool
-    uncited: int
+    quoted: int  # sentences
+    to_the_point: int  # of these, from papers that answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +79,19 @@ async def ask_questions(
         answer = extractive_answer(result, index, THRESHOLD)
         grades = qrels.get(topic["query_id"], {})
         ranks = [hit.rank for hit in result.hits if grades.get(hit.doc_id, 0) >= ANSWERS]
-        uncited = sum(not sentence.citations for sentence in answer.sentences)
+        papers = {hit.passage_id: hit.doc_id for hit in result.hits}
+        cited = [papers[passage_id] for sentence in answer.sentences for passage_id in sentence.citations]
+        to_the_point = sum(grades.get(doc_id, 0) >= ANSWERS for doc_id in cited)
         asked.append(
-            Question(topic["query_id"], topic["kind"], min(ranks, default=None), answer.abstained, uncited)
+            Question(
+                topic["query_id"],
+                topic.get("kind", ""),
+                min(ranks, default=None),
+                result.likelihood or 0.0,
+                answer.abstained,
+                len(cited),
+                to_the_point,
+            )
         )
     return asked
 
@@ -91,7 +110,7 @@ async def check_claims(index: SearchIndex, claims: Sequence[dict[str, Any]]) -> 
 
 
 def question_figures(asked: Sequence[Question]) -> dict[str, dict[str, float]]:
-    """Count by kind: questions, Success@5, abstentions, sentences without citation."""
+    """Count by kind: questions, Success@5, abstentions, quoted sentences, those from papers that answer."""
     by_kind: dict[str, list[Question]] = defaultdict(list)
     for question in asked:
         by_kind[question.kind].append(question)
@@ -100,7 +119,8 @@ def question_figures(asked: Sequence[Question]) -> dict[str, dict[str, float]]:
             "questions": len(questions),
             "Success@5": round(sum(question.rank is not None for question in questions) / len(questions), 3),
             "abstained": sum(question.abstained for question in questions),
-            "uncited sentences": sum(question.uncited for question in questions),
+            "quoted sentences": sum(question.quoted for question in questions),
+            "from papers that answer": sum(question.to_the_point for question in questions),
         }
         for kind, questions in by_kind.items()
     }

@@ -2,15 +2,16 @@
 
     python -m eval.experiments.semantic_tuning --home DIR [--step N]
 
-The encoder is the one of the settings, and the index that of `eval.experiments.vectors` in the same home. For
-each of the three sets of candidates the features and cosines of every question are computed once, and over a
-grid of weights beside the cosine's 1 the highest mean of the sets' nDCG@10 is looked for; of equals the
+The encoder comes from the settings, and the index is shared with `eval.experiments.vectors` in the same home.
+The features and cosines of every question are computed once for each of the three sets of candidates. The
+best weights of a grid, beside the cosine's 1, have the highest mean of the sets' nDCG@10; of equals, the
 smaller weights win. Of all weights that lose less than one standard error (the one-standard-error rule;
-Breiman, Friedman, Olshen & Stone, 1984) those with the largest base are taken, of these the best: BM25 was
-fitted to nothing, while an encoder may know other fields less well than tydi's. The second hop has no part in
-it, and nothing of dev or scifact is used.
+Breiman, Friedman, Olshen & Stone, 1984), the largest base is chosen, and with it the best of the others: BM25
+was fitted to nothing, while an encoder may know other fields less well than tydi's. The second search has no
+part in it, and nothing of dev or scifact is used.
 """
 
+import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,43 +19,66 @@ from typing import get_args
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, questions
 from eval.experiments.engines import settings_of
 from eval.experiments.options import data_option, home_option
 from eval.experiments.weight_grid import (
-    COSINE,
     SAME_TITLE,
     Weights,
-    collect,
+    candidates_of,
     grid,
+    judged_rankings,
     ndcg,
-    ndcg_of_all,
-    scaled,
     written,
 )
 from eval.progress import question_bar
+from eval.qrels import Qrels
+from indexer.requests import Progress
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo
+from retriever.index import SearchIndex
 from retriever.order import scored
 from retriever.order.weights import COSINE_WEIGHT, SEMANTIC_WEIGHTS
 from retriever.settings import Candidates, RetrieverSettings
 
 COLLECTION = "tydi-en"
+COSINE = "cosine"
 GRID: Mapping[str, Sequence[float]] = {
     COSINE: (COSINE_WEIGHT,),
     "base": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0),
-    "coverage": (0.0, 0.1, 0.2, 0.3),
     "feedback": (0.0, 0.1, 0.2, 0.3),
     "neighbours": (0.0, 0.1, 0.2),
     SAME_TITLE: (scored.SAME_TITLE,),
 }
-IN_USE = {COSINE: COSINE_WEIGHT, **SEMANTIC_WEIGHTS, SAME_TITLE: scored.SAME_TITLE}
+WEIGHTS = grid(GRID)
+IN_USE = {COSINE: COSINE_WEIGHT, "feedback": 0.0, **SEMANTIC_WEIGHTS, SAME_TITLE: scored.SAME_TITLE}
+
+
+async def values_of(
+    index: SearchIndex, topics: Mapping[str, str], qrels: Qrels, candidates: Candidates, progress: Progress
+) -> NDArray[np.float64]:
+    """Return the nDCG@10 of the judged questions by each of the weights: weights × questions."""
+    changed = {"candidates": candidates, "without": frozenset({"second-search"})}
+    settings = RetrieverSettings().model_copy(update=changed)
+    table = []
+    async for ranking, judged in judged_rankings(index, topics, qrels, settings, progress):
+        if ranking.scored is None or ranking.measured is None:
+            table.append(np.zeros(len(WEIGHTS)))
+            continue
+        weighted = {COSINE, *SEMANTIC_WEIGHTS}
+        parts = {name: values for name, (values, _) in ranking.scored.parts.items() if name in weighted}
+        parts["feedback"] = ranking.measured.feedback  # without vectors it is a part of the scores
+        same_title = ranking.measured.same_title
+        packed = candidates_of(ranking, parts, same_title, judged, index.manifest.unit)
+        table.append(ndcg(packed, WEIGHTS))
+    return np.array(table).T
 
 
 def choose(tried: Sequence[Weights], values: np.ndarray) -> tuple[Weights, Weights]:
-    """Return the best weights, and of those that lose less than one standard error the heaviest base's best.
+    """Return the best weights, and the heaviest base's best within one standard error of them.
 
     Args:
         tried: the smaller weights first.
@@ -84,12 +108,11 @@ def main(home: Path, data: Path, step: int) -> None:
         Bench(home, data, progress, settings_of(home, "tantivy")).open(collection, "alone") as index,
     ):
         for candidates in get_args(Candidates):
-            settings = RetrieverSettings().model_copy(update={"candidates": candidates})
-            sets[candidates] = scaled(collect(index, topics, qrels, settings, progress))
-    tried = grid(GRID)
-    best, chosen = choose(tried, np.mean([ndcg_of_all(found, tried) for found in sets.values()], axis=0))
+            sets[candidates] = asyncio.run(values_of(index, topics, qrels, candidates, progress))
+    best, chosen = choose(WEIGHTS, np.mean([*sets.values()], axis=0))
     for name, weights in (("in use", IN_USE), ("best", best), ("within one standard error", chosen)):
-        means = ", ".join(f"{pool} {ndcg(found, weights).mean():.4f}" for pool, found in sets.items())
+        place = WEIGHTS.index(dict(weights))
+        means = ", ".join(f"{pool} {values[place].mean():.4f}" for pool, values in sets.items())
         echo(f"{name}: {written(weights)}")
         echo(f"  nDCG@10 of {len(topics):,} questions: {means}")
 

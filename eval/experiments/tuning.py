@@ -1,122 +1,203 @@
-"""Find the weights of the lexical order on training questions.
+"""Choose the constants of the lexical order by leaving one training set out, and measure the gain on it.
 
     python -m eval.experiments.tuning --home DIR [--step N] [--json]
 
-The candidates of every training question of tydi with their features, Korean and English, each in an index of
-its own and in the index of all, without questions that stand in dev; and those of hotpotqa-100. Over a grid
-of weights beside BM25 the highest mean of the sets' nDCG@10 wins, of equals the smaller weights. hotpotqa-100
-has no training questions: what its choice is worth there is told by folds, each ranked with weights that were
-chosen without it. The second hop and the place of the other language have no part in this.
+The sets are the training collections and every STEP-th training question of tydi, each in an index of its
+own. A grid of weights (feedback, neighbours, same title) is tried with each variant of the constants that the
+features are computed with; a variant changes one constant. A gain is the relative difference of the mean
+nDCG@10 from that of `or`. The constants chosen for a set have the highest mean gain on the other sets; of
+equals, the smaller weights win.
+
+All are tried on the same candidates, which the constants in use find. The weights of the second search stay
+as they are: among the sets, only musique-100 asks for it. Constraints and the place of the other language
+have no part.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
-from eval.experiments.bench import Bench
-from eval.experiments.collections import COLLECTIONS, prefixed, questions
+from eval.experiments.bench import BASELINE, Bench
+from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, echo_rows
 from eval.experiments.weight_grid import (
     SAME_TITLE,
-    Candidates,
-    collect,
+    candidates_of,
     grid,
+    judged_rankings,
     ndcg,
-    ndcg_of_all,
     written,
 )
+from eval.measures import evaluate
 from eval.progress import question_bar
+from eval.qrels import Qrels
 from indexer.options import json_option
 from indexer.requests import Progress
+from retriever.engines import NumberedRows
+from retriever.index import SearchIndex
+from retriever.methods.shrag import TITLE_WEIGHT
 from retriever.order import scored
+from retriever.order.bm25 import Scores
+from retriever.order.feedback import SELECTION, TermSelection, feedback_terms
+from retriever.order.measured import Measure, Measured, measure
+from retriever.order.patterns import TokenPlaces
 from retriever.order.weights import LEXICAL_WEIGHTS
+from retriever.query_names import BRIDGES, FEEDBACK
+from retriever.ranking import Ranking
 from retriever.settings import RetrieverSettings
 
+NDCG = "nDCG@10"
+FEWEST_SETS = 2
+SETS = (*TRAINING, *(collection for collection in COLLECTIONS if "train" in collection.splits))
 GRID: Mapping[str, Sequence[float]] = {
-    "base": (LEXICAL_WEIGHTS["base"],),  # only what the others weigh beside it matters
-    "feedback": (0.0, 0.1, 0.2, 0.25, 0.3, 0.4),
-    "coverage": (0.0, 0.1, 0.15, 0.2, 0.3),
-    "neighbours": (0.0, 0.05, 0.1, 0.15, 0.2),
-    SAME_TITLE: (0.0, 0.1, 0.15, 0.2, 0.3),
+    "base": (LEXICAL_WEIGHTS["base"],),  # only the ratio of the others to it matters
+    "feedback": (0.0, 0.3, 0.45, 0.6, 0.8, 1.0),
+    "neighbours": (0.0, 0.1, 0.2, 0.3),
+    SAME_TITLE: (0.0, 0.1, 0.2, 0.3),
 }
+WEIGHTS = grid(GRID)
 IN_USE = {**LEXICAL_WEIGHTS, SAME_TITLE: scored.SAME_TITLE}
-BY_FOLDS, FOLDS = "hotpotqa-100", 5
-SHOWN = 5
 
 
-def candidates_of_all(
-    home: Path, data: Path, step: int, progress: Progress
-) -> Iterator[tuple[str, Candidates]]:
-    """Yield the name and the candidates of each set that is present."""
-    bench = Bench(home, data, progress)
-    for collection in COLLECTIONS:
-        split = "train" if "train" in collection.splits else "dev"
-        present = (data / collection.corpus).exists()
-        if not present or (split == "dev" and collection.name != BY_FOLDS):
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Constants that features are computed with; one of them differs from the constants in use."""
+
+    name: str = ""
+    title_weight: float = TITLE_WEIGHT
+    selection: TermSelection = SELECTION
+
+
+VARIANTS = (
+    Variant(),
+    *(Variant(f"title weight {weight:g}", title_weight=weight) for weight in (0.3, 0.6, 1.5)),
+    *(Variant(f"{n} passages", selection=replace(SELECTION, passages=n)) for n in (1, 2, 5, 10)),
+    *(Variant(f"{n} terms", selection=replace(SELECTION, terms=n)) for n in (10, 20, 80)),
+    *(Variant(f"power {power}", selection=replace(SELECTION, power=power)) for power in (1, 3, 20)),
+    *(Variant(f"most share {share:g}", selection=replace(SELECTION, most_share=share)) for share in (0.1, 1)),
+)
+
+
+# The names of all constants that are tried: each of the weights with each variant.
+TRIED = [f"{variant.name or 'constants in use'}; {written(of)}" for variant in VARIANTS for of in WEIGHTS]
+PLACE_IN_USE = WEIGHTS.index(IN_USE)  # the first variant is in use
+
+
+def found_first(ranking: Ranking) -> set[str]:
+    """Return the candidates of the first search."""
+    found = ranking.pool.found if ranking.pool else {}
+    first = {
+        hit.passage_id for name, hits in found.items() if name not in {FEEDBACK, BRIDGES} for hit in hits
+    }
+    return first | {shown for shown, replaced in ranking.replaced.items() if not first.isdisjoint(replaced)}
+
+
+def measured_by(variant: Variant, first: Container[str], by: Measure, read: NumberedRows) -> Measured:
+    """Compute the features of candidates again, with feedback from the candidates of the first search."""
+    is_first = np.array([passage_id in first for passage_id in read.ids])
+    scale = replace(by.scale, title_weight=variant.title_weight)
+    again = measure(replace(by, scale=scale), read)
+    terms = feedback_terms(
+        read,
+        np.where(is_first, again.base, 0.0),
+        by.statistics.passages,
+        by.question.excluded_tokens,
+        variant.selection,
+    )
+    return replace(again, feedback=terms.scores(TokenPlaces.of(read, terms.strengths), scale))
+
+
+def measured_by_all(first: Container[str], by: Measure, read: NumberedRows) -> list[Measured]:
+    """Compute the features by each variant."""
+    return [measured_by(variant, first, by, read) for variant in VARIANTS]
+
+
+async def values_of(
+    index: SearchIndex, topics: Mapping[str, str], qrels: Qrels, progress: Progress
+) -> NDArray[np.float64]:
+    """Return the nDCG@10 of the judged questions: questions × `TRIED`."""
+    table = []
+    async for ranking, judged in judged_rankings(index, topics, qrels, RetrieverSettings(), progress):
+        if ranking.measure is None or ranking.scored is None:
+            table.append(np.zeros(len(TRIED)))
             continue
-        topics, judged = questions(data, collection, split, step)
-        for setting in collection.settings:
-            qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
-            with bench.open(collection, setting) as index:
-                yield (
-                    f"{collection.name} {setting}",
-                    collect(index, topics, qrels, RetrieverSettings(), progress),
-                )
+        function = partial(measured_by_all, found_first(ranking), ranking.measure)
+        measured = await index.engine.of_rows(ranking.scored.ids, function)
+        pack = partial(candidates_of, ranking, judged=judged, unit=index.manifest.unit)
+        fixed = _second_search(ranking.scored)
+        packed = [pack(each.features, each.same_title, fixed=fixed) for each in measured]
+        table.append(np.concatenate([ndcg(of_variant, WEIGHTS) for of_variant in packed]))
+    return np.array(table)
 
 
-def by_folds(others: Sequence[np.ndarray], table: np.ndarray) -> float:
-    """Return the mean of a table's questions, each by the weights that are best without those of its fold.
+def _second_search(candidates: scored.ScoredCandidates) -> Scores:
+    """Return the scores that the second search adds."""
+    first = {*LEXICAL_WEIGHTS, SAME_TITLE}
+    gained = [values * weight for name, (values, weight) in candidates.parts.items() if name not in first]
+    return np.asarray(sum(gained, np.zeros(len(candidates.ids))))
 
-    Tables are of values by weights and question.
+
+def gains_of(bench: Bench, data: Path, collection: Collection, step: int, progress: Progress) -> Scores:
+    """Return the relative gain over `or` on a set by each of `TRIED`."""
+    split, every = ("train", step) if "train" in collection.splits else ("dev", 1)
+    topics, judged = questions(data, collection, split, every)
+    qrels = {query_id: judged[query_id] for query_id in topics if query_id in judged}
+    with bench.open(collection, "alone") as index:
+        base = evaluate(qrels, bench.rank(index, topics, BASELINE), [NDCG]).means[NDCG]
+        values = asyncio.run(values_of(index, topics, qrels, progress))
+    return np.asarray(values.mean(axis=0) / base - 1)
+
+
+def chosen_without(gains: NDArray[np.float64]) -> list[int]:
+    """Return for each set (row) the column with the highest mean gain on the other sets."""
+    return [int(np.delete(gains, left_out, axis=0).mean(axis=0).argmax()) for left_out in range(len(gains))]
+
+
+def gain_rows(gains: Mapping[str, Scores]) -> list[Row]:
+    """Return a row for each set and for the means, of the training collections and of all sets.
+
+    Args:
+        gains: of two sets at least, by each of `TRIED`.
     """
-    folds = np.arange(table.shape[1]) % FOLDS
-    found = np.zeros(table.shape[1])
-    for fold in set(folds):
-        left = [*others, table[:, folds != fold]]
-        found[folds == fold] = table[means(left).argmax(), folds == fold]
-    return float(found.mean())
-
-
-def means(tables: Sequence[np.ndarray]) -> np.ndarray:
-    """Return of each of the weights the mean over tables of their questions' mean."""
-    return np.asarray(np.mean([table.mean(axis=1) for table in tables], axis=0))
+    table = np.array([*gains.values()])
+    best = int(table.mean(axis=0).argmax())
+    chosen = chosen_without(table)
+    columns = {"in use": [PLACE_IN_USE] * len(chosen), "in sample": [best] * len(chosen), "left out": chosen}
+    found = {name: table[np.arange(len(table)), np.array(places)] for name, places in columns.items()}
+    rows = [
+        Row({"set": name, "chosen": TRIED[place]}, {column: float(of[row]) for column, of in found.items()})
+        for row, (name, place) in enumerate(zip(gains, chosen, strict=True))
+    ]
+    known = {collection.name for collection in TRAINING}
+    training = np.array([name in known for name in gains])
+    for title, of_mean in (("mean of training", training), ("mean of all", np.ones_like(training))):
+        if of_mean.any():
+            figures = {column: float(of[of_mean].mean()) for column, of in found.items()}
+            rows.append(Row({"set": title, "chosen": f"in sample: {TRIED[best]}"}, figures))
+    return rows
 
 
 @click.command()
 @home_option
 @data_option
-@click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
+@click.option("--step", default=4, show_default=True, help="Take every STEP-th training question of tydi.")
 @json_option
 def main(home: Path, data: Path, step: int, as_json: bool) -> None:
-    """Search the grid of weights on the training questions."""
+    """Choose constants by leaving one training set out, and print their gains."""
+    sets = present(data, SETS)
+    if len(sets) < FEWEST_SETS:
+        raise click.UsageError(f"{data} holds {len(sets)} of the sets; leaving one out takes {FEWEST_SETS}")
     with question_bar() as progress:
-        sets = dict(candidates_of_all(home, data, step, progress))
-    tried = grid(GRID)
-    tables = {name: ndcg_of_all(found, tried) for name, found in sets.items()}
-    of_each = means(list(tables.values()))
-    best = np.argsort(-of_each, kind="stable")[:SHOWN]
-    rows = [
-        Row(
-            {"weights": written(tried[place])},
-            {"mean": float(of_each[place])}
-            | {name: float(table[place].mean()) for name, table in tables.items()},
-        )
-        for place in best
-    ]
-    in_use = {name: float(ndcg(found, IN_USE).mean()) for name, found in sets.items()}
-    rows.append(
-        Row(
-            {"weights": f"in use: {written(IN_USE)}"},
-            {"mean": float(np.mean(list(in_use.values())))} | in_use,
-        )
-    )
-    for name in [name for name in tables if name.startswith(BY_FOLDS)]:
-        others = [table for other, table in tables.items() if other != name]
-        rows.append(Row({"weights": f"chosen by {FOLDS} folds"}, {name: by_folds(others, tables[name])}))
-    echo_rows(rows, as_json=as_json)
+        bench = Bench(home, data, progress)
+        gains = {each.name: gains_of(bench, data, each, step, progress) for each in sets}
+    echo_rows(gain_rows(gains), as_json=as_json)
 
 
 if __name__ == "__main__":

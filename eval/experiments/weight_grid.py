@@ -1,118 +1,134 @@
-"""Candidates of many questions as arrays, and how well weights of their features order them."""
+"""Candidates of questions with the parts of their scores, and the nDCG@10 by any weights of these parts."""
 
-import asyncio
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import log2
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval.qrels import Qrels
+from indexer.papers import Unit
 from indexer.requests import Progress
 from retriever.index import SearchIndex
-from retriever.order.features import FEATURES
-from retriever.order.scored import Scored
+from retriever.order.bm25 import Scores
+from retriever.order.scored import DECIMALS, ScoredCandidates
+from retriever.pool import CandidatePool
 from retriever.ranking import Ranking
 from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 
 FIRST = 10
-COSINE, SAME_TITLE = "cosine", "same title"
-COLUMNS = (*FEATURES, COSINE)
-BASE_COLUMN, COSINE_COLUMN = COLUMNS.index("base"), COLUMNS.index(COSINE)
+SAME_TITLE = "same title"
 
 Weights = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The candidates of all questions that have something relevant, padded to the longest list."""
+    """The n candidates of a question, grouped by judged unit.
 
-    values: np.ndarray  # questions, candidates, COLUMNS; the cosine NaN where there is none
-    grades: np.ndarray  # questions, candidates; minus infinity for padding
-    titles: np.ndarray  # questions, candidates: a number for each title of each question
-    ideal: np.ndarray  # questions: the highest DCG@10 there could be
+    Args:
+        parts: names of the p parts whose weights are tried.
+        values: n × p.
+        of_title: n × p, means of the values over the candidates of one title.
+        fixed: n, the sum of the parts whose weights are not tried.
+        first: the first row of each unit.
+        grades: of each unit.
+        ideal: the highest DCG@10 that the judgements allow.
+    """
+
+    parts: tuple[str, ...]
+    values: Scores
+    of_title: Scores
+    fixed: Scores
+    first: NDArray[np.int64]
+    grades: Scores
+    ideal: float
 
 
-def collect(
+async def judged_rankings(
     index: SearchIndex,
     topics: Mapping[str, str],
     qrels: Qrels,
     settings: RetrieverSettings,
     progress: Progress,
+) -> AsyncIterator[tuple[Ranking, Mapping[str, int]]]:
+    """Rank each question for which something relevant is judged; yield the ranking and the judgements.
+
+    Constraints and the place of the other language change the order afterwards, so both are switched off.
+    """
+    without = settings.without | {"other-language"}
+    settings = settings.model_copy(update={"constraints": False, "without": without})
+    judged = [query_id for query_id in topics if max(qrels.get(query_id, {}).values(), default=0) > 0]
+    for done, query_id in enumerate(judged):
+        progress("questions", done, len(judged))
+        request = SearchRequest(topics[query_id], collapse=index.manifest.unit == "paper")
+        context = open_ranking(index, request, settings)
+        yield (await run_stages(context)).ranking or Ranking(), qrels[query_id]
+
+
+def papers_of(ranking: Ranking) -> dict[str, str]:
+    """Return the doc_id of each passage that was found, and of the abstracts that replaced some of them."""
+    hits = [hit for found in (ranking.pool or CandidatePool()).found.values() for hit in found]
+    papers = {hit.passage_id: hit.doc_id for hit in hits}
+    return papers | {shown: papers[replaced[0]] for shown, replaced in ranking.replaced.items()}
+
+
+def candidates_of(
+    ranking: Ranking,
+    parts: Mapping[str, Scores],
+    same_title: NDArray[np.int64],
+    judged: Mapping[str, int],
+    unit: Unit,
+    fixed: Scores | None = None,
 ) -> Candidates:
-    """Compute features and cosines of the candidates of each question, without a second search."""
-    settings = settings.model_copy(update={"without": settings.without | {"second-hop"}})
-    judged = {
-        query_id: topics[query_id] for query_id in topics if max(qrels.get(query_id, {}).values(), default=0)
-    }
+    """Arrange the candidates of a ranking by what was judged, papers or passages.
 
-    async def all_of() -> list[Ranking]:
-        found = []
-        for done, question in enumerate(judged.values()):
-            progress("questions", done, len(judged))
-            context = open_ranking(index, SearchRequest(question, collapse=False), settings)
-            found.append((await run_stages(context)).ranking or Ranking())
-        return found
-
-    return _packed(asyncio.run(all_of()), [qrels[query_id] for query_id in judged])
-
-
-def _packed(rankings: Sequence[Ranking], qrels: Sequence[Mapping[str, int]]) -> Candidates:
-    longest = max((len(ranking.scored or ()) for ranking in rankings), default=0)
-    values = np.zeros((len(rankings), longest, len(COLUMNS)))
-    grades = np.full(values.shape[:2], -np.inf)
-    titles = np.arange(grades.size).reshape(grades.shape)
-    for place, (ranking, judged) in enumerate(zip(rankings, qrels, strict=True)):
-        first: dict[str, int] = {}
-        by_id: list[tuple[str, Scored]] = sorted((ranking.scored or {}).items())  # as ties are broken
-        for rank, (passage_id, scored) in enumerate(by_id):
-            values[place, rank] = (*scored.features.values(), ranking.cosines.get(passage_id, np.nan))
-            grades[place, rank] = judged.get(passage_id, 0)
-            if title := scored.candidate.title:
-                titles[place, rank] = first.setdefault(title, titles[place, rank])
-    ideal = [
-        sum(grade / log2(rank + 1) for rank, grade in enumerate(sorted(of.values(), reverse=True)[:FIRST], 1))
-        for of in qrels
-    ]
-    return Candidates(values, grades, titles, np.array(ideal))
-
-
-def scaled(found: Candidates) -> Candidates:
-    """Stretch cosines over 0 to 1 and make the base a share of the best one's, as `semantic_parts` does."""
-    values = found.values.copy()
-    best = values[:, :, BASE_COLUMN].max(axis=1, keepdims=True)
-    values[:, :, BASE_COLUMN] /= np.where(best > 0, best, 1.0)
-    cosines = values[:, :, COSINE_COLUMN]
-    there = np.isfinite(cosines) & np.isfinite(found.grades)
-    low, high = (
-        reduce(cosines, axis=1, keepdims=True, initial=start, where=there)
-        for reduce, start in ((np.min, np.inf), (np.max, -np.inf))
+    Args:
+        ranking: with its pool.
+        parts: values by the name of the part, in the order of `ranking.scored`.
+        same_title: equal for passages of equal titles, 0 without a title.
+        judged: grades of papers or passages.
+        unit: the judged one, paper or passage.
+        fixed: further scores, whose weights are not tried.
+    """
+    ids = (ranking.scored or ScoredCandidates((), {})).ids
+    papers = papers_of(ranking)
+    units = [papers[passage_id] if unit == "paper" else passage_id for passage_id in ids]
+    rows = sorted(range(len(ids)), key=lambda row: (units[row], ids[row]))  # ties break by id
+    distinct, first = np.unique([units[row] for row in rows], return_index=True)
+    values = np.column_stack([*parts.values()])[rows]
+    best = sorted((grade for grade in judged.values() if grade > 0), reverse=True)[:FIRST]
+    return Candidates(
+        tuple(parts),
+        values,
+        _means_of_titles(values, same_title[rows]),
+        np.zeros(len(ids)) if fixed is None else fixed[rows],
+        first,
+        np.array([max(judged.get(one, 0), 0) for one in distinct.tolist()], np.float64),
+        sum(grade / log2(rank + 1) for rank, grade in enumerate(best, 1)),
     )
-    values[:, :, COSINE_COLUMN] = np.where(
-        there, (cosines - low) / np.where(high > low, high - low, 1.0), 0.0
-    )
-    return replace(found, values=values)
 
 
-def ndcg(found: Candidates, weights: Weights) -> np.ndarray:
-    """Return each question's nDCG@10 in the order by weights; those under one title share `same title`."""
-    used = [place for place, name in enumerate(COLUMNS) if weights.get(name)]
-    scores = found.values[:, :, used] @ np.array([weights[COLUMNS[place]] for place in used])
-    if share := weights.get(SAME_TITLE, 0.0):
-        number = np.bincount(found.titles.ravel(), minlength=found.titles.size)
-        total = np.bincount(found.titles.ravel(), weights=scores.ravel(), minlength=found.titles.size)
-        scores = scores + share * ((total / np.maximum(number, 1))[found.titles] - scores)
-    scores = np.where(np.isfinite(found.grades), scores, -np.inf)
-    first = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST]
-    grades = np.maximum(np.take_along_axis(found.grades, first, axis=1), 0)
-    return np.asarray((grades / np.log2(np.arange(2, grades.shape[1] + 2))).sum(axis=1) / found.ideal)
+def _means_of_titles(values: Scores, same_title: NDArray[np.int64]) -> Scores:
+    """Return the mean of each column over the rows of one title; a row without a title is its own mean."""
+    same = (same_title[:, None] == same_title) & (same_title > 0) | np.eye(len(values), dtype=np.bool_)
+    return np.asarray(same @ values / same.sum(axis=1, keepdims=True))
 
 
-def ndcg_of_all(found: Candidates, tried: Sequence[Weights]) -> np.ndarray:
-    """Return the nDCG@10 by weights and question."""
-    return np.array([ndcg(found, weights) for weights in tried])
+def ndcg(found: Candidates, tried: Sequence[Weights]) -> Scores:
+    """Return the nDCG@10 of a question by each of the weights; a unit scores as its best candidate."""
+    if not len(found.first):
+        return np.zeros(len(tried))
+    weights = np.array([[of.get(part, 0.0) for of in tried] for part in found.parts])
+    share = np.array([of.get(SAME_TITLE, 0.0) for of in tried])
+    scores = found.values @ (weights * (1 - share)) + found.of_title @ (weights * share)
+    scores = np.round(scores + found.fixed[:, None], DECIMALS)
+    order = np.argsort(-np.maximum.reduceat(scores, found.first), axis=0, kind="stable")[:FIRST]
+    discounts = 1 / np.log2(np.arange(2, len(order) + 2))
+    return np.asarray(discounts @ found.grades[order] / found.ideal)
 
 
 def grid(values: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:

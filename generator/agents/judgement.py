@@ -1,12 +1,11 @@
 """Judgement: how relevant each paper is to the question, 0 to 1, with a reason (SPAR, appendix A.3).
 
 Two wordings. *Brief* asks for a score. *Complex* asks for what the score is made of, and the rules are kept
-here, not left to the model. Ten papers are under way together; a text is judged once. Without a model the
-relevance of `retriever/paper_relevance.py` stands in.
+here, not left to the model. Ten papers are judged concurrently; a text is judged once. Without a model
+`relevance_judgement.py` judges.
 """
 
 import asyncio
-import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,17 +14,16 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.agents.asking import abstract_of, ask_agent, title_of
+from generator.agents.relevance_judgement import judged_by_relevance, with_judgements, with_links
 from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
-from generator.finding.state import FindingState, Judgement, KnownPaper
+from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
 from generator.side_by_side import all_of
 from generator.steps import Step
 from generator.structured import CutAt
 from indexer.papers import Paper
-from retriever.paper_relevance import Asked
 
 IN_FLIGHT = 10  # papers that the model judges together
-WITHOUT_MODEL = 100  # papers that are judged between two looks at the clock
 FALLBACK = "judged by relevance without a model"
 
 # The complex wording's rules (SPAR, appendix A.3).
@@ -33,8 +31,6 @@ STUFFING, MISLEADING = 0.3, 0.2  # deductions
 LOW, STEP = 0.4, 0.1  # what is below is rounded down to a multiple
 HIGH = 0.7  # from here on all three criteria must speak for the paper
 BELOW_HIGH = 0.69
-# Of a paper that several relevant ones refer to, without a model: each counts, up to a bound.
-LINK, LEAST_LINKS, MOST_BY_LINKS = 0.2, 2, 0.6
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(600)]
 
@@ -86,7 +82,7 @@ async def judge(
     allowance = resources.allowance
     waiting = [(paper_id, known) for paper_id, known in state.papers.items() if not _is_judged(known)]
     if not waiting or allowance.time_is_over:
-        return state
+        return with_links(state, request)
     waiting.sort(key=lambda item: (item[1].layer, -len(item[1].found_by), item[1].found_by[0].rank))
     if (left := allowance.papers_left) is not None and left < len(waiting):
         allowance.end("papers")
@@ -104,25 +100,21 @@ async def judge(
 
         def tell(made: Mapping[str, Judgement]) -> None:
             spent = replace(allowance.spent, papers=allowance.spent.papers + len(made))
-            judging.tell(replace(_with_judgements(state, made), spent=spent))
+            judging.tell(replace(with_judgements(state, made), spent=spent))
 
         made = {**again, **await _judged(state, fresh, request, resources, judging, tell)}
         allowance.settle(papers=len(made.keys() - again.keys()))
-        relevant = [paper_id for paper_id, each in made.items() if each.score >= request.threshold]
+        state = with_links(with_judgements(state, made), request)
+        relevant = [
+            paper_id for paper_id in made if state.is_relevant(state.papers[paper_id], request.threshold)
+        ]
         judging.output = {
             "judged": len(made),
             "relevant": relevant[: request.papers],
             "of": len(relevant),
             "by": sorted({each.by for each in made.values()}),
         }
-    return _with_judgements(state, made)
-
-
-def _with_judgements(state: FindingState, made: Mapping[str, Judgement]) -> FindingState:
-    return state.with_papers(
-        (paper_id, replace(state.papers[paper_id], judgement=judgement))
-        for paper_id, judgement in made.items()
-    )
+    return state
 
 
 async def _judged(
@@ -141,7 +133,7 @@ async def _judged(
     failed = waiting
     if resources.model is not None and request.does("judgement"):
         made, failed = await _by_model(waiting, request, resources, step, tell)
-    return made | await _by_relevance(state, failed, request, resources, step)
+    return made | await judged_by_relevance(state, failed, request, resources, step)
 
 
 async def _by_model(
@@ -194,65 +186,6 @@ def _judgement(answer: BaseModel, paper: Paper, by: str) -> Judgement:
         return Judgement(complex_score(answer), answer.reason, by, hash_of(paper), parts)
     assert isinstance(answer, BriefJudgement)  # noqa: S101 - there are two
     return Judgement(answer.score, answer.reason, by, hash_of(paper))
-
-
-async def _by_relevance(
-    state: FindingState,
-    waiting: Sequence[tuple[str, KnownPaper]],
-    request: FindRequest,
-    resources: FindResources,
-    step: Step,
-) -> dict[str, Judgement]:
-    relevance = resources.relevance
-    found = next((query.found for query in state.queries if query.kind == "question"), None) or ()
-    asked = Asked(
-        state.asked,
-        state.rarity,
-        tuple(state.papers[paper_id].paper for paper_id in found if paper_id in state.papers),
-        resources.excluded,
-    )
-    links = _links(state, request) if request.does("links") else {}
-    made: dict[str, Judgement] = {}
-    for start in range(0, len(waiting), WITHOUT_MODEL):
-        if resources.allowance.time_is_over:
-            break
-        some = waiting[start : start + WITHOUT_MODEL]
-        measured = await relevance.scores(asked, [known.paper for _, known in some])
-        step.notes += [f"judged by {measured.by}: {failure}" for failure in measured.failures]
-        rows = zip(some, measured.scores, measured.shared, measured.excluded, strict=True)
-        for (paper_id, known), score, shared, excluded in rows:
-            linked = links.get(paper_id, 0)
-            made[paper_id] = _ruled(known.paper, measured.by, score, shared, excluded, linked)
-    return made
-
-
-def _ruled(
-    paper: Paper, by: str, score: float, shared: Sequence[str], excluded: float, linked: int
-) -> Judgement:
-    """Judge by relevance; `excluded` is the share that is lost, `linked` counts relevant papers."""
-    by_links = min(MOST_BY_LINKS, 1 - (1 - LINK) ** linked) if linked >= LEAST_LINKS else 0.0
-    whole = round((1 - (1 - score) * (1 - by_links)) * (1 - excluded), 6)
-    reason = f"shares {', '.join(shared)} with the question" if shared else "shares no word of the question"
-    reason += f"; {linked} relevant papers are linked to it" if by_links else ""
-    reason += "; it speaks of what is to be left out" if excluded else ""
-    others = {"links": by_links, "excluded": excluded}
-    parts = {by: score} | {name: round(part, 6) for name, part in others.items() if part}
-    return Judgement(whole, reason, by + " and links" * bool(by_links), hash_of(paper), parts)
-
-
-def _links(state: FindingState, request: FindRequest) -> Mapping[str, int]:
-    """Count for each paper the relevant ones that refer to it, or that it refers to."""
-    relevant = {paper_id for paper_id, _ in state.relevant(request.threshold)}
-    return {
-        paper_id: len({by.of for by in known.found_by if by.kind != "query" and by.of in relevant})
-        for paper_id, known in state.papers.items()
-    }
-
-
-def hash_of(paper: Paper) -> str:
-    """Return the hash of what is judged of a paper."""
-    text = f"{paper.title}\n{paper.title2}\n{paper.abstract}\n{paper.abstract2}"
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _is_judged(known: KnownPaper) -> bool:

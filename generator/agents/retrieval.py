@@ -40,6 +40,10 @@ async def retrieve(
         return state
     with step.step("retrieval", queries=[query.text for query in unsent]) as retrieval:
         state = replace(state, rarity=state.rarity or await _rarity(state, resources, retrieval))
+        if resources.ranks and unsent[0].kind == "question":
+            state = await _rank(state, unsent.pop(0), request, resources, retrieval)
+            if not unsent:
+                return state
         chosen = chosen_sources(resources.sources, state.understanding)
         kinds = sorted({resources.kinds[source.name] for source in chosen})
         written = await write_queries(unsent, kinds, request, resources, retrieval)
@@ -47,6 +51,24 @@ async def retrieve(
         if request.does("own-words"):
             state = await _send_own_words(state, unsent, written, request, resources, retrieval)
         return state
+
+
+async def _rank(
+    state: FindingState, query: SearchQuery, request: FindRequest, resources: FindResources, step: Step
+) -> FindingState:
+    """Add the papers of the question as asked, in the order of `shrag`."""
+    filters = time_filters(request.filters, state.understanding)
+    with step.step("ranking", question=request.question) as ranking:
+        try:
+            merged, notes = await resources.ranking.papers(filters, state.merged)
+        except SourceFailed as error:
+            if not state.papers:
+                raise
+            step.notes.append(f"further queries were not answered: {error}")
+            return state
+        ranking.notes += notes
+        ranking.output = {"papers": sum(map(len, merged.found))}
+    return await resources.relevance.threads.run(_with_found, state, [query], merged)
 
 
 async def _send_own_words(
@@ -136,8 +158,7 @@ def found_again(known: KnownPaper | None, merged: MergedPaper, by: FoundBy, *, l
 
 def merge_known(answers: Mapping[str, SourceAnswer], state: FindingState, *, several: bool) -> Merged:
     """Merge what sources found with the papers known before."""
-    known = {paper_id: each.merged for paper_id, each in state.papers.items()}
-    return merge(answers, known, several=several)
+    return merge(answers, state.merged, several=several)
 
 
 def chosen_sources(

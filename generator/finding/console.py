@@ -56,7 +56,7 @@ def show_papers(found: FoundPapers) -> None:
         lines += [f"and {counted(more, 'more way')}"] if more > 0 else []
         echo_lines(INDENT + line for line in lines)
     if near := found.near:
-        echo(f"below the threshold of {found.request.threshold:.2f}:")
+        echo("next below these:")
         for paper_id, known in near:
             title = shortened(known.paper.title or known.paper.title2 or "(no title)")
             echo(f"    {known.score:.2f} {title} ({paper_id})")

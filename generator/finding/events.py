@@ -115,29 +115,34 @@ def _of_state(before: FindingState, state: FindingState, request: FindRequest) -
     if queries := [query_record(query) for query in state.queries if query not in known]:
         shortened = [query | {"text": shorten(query["text"])} for query in queries]
         yield FindingEvent("queries", {"queries": shortened})
+    threshold = request.threshold
     changed = [
         (paper_id, paper)
         for paper_id, paper in state.papers.items()
-        if (old := before.papers.get(paper_id)) is not paper
-        and (old is None or (old.judgement, old.layer) != (paper.judgement, paper.layer))
+        if (old := before.papers.get(paper_id)) is None
+        or (old.judgement, old.layer, before.is_relevant(old, threshold))
+        != (paper.judgement, paper.layer, state.is_relevant(paper, threshold))
     ]
     for start in range(0, len(changed), PAPERS_IN_AN_EVENT):
         some = changed[start : start + PAPERS_IN_AN_EVENT]
-        records = [_paper_record(paper_id, paper, request.threshold) for paper_id, paper in some]
+        records = [
+            _paper_record(paper_id, paper, relevant=state.is_relevant(paper, threshold))
+            for paper_id, paper in some
+        ]
         yield FindingEvent("papers", {"papers": records})
-    relevant = len(state.relevant(request.threshold))
+    relevant = len(state.relevant(threshold))
     spent = state.spent.as_record() | {"relevant": relevant, "known": len(state.papers)}
     yield FindingEvent("spent", spent)
 
 
-def _paper_record(paper_id: str, known: KnownPaper, threshold: float) -> dict[str, Any]:
+def _paper_record(paper_id: str, known: KnownPaper, *, relevant: bool) -> dict[str, Any]:
     judgement, first = known.judgement, known.found_by[0]
     of = shorten(first.of) if first.kind == "query" else first.of
     return {
         "id": paper_id,
         **brief_record(known),
         "score": judgement.score if judgement else None,
-        "relevant": judgement is not None and judgement.score >= threshold,
+        "relevant": relevant,
         "judged_by": judgement.by if judgement else "",
         "layer": known.layer,
         "found_by": {"kind": first.kind, "of": of, "rank": first.rank},

@@ -28,6 +28,7 @@ from retriever.paper_relevance import PaperRelevance
 from retriever.queries import Filters
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
+from retriever.sources.question_ranking import QuestionRanking
 
 if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex
@@ -112,7 +113,12 @@ async def find_in_sources(
         allowance = Allowance(request.budget, before.spent)
         year = year_of(settings)
         excluded = await relevance.excluded(request.question, year)
-        resources = FindResources(opened.sources, opened.kinds, relevance, model, allowance, year, excluded)
+        ranking = await stack.enter_async_context(
+            QuestionRanking(request.question, year, opened.sources, relevance.models, settings.retriever)
+        )
+        resources = FindResources(
+            opened.sources, opened.kinds, relevance, ranking, model, allowance, year, excluded
+        )
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, request, resources, step)
     notes = notes_of(step)

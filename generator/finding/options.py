@@ -34,7 +34,11 @@ STEP_OPTIONS = (
     number_option(
         "layers", "Layers of references that are followed: 1 those of relevant papers, 2 theirs too, …"
     ),
-    number_option("threshold", "Score from which a paper counts as relevant."),
+    number_option(
+        "threshold",
+        "A model's score from which a paper is relevant. Without a model the default gives the list of "
+        "highest expected F, a lower threshold a longer list.",
+    ),
     click.option(
         "--judge",
         type=click.Choice(get_args(Wording)),

@@ -18,6 +18,7 @@ from retriever.paper_relevance import PaperRelevance
 from retriever.queries import Filters
 from retriever.request import check_question
 from retriever.sources.merging import LimitedSource
+from retriever.sources.question_ranking import QuestionRanking
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class FindRequest:
     """A question, and how papers for it are found.
 
     `papers` is the size of the paper cache (SPAR's K), `rounds` how often queries are evolved, `layers` how
-    far references are followed (SPAR: 1), `threshold` the judgement from which a paper is relevant.
+    far references are followed (SPAR: 1), `threshold` the judgement from which a paper is relevant (a model's
+    score, or a probability as a share of the best list's expected F: `FindingState.is_relevant`).
     """
 
     question: str
@@ -73,7 +75,13 @@ class FindResources:
     sources: Sequence[LimitedSource]
     kinds: Mapping[str, str]  # of each source by its name: index, openalex, …
     relevance: PaperRelevance
+    ranking: QuestionRanking
     model: LanguageModel | None
     allowance: Allowance
     this_year: int
     excluded: tuple[Exclusion, ...] = ()  # what the question wants to be left out
+
+    @property
+    def ranks(self) -> bool:
+        """Whether the question's papers are ranked by `shrag`: without any model that would judge them."""
+        return self.model is None and not self.relevance.has_model

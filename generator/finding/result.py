@@ -44,10 +44,7 @@ class FoundPapers:
         return {
             "question": self.request.question,
             "understanding": asdict(understanding) if understanding else None,
-            "papers": [
-                {"rank": rank} | paper_record(ranked, self.request.threshold)
-                for rank, ranked in enumerate(self.papers, 1)
-            ],
+            "papers": [{"rank": rank} | paper_record(ranked) for rank, ranked in enumerate(self.papers, 1)],
             "near": [near_record(*item) for item in self.near],
             "queries": [query_record(query) for query in self.state.queries],
             "known": len(self.state.papers),
@@ -72,7 +69,7 @@ class FoundPapers:
 
     def as_tree_record(self) -> dict[str, Any]:
         """Return the same with the tree of how each paper was found."""
-        return {**self.as_record(), "tree": tree(self.state)}
+        return {**self.as_record(), "tree": tree(self.state, self.request.threshold)}
 
     def trace_record(self) -> dict[str, Any]:
         """Return what `--trace` writes: the request, the steps, and the tree beside the result."""
@@ -115,7 +112,7 @@ def near_record(paper_id: str, known: KnownPaper) -> dict[str, Any]:
     }
 
 
-def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:
+def paper_record(ranked: RankedPaper) -> dict[str, Any]:
     """Return a paper of the result as JSON."""
     known, paper = ranked.known, ranked.known.paper
     told = {key: value for key in KEYS if (value := getattr(paper, key))}
@@ -127,7 +124,7 @@ def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:
         "score": ranked.score,
         "why": ranked.why,
         "relevance": known.score,
-        "relevant": known.score >= threshold,
+        "relevant": True,
         "authority": ranked.authority,
         "cited": asdict(ranked.cited) if ranked.cited else None,
         "timeliness": ranked.timeliness,
@@ -140,7 +137,7 @@ def paper_record(ranked: RankedPaper, threshold: float) -> dict[str, Any]:
     }
 
 
-def tree(state: FindingState) -> list[dict[str, Any]]:
+def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
     """Return the queries of the question, in each what it found first, in that its references, and so on.
 
     A paper stands once, under what brought it first; so the tree has no circles, whatever the references do.
@@ -149,7 +146,10 @@ def tree(state: FindingState) -> list[dict[str, Any]]:
     for paper_id, known in state.papers.items():
         first = known.found_by[0]
         children.setdefault((first.kind, first.of), []).append(paper_id)
-    papers = {paper_id: _node(paper_id, known) for paper_id, known in state.papers.items()}
+    papers = {
+        paper_id: _node(paper_id, known, relevant=state.is_relevant(known, threshold))
+        for paper_id, known in state.papers.items()
+    }
     for paper_id, record in papers.items():
         for kind, name in (("reference", "references"), ("citing", "cited_by")):
             if found := children.get((kind, paper_id)):
@@ -169,10 +169,10 @@ def tree(state: FindingState) -> list[dict[str, Any]]:
     return _without_circles(roots)
 
 
-def _node(paper_id: str, known: KnownPaper) -> dict[str, Any]:
+def _node(paper_id: str, known: KnownPaper, *, relevant: bool) -> dict[str, Any]:
     """Return a paper of the tree: its judgement, None without one, and what a list shows of it."""
     score = known.judgement.score if known.judgement else None
-    return {"paper": paper_id, "score": score, **brief_record(known)}
+    return {"paper": paper_id, "score": score, "relevant": relevant, **brief_record(known)}
 
 
 def brief_record(known: KnownPaper) -> dict[str, Any]:

@@ -4,6 +4,7 @@ The value is replaced by each step, never changed, and holds all that a later ru
 sent, papers not judged, references not followed. So it is saved as JSON, and checked when it is read.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -73,7 +74,7 @@ class FoundBy:
 class Judgement:
     """How relevant a paper is to the question, why, and by whom: a model's name, `words`, `cosine`.
 
-    `text_hash` is of what was judged; another text is judged again.
+    `text_hash` is of what was judged; another text is judged again. A `likely` score is a probability.
     """
 
     score: Score
@@ -81,6 +82,7 @@ class Judgement:
     by: str
     text_hash: str
     parts: Mapping[str, Finite] = field(default_factory=dict)
+    likely: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class FindingState:
     round: Round = 0
     rarity: Mapping[str, Finite] = field(default_factory=dict)  # idf of the question's words
     spent: SavedSpent = field(default_factory=Spent)
+    expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
     # That of the last search, but for its budget: how it came about, not what it came to.
     request: SavedRequest | None = field(default=None, compare=False)
 
@@ -131,13 +134,26 @@ class FindingState:
         """The sources that its papers are of, by name."""
         return {source for known in self.papers.values() for source, _ in known.merged.ids}
 
+    @property
+    def merged(self) -> dict[str, MergedPaper]:
+        """Its papers by id."""
+        return {paper_id: known.merged for paper_id, known in self.papers.items()}
+
     def with_papers(self, papers: Iterable[tuple[str, KnownPaper]]) -> Self:
         """Return the state with these papers added or replaced."""
         return replace(self, papers={**self.papers, **dict(papers)})
 
+    def is_relevant(self, known: KnownPaper, threshold: float) -> bool:
+        """Return whether a paper counts as relevant: a likely score from `threshold` of the expected F on.
+
+        From half of it on a paper raises the expected F of the list (`retriever/expected_f.py`).
+        """
+        judged = known.judgement
+        return judged is not None and judged.score >= threshold * (self.expected_f if judged.likely else 1)
+
     def relevant(self, threshold: float) -> list[tuple[str, KnownPaper]]:
         """Return the papers judged to be relevant, best first; of equals the one found first."""
-        found = [item for item in self.papers.items() if item[1].judgement and item[1].score >= threshold]
+        found = [item for item in self.papers.items() if self.is_relevant(item[1], threshold)]
         return sorted(found, key=lambda item: -item[1].score)
 
     def as_json(self) -> bytes:
@@ -162,6 +178,12 @@ class FindingState:
             raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
         except ValidationError as error:
             raise InvalidCall(f"{path} holds no state of find-papers: {why_invalid(error)}") from None
+
+
+def hash_of(paper: Paper) -> str:
+    """Return the hash of what is judged of a paper."""
+    text = f"{paper.title}\n{paper.title2}\n{paper.abstract}\n{paper.abstract2}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @cache

@@ -21,13 +21,13 @@ def joined(searches: Sequence[SearchResult], most: int) -> SearchResult:
         for hit in filter(None, hits):
             ranked.setdefault(hit.passage_id, replace(hit, score=round(1 / place, 4)))
     kept = [replace(hit, rank=rank) for rank, hit in enumerate(list(ranked.values())[:most], 1)]
-    likelihoods = [search.evidence_score for search in searches if search.evidence_score is not None]
+    likelihoods = [search.likelihood for search in searches if search.likelihood is not None]
     return replace(
         first,
         hits=tuple(kept),
         token_weights=_highest([search.token_weights for search in searches]),
         milliseconds=summed_milliseconds(searches),
-        evidence_score=max(likelihoods, default=None),
+        likelihood=max(likelihoods, default=None),
         notes=tuple(dict.fromkeys(note for search in searches for note in search.notes)),
     )
 

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.errors import ModelAnswerInvalid
-from generator.extractive import extractive_answer
+from generator.extractive import quoted_answer
 from generator.llm import LanguageModel, OnText
 from generator.model_step import FromModel, model_step
 from generator.passages.asked import PassageQuestion
@@ -54,7 +54,7 @@ async def _quoted(asked: PassageQuestion) -> Sequence[str]:
     index, settings = asked.resources.index, asked.resources.settings.retriever
     search = asked.search(asked.text, FIRST_RETRIEVAL)
     found = await search_passages(index, search, settings, topic=asked.topic)
-    quoted = await index.threads.run(extractive_answer, found, index, 0.0, 2)
+    quoted = await quoted_answer(found, index, settings, 0.0, 2)
     return [sentence.text for sentence in quoted.sentences]
 
 

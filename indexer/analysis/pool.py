@@ -12,21 +12,19 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import lru_cache
 from itertools import chain, islice
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
+from indexer.analysed import AnalysedPassage
 from indexer.analysis import Analyzer, Decompound, UserDictionary, make_analyzer
-from indexer.packing import PassageTokens
 
 # What a process is handed at a time: so many items, or fewer that have so many characters together.
 BATCH = 64
 BATCH_CHARACTERS = 500_000
 # Batches handed out ahead of the one whose result is waited for, per process.
 AHEAD = 3
-REMEMBERED_TEXTS = 8
 LOOK_AFTER_S = 1.0  # seconds of waiting for a result between two looks at the processes
 
 
@@ -50,18 +48,17 @@ RunBeside = Callable[[Texts, Analyzer], Beside]
 
 
 class PassageAnalyzer(Generic[Texts, Beside]):
-    """Analyses passages as they are indexed: composed (NFC), the title before the text."""
+    """Analyses passages, and calls `beside` for each."""
 
     def __init__(self, analyzer: Analyzer, beside: RunBeside[Texts, Beside]) -> None:
-        """Take the analyzer; some texts are remembered, since passages of one paper share titles."""
+        """Take the analyzer."""
         self._analyzer = analyzer
         self._beside = beside
-        self._analyze = lru_cache(REMEMBERED_TEXTS)(analyzer.analyze)
 
-    def analyse(self, texts: Texts) -> tuple[PassageTokens, Beside]:
-        """Return the tokens of a passage, and what `beside` says."""
-        tokens = PassageTokens.of(texts.title, texts.text, texts.title2, self._analyze)
-        return tokens, self._beside(texts, self._analyzer)
+    def analyse(self, texts: Texts) -> tuple[AnalysedPassage, Beside]:
+        """Return a passage's analysis, and the result of `beside`."""
+        analysed = AnalysedPassage.of(texts.title, texts.text, texts.title2, self._analyzer)
+        return analysed, self._beside(texts, self._analyzer)
 
 
 def analyse_in_order(
@@ -73,8 +70,8 @@ def analyse_in_order(
     decompound: Decompound,
     workers: int,
     dictionary: UserDictionary | None = None,
-) -> Generator[tuple[Item, PassageTokens, Beside], None, None]:
-    """Yield each item with the tokens of its `texts` and what `beside` returns for them, in order.
+) -> Generator[tuple[Item, AnalysedPassage, Beside], None, None]:
+    """Yield each item with the analysis of its `texts` and the result of `beside`, in order.
 
     With fewer than two workers, or no more items than a batch, all happens in this process; else `beside`
     runs in the workers, and must be a function of a module. A worker ends when this process does, however
@@ -98,7 +95,7 @@ def analyse_in_order(
     before = set(multiprocessing.active_children())
     chosen = analyzer, decompound, dictionary, beside
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=chosen) as pool:
-        waiting: deque[tuple[list[Item], Future[list[tuple[PassageTokens, Beside]]]]] = deque()
+        waiting: deque[tuple[list[Item], Future[list[tuple[AnalysedPassage, Beside]]]]] = deque()
         processes: set[BaseProcess] = set()
         try:
             while True:
@@ -189,5 +186,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _analyse_batch(passages: list[Any]) -> list[tuple[PassageTokens, Any]]:
+def _analyse_batch(passages: list[Any]) -> list[tuple[AnalysedPassage, Any]]:
     return [_worker.analyse(texts) for texts in passages]

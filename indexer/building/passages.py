@@ -4,20 +4,20 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
+from indexer.analysed import AnalysedPassage
 from indexer.analysis.pool import analyse_in_order
 from indexer.building.plan import BuildPlan
 from indexer.building.records import Record
 from indexer.building.summary import CorpusSummary
 from indexer.glossary.brackets import PassageMentions, passage_mentions
 from indexer.glossary.mining import texts_of
-from indexer.packing import PassageTokens
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.stored import key_field, key_of
 from indexer.writers import Writer
 
 Numbered = tuple[int, StoredPassage]  # with the record's number
-Prepared = tuple[Numbered, PassageTokens, PassageMentions]
+Prepared = tuple[Numbered, AnalysedPassage, PassageMentions]
 
 
 class ResumePoint(NamedTuple):
@@ -47,7 +47,7 @@ def skip_written(records: Iterator[Record], point: ResumePoint) -> bool:
 def analyse_passages(
     records: Iterable[Record], plan: BuildPlan, *, workers: int
 ) -> Generator[Prepared, None, None]:
-    """Yield the passages of records with their tokens and the terms that their brackets mention."""
+    """Yield the passages of records with their analysis and the terms that their brackets mention."""
     yield from analyse_in_order(
         ((record.number, passage) for record in records for passage in record.passages),
         lambda item: texts_of(item[1]),
@@ -71,7 +71,7 @@ def write_passages(
     """Write all passages; commit every so many records, but of an update nothing before its end."""
     unit, newest, uncommitted = plan.corpus.unit, -1, 0
     with closing(prepared):
-        for (number, passage), tokens, mentions in prepared:
+        for (number, passage), analysed, mentions in prepared:
             if number != newest:
                 newest = number
                 if plan.base is None and uncommitted == commit_every:
@@ -81,6 +81,6 @@ def write_passages(
                 uncommitted += 1
                 if plan.base is not None:
                     writer.replace(key_field(unit), key_of(passage, unit))
-            writer.add(passage, tokens, point.offset + number)
+            row = writer.add(passage, analysed, point.offset + number)
             if summary:
-                summary.add(passage, mentions)
+                summary.add(passage, row, mentions)

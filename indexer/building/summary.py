@@ -1,6 +1,7 @@
-"""What makes a written index a version: its glossary, its citation graph, its counts, its manifest."""
+"""Files and counts that make a written index a version: glossary, citation graph, lexicon, manifest."""
 
 from array import array
+from collections.abc import Container
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,38 +11,44 @@ import numpy as np
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.citation_graph.gathering import Gathered
 from indexer.citation_graph.writing import write_citations
+from indexer.forward.lexicon import TokenCounts, write_lexicon
 from indexer.glossary.brackets import PassageMentions, passage_mentions
 from indexer.glossary.forms import FormMiner, Forms
 from indexer.glossary.given import GivenPairs
-from indexer.glossary.mining import GlossaryMiner, texts_of
+from indexer.glossary.mining import GlossaryMiner, passage_text, texts_of
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import write_glossary
+from indexer.glossary.vocabulary import WordCounts
 from indexer.manifest import Manifest
 from indexer.requests import Progress
 from indexer.schema import StoredPassage
-from indexer.store.build_folder import CITATIONS, GLOSSARY
+from indexer.store.build_folder import CITATIONS, GLOSSARY, LEXICON
 from indexer.writers import Writer
 
 
 class CorpusSummary:
-    """What is gathered from a version's passages: glossary, references, and how many papers there are."""
+    """The summary of a version's passages: glossary, references, token counts and number of papers."""
 
     def __init__(
         self, analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
     ) -> None:
-        """Begin with no passage; the analysis is the index's."""
+        """Create a summary without passages, with the analysis of the index."""
         self._analyzer = make_analyzer(analyzer, decompound, dictionary)
-        self._miner, self._forms = GlossaryMiner(self._analyzer), FormMiner(self._analyzer)
+        self._words = WordCounts()
+        self._miner, self._forms = GlossaryMiner(self._analyzer), FormMiner(self._analyzer, self._words)
         self._papers = array("q")
         self.references = Gathered()
+        self.tokens = TokenCounts()
 
-    def add(self, passage: StoredPassage, mentions: PassageMentions | None = None) -> None:
-        """Add a passage, in corpus order; `mentions` where they have been found already."""
+    def add(self, passage: StoredPassage, row: bytes, mentions: PassageMentions | None = None) -> None:
+        """Add a passage with its row, in corpus order; `mentions` where they have been found already."""
         mentions = mentions or passage_mentions(texts_of(passage), self._analyzer)
         paper = passage.paper
         self._miner.add(passage, mentions, paper)
         self._forms.add(passage, mentions)
+        self._words.add(passage_text(passage))
         self.references.add(passage, paper)
+        self.tokens.add(row)
         self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by their article
 
     @property
@@ -51,7 +58,7 @@ class CorpusSummary:
 
     def pairs(self) -> list[Pair]:
         """Return the pairs that were mined."""
-        return self._miner.pairs()
+        return self._miner.pairs(self._words.frequencies())
 
     def forms(self) -> Forms:
         """Return the abbreviations and the words of the passages."""
@@ -72,7 +79,7 @@ def complete_manifest(
     given: GivenPairs,
     summary: CorpusSummary | None = None,
 ) -> Manifest:
-    """Write glossary and citation graph, and return the manifest with all counts.
+    """Write glossary, citation graph and lexicon, and return the manifest with all counts.
 
     Without a summary all passages are read.
     """
@@ -83,10 +90,13 @@ def complete_manifest(
         summary = CorpusSummary(*chain)
         for done, passage in enumerate(writer.stored(), 1):
             progress("glossary", done, total)
-            summary.add(passage)
+            summary.add(passage, passage.row)
     mined, (own, general) = summary.pairs(), given.pairs(*chain)
+    terms = set(writer.terms)
+    general = [pair for pair in general if _finds_something(pair, terms)]
     write_glossary(building / GLOSSARY, [*own, *mined, *general], summary.forms())
     citations = write_citations(building / CITATIONS, summary.references)
+    write_lexicon(building / LEXICON, writer.terms, summary.tokens)
     progress("publishing", 0, 0)
     sizes = {
         "corpus": len(mined),
@@ -100,4 +110,13 @@ def complete_manifest(
         published=publishing_time(),
         glossary=sizes,
         citations=citations,
+    )
+
+
+def _finds_something(pair: Pair, terms: Container[str]) -> bool:
+    """Return whether an index of these terms holds a side that the other is looked up for."""
+    sides = {"en": pair.english_tokens, "ko": pair.korean_tokens}
+    return any(
+        pair.target in {None, language} and all(token in terms for token in tokens)
+        for language, tokens in sides.items()
     )

@@ -1,4 +1,6 @@
-"""Glossary and citation graph of a version, in pieces in the cluster: every machine that searches has them.
+"""Files kept with a version (glossary, citation graph, lexicon), in pieces in the cluster.
+
+Every machine that searches fetches copies.
 
 A version notes each in its `_meta` under a name of its own.
 """
@@ -13,7 +15,7 @@ from elasticsearch import AsyncElasticsearch, NotFoundError
 
 from indexer.durable import temporary_path
 from indexer.errors import IndexDamaged, Remedy
-from indexer.store.build_folder import CITATIONS, COMPANIONS, GLOSSARY
+from indexer.store.build_folder import CITATIONS, COMPANIONS, GLOSSARY, LEXICON
 
 PIECE_BYTES = 4_000_000
 BODY = {
@@ -23,8 +25,8 @@ BODY = {
 
 
 # Under which key a version notes each file, and what stands behind its index's name in the ids of the pieces.
-NOTED_AS = {GLOSSARY: "glossary", CITATIONS: "citations"}
-ID_SUFFIXES = {GLOSSARY: "", CITATIONS: "/citations"}
+NOTED_AS = {GLOSSARY: "glossary", CITATIONS: "citations", LEXICON: "lexicon"}
+ID_SUFFIXES = {GLOSSARY: "", CITATIONS: "/citations", LEXICON: "/lexicon"}
 
 
 class CompanionNote(TypedDict):

@@ -1,6 +1,7 @@
 """A stored passage as a document of the cluster, and back."""
 
 import hashlib
+from base64 import b64decode, b64encode
 from typing import Any
 
 from indexer.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
@@ -18,10 +19,10 @@ def document_id(passage_id: str) -> str:
     return hashlib.sha256(passage_id.encode()).hexdigest()
 
 
-def to_document(passage: StoredPassage, tokens: PassageTokens, sequence: int) -> dict[str, Any]:
-    """Make the document of a passage: its terms as lines to search, its texts and offsets to read back.
+def to_document(passage: StoredPassage, tokens: PassageTokens, row: bytes, sequence: int) -> dict[str, Any]:
+    """Make the document of a passage: lines of terms to search, texts and offsets to read, its row.
 
-    What is empty is left out.
+    Empty fields are left out.
     """
     text, title, title2 = tokens.text, tokens.title, tokens.title2
     values = {
@@ -36,7 +37,13 @@ def to_document(passage: StoredPassage, tokens: PassageTokens, sequence: int) ->
         "incomplete": passage.incomplete,
         "first": bool(passage.record),
         "sequence": sequence,
+        "row": b64encode(row).decode("ascii"),
     }
+
+
+def row_of(source: dict[str, Any]) -> bytes:
+    """Return the row of a document's source."""
+    return b64decode(source["row"])
 
 
 def from_document(source: dict[str, Any]) -> StoredPassage:
@@ -49,7 +56,7 @@ def from_document(source: dict[str, Any]) -> StoredPassage:
         packed_of(source.get("title", ""), of_title),
         PackedTokens(*title2),
     )
-    return StoredPassage(**values, title=title, text=text, tokens=tokens)
+    return StoredPassage(**values, title=title, text=text, tokens=tokens, row=row_of(source))
 
 
 def line_of(packed: PackedTokens) -> str:

@@ -94,6 +94,7 @@ def index_body(
         "incomplete": {"type": "boolean"},
         "first": {"type": "boolean"},
         "sequence": {"type": "long"},
+        "row": {"type": "binary"},
         **{name: {"type": "keyword", "index": False, "doc_values": False} for name in STORED_FIELDS},
     }
     return {

@@ -1,21 +1,29 @@
-"""Where the English term in front of a Korean bracket begins: Asian dust (황사), LLM(대규모 언어 모델)."""
+"""The English term in front of a Korean bracket: Asian dust (황사), LLM(대규모 언어 모델)."""
 
 import math
 import re
 from dataclasses import dataclass
 
 from indexer.analysis.tokens import Analyzer
-from indexer.glossary.english_forms import english_words, is_abbreviation, is_english_term
-from indexer.glossary.korean_side import LETTERS_PER_SYLLABLE, fits_initials
-from indexer.glossary.pairs import HANGUL
+from indexer.glossary.english_forms import QUOTES
+from indexer.glossary.english_terms import (
+    SHORTEST_ABBREVIATION,
+    english_words,
+    is_abbreviation,
+    is_english_term,
+)
+from indexer.glossary.korean_context import CLEAR_ENDING
+from indexer.glossary.korean_side import LETTERS_PER_SYLLABLE, fits_initials, sounds_alike
+from indexer.glossary.pairs import BRACKET, HANGUL
+from indexer.glossary.transliteration import sounds_like
 
 WINDOW = 120
 LONGEST_INSIDE = 60
 MOST_KOREAN_WORDS = 6
 MOST_ENGLISH_WORDS = 8
-# A word or two is believed whatever the Korean's length.
+# One or two words are accepted for a Korean term of any length.
 FEWEST_WORDS = 2
-# Of the expected length, if a preposition stands before the term and may have cut it: struggle for existence.
+# Share of the expected length, if a preposition in front may have cut the term: struggle for existence.
 COMPLETE = 0.7
 JOINING = frozenset("of for from in to".split())
 KOREAN_TERM = re.compile(r"[가-힣A-Za-z0-9][가-힣A-Za-z0-9 -]*[가-힣]|[가-힣]")
@@ -36,7 +44,7 @@ VERB_LIKE = re.compile(r".{2,}(?:ed|ly)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class EnglishSide:
-    """A Korean term in a bracket and the English in front; `sure` if one paper is enough to believe it."""
+    """A Korean term in a bracket and the English in front of it; `sure` if one paper is enough."""
 
     korean: str
     english: str
@@ -44,27 +52,49 @@ class EnglishSide:
 
 
 def english_side(before: str, inside: str, analyzer: Analyzer) -> EnglishSide | None:
-    """Find the English term in front of a bracket with its Korean in it."""
-    korean = inside[: LONGEST_INSIDE + 1].partition(",")[0].strip(" '\"‘’“”")
-    if len(korean) > LONGEST_INSIDE or not _is_korean_term(korean):
+    """Return the English term in front of a Korean bracket; None if there is none."""
+    korean, _, more = inside[: LONGEST_INSIDE + 1].partition(",")
+    korean = korean.strip(QUOTES)
+    if len(korean) > LONGEST_INSIDE or not _is_korean_term(korean) or HANGUL.search(more):
         return None
-    window = before[-WINDOW:].rstrip()
-    run = RUN.search(window)
-    words = run.group().split() if run else []
-    if len(before) > WINDOW and run and run.start() == 0:
-        words = words[1:]
+    words = _words(before)
     if not words or words[-1].lower() in BORDER_WORDS:
         return None
-    sure = True
-    if is_abbreviation(words[-1]) and HANGUL.search(before):
+    in_korean = HANGUL.search(BRACKET.sub("", before[-WINDOW:])) is not None
+    if is_abbreviation(words[-1]) and in_korean:
         taken = words[-1:]
-        sure = "의 " not in korean and fits_initials(len(korean.replace(" ", "")), words[-1])
+        fits = fits_initials(len(korean.replace(" ", "")), words[-1])
+        sure = fits and "의 " not in korean and len(words[-1]) > SHORTEST_ABBREVIATION
     else:
-        taken = _name(words)
-    if not taken:
-        taken, sure = _phrase(words, korean, analyzer)
-    english = " ".join(taken).strip(" .")
+        taken, sure = _taken(words, korean, analyzer)
+        if in_korean:  # a bracket in Korean text may also be a comment
+            sure = _is_transcribed(korean, taken)
+    english = " ".join(taken).strip(QUOTES)
     return EnglishSide(korean, english, sure) if is_english_term(english) else None
+
+
+def _words(before: str) -> list[str]:
+    """Return the Latin words in front of a bracket, without one that is cut off or joined to Hangul."""
+    window = before[-WINDOW:].rstrip(QUOTES)
+    run = RUN.search(window)
+    if run is None:
+        return []
+    words = run.group().split()
+    cut = len(before) > WINDOW if run.start() == 0 else HANGUL.match(window[run.start() - 1])
+    return words[1:] if cut else words
+
+
+def _taken(words: list[str], korean: str, analyzer: Analyzer) -> tuple[list[str], bool]:
+    """Return the words of the term (one word of the same sound, a name or a phrase), and if it is sure."""
+    if sounds_alike(korean, words[-1]):
+        return words[-1:], True
+    name = _name(words)
+    return (name, True) if name else _phrase(words, korean, analyzer)
+
+
+def _is_transcribed(korean: str, english: list[str]) -> bool:
+    """Return True if each Korean word sounds like an English one: 조지 뷰캠프, George D. Beauchamp."""
+    return all(any(sounds_like(word, name) for name in english) for word in korean.split())
 
 
 def _is_korean_term(korean: str) -> bool:
@@ -72,13 +102,14 @@ def _is_korean_term(korean: str) -> bool:
     return (
         0 < len(words) <= MOST_KOREAN_WORDS
         and KOREAN_TERM.fullmatch(korean) is not None
+        and not any(map(CLEAR_ENDING.fullmatch, words))
         and NO_TERM_ENDING.fullmatch(words[-1]) is None
         and not words[0][0].isdecimal()
     )
 
 
 def _phrase(words: list[str], korean: str, analyzer: Analyzer) -> tuple[list[str], bool]:
-    """Take the words back to the last border; of too many, those that are about as long as the Korean."""
+    """Return the words after the last border; if they are too many, the last ones of the Korean's length."""
     span: list[str] = []
     border = ""
     for word in reversed(words):
@@ -100,7 +131,7 @@ def _letters(words: list[str]) -> int:
 
 
 def _name(words: list[str]) -> list[str]:
-    """Return the capitalised words at the end, with the small ones between them."""
+    """Return the capitalised words at the end, with the lower-case words between them."""
     taken: list[str] = []
     pending: list[str] = []
     for word in reversed(words):

@@ -7,35 +7,35 @@ say that a pair is looked up from one side only: > from the Korean, < from the E
     회복탄력성	resilience
     주석	tin	<
 
-What stands behind a # at the start of a line, or behind white space, is a comment.
+A # at the start of a line, or after white space, starts a comment.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
+from indexer.analysis.porter import porter_stem
 from indexer.analysis.tokens import Analyzer
 from indexer.analysis.user_dictionary import decoded_lines, read_written
 from indexer.errors import InvalidCall
 from indexer.glossary.pairs import (
     LONGEST_TERM,
-    LONGEST_TOKENS,
     Pair,
     Source,
     Target,
     term_language,
-    term_tokens,
 )
-from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE
+from indexer.glossary.terms import korean_tokens, term_tokens, with_targets
 
 GENERAL = Path(__file__).with_name("general.tsv")
 MOST_ENTRIES = 100_000
 MARKS: dict[str, Target | None] = {"": None, ">": "en", "<": "ko"}
-SHORTEST_STEM = 2  # syllables, of a term without its suffix
 ANALYSES_REMEMBERED = 4
+LATIN_WORD = re.compile("[a-z]+")
 
 
 class Entry(NamedTuple):
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenPairs:
-    """What a version's glossary holds beside the mined pairs."""
+    """The pairs of a version's glossary that are not mined."""
 
     own: tuple[Entry, ...] = ()
     general: bool = True
@@ -103,43 +103,20 @@ def _entry(line: str) -> Entry:
 
 
 def _analysed(entries: Iterable[Entry], source: Source, analyzer: Analyzer) -> Iterator[Pair]:
-    """Yield the pairs of which the analysis leaves something on both sides.
-
-    Where it leaves one token that is not all of a Korean term (혈압 of 고혈압), the pair is looked up from
-    the English only, unless just a suffix is missing (타당성) and no other term is the token.
-    """
-    analysed = [(entry, _korean_tokens(entry.korean, analyzer)) for entry in entries]
-    whole = {tokens[0] for entry, tokens in analysed if tokens == (entry.korean,) and entry.target != "ko"}
-    for (korean, english, target), korean_tokens in analysed:
-        english_tokens = term_tokens(english, analyzer)
-        if not (0 < len(korean_tokens) <= LONGEST_TOKENS and 0 < len(english_tokens) <= LONGEST_TOKENS):
-            continue
-        is_part = len(korean_tokens) == 1 and not _spell(korean_tokens, korean)
-        from_english = is_part and (not _is_stem(korean_tokens[0], korean) or korean_tokens[0] in whole)
-        if not (from_english and target == "en"):
-            sides = "ko" if from_english else target
-            yield Pair(korean, english, korean_tokens, english_tokens, 0, (source,), sides)
-
-
-def _korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
-    """Return a term's tokens; where they are not all of it, those that it has as an object (비만을)."""
-    tokens = term_tokens(term, analyzer)
-    if tokens and not _spell(tokens, term):
-        ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
-        as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
-        if _spell(as_object, term):
-            return as_object
-    return tokens
-
-
-def _is_stem(token: str, term: str) -> bool:
-    """Tell whether a term has but a suffix or a nominal ending more than a token: 타당성, 돌봄 of 돌보."""
-    is_long_enough = len(token) >= SHORTEST_STEM
-    return is_long_enough and (token == term[:-1] or (len(token) == len(term) and token[:-1] == term[:-1]))
-
-
-def _spell(tokens: Sequence[str], term: str) -> bool:
-    return "".join(tokens) == "".join(filter(str.isalnum, term.lower()))
+    """Yield the pairs of which the analysis leaves something on both sides."""
+    pairs = (
+        Pair(
+            korean,
+            english,
+            korean_tokens(korean, analyzer),
+            term_tokens(english, analyzer),
+            0,
+            (source,),
+            target,
+        )
+        for korean, english, target in entries
+    )
+    return with_targets(pair for pair in pairs if pair.has_tokens)
 
 
 @lru_cache(ANALYSES_REMEMBERED)
@@ -148,3 +125,11 @@ def _general_pairs(
 ) -> tuple[Pair, ...]:
     entries = parse_glossary(GENERAL.read_bytes(), str(GENERAL))
     return tuple(_analysed(entries, "general", make_analyzer(analyzer, decompound, dictionary)))
+
+
+@lru_cache(maxsize=1)
+def general_stems() -> frozenset[str]:
+    """Return the stems of the English words of the general glossary."""
+    entries = parse_glossary(GENERAL.read_bytes(), str(GENERAL))
+    words = {word for entry in entries for word in LATIN_WORD.findall(entry.english.lower())}
+    return frozenset(map(porter_stem, words))

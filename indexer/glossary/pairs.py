@@ -4,10 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from indexer.analysis.tokens import Analyzer
-
 Source = Literal["bracket", "keywords", "title", "user", "general"]
 Target = Literal["ko", "en"]
+Tokens = tuple[str, ...]
 
 LONGEST_TERM = 80
 LONGEST_TOKENS = 24
@@ -35,6 +34,11 @@ class Pair:
     sources: tuple[str, ...]
     target: Target | None = None
 
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the analysis leaves something of both terms, and not too much."""
+        return all(0 < len(tokens) <= LONGEST_TOKENS for tokens in (self.korean_tokens, self.english_tokens))
+
 
 def term_language(term: str) -> Target | None:
     """Tell a Korean term (some Hangul) from an English one (Latin letters only)."""
@@ -43,14 +47,7 @@ def term_language(term: str) -> Target | None:
     return "en" if LATIN.search(term) else None
 
 
-def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
-    """Return a term's tokens; of a Korean one none if a whole word is dropped: 거꾸로 학습 is not 학습."""
-    tokens = analyzer.analyze(term)
-    if HANGUL.search(term):
-        position = 0
-        for word in term.split():
-            start = term.index(word, position)
-            position = start + len(word)
-            if not any(token[2] < position and token[3] > start for token in tokens):
-                return ()
-    return tuple(token[0] for token in tokens)
+def contains(tokens: Tokens, phrase: Tokens) -> bool:
+    """Return True if the tokens contain a phrase without a gap."""
+    size = len(phrase)
+    return any(tokens[start : start + size] == phrase for start in range(len(tokens) - size + 1))

@@ -1,4 +1,4 @@
-"""What was seen in a corpus, with the papers it was seen in."""
+"""Sightings of terms in a corpus, with their papers."""
 
 from array import array
 from collections.abc import Hashable, Iterator
@@ -10,26 +10,27 @@ from indexer.glossary.pairs import Source
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """An English term with the Korean it may belong to, the likeliest first."""
+    """An English term with candidates for its Korean, the likeliest first."""
 
     english: str
     candidates: tuple[str, ...]
     source: Source
     sure: bool
+    rough: bool = False
 
 
 Seen = TypeVar("Seen", bound=Hashable)
 
 
 class Sightings(Generic[Seen]):
-    """All that was seen, with the papers it was seen in; bounded."""
+    """Sightings with the papers of each, at most `most` sightings."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._papers: dict[Seen, array[int]] = {}
 
     def add(self, sighting: Seen, paper: int) -> None:
-        """Count a sighting once a paper; a paper's are added in a row."""
+        """Add a paper to a sighting; the sightings of a paper are added in a row."""
         papers = self._papers.get(sighting)
         if papers is None:
             if len(self._papers) >= self._most:
@@ -39,7 +40,7 @@ class Sightings(Generic[Seen]):
             papers.append(paper)
 
     def _drop_rare(self) -> None:
-        """Keep the half that was seen in most papers, of equals the later."""
+        """Keep the half with the most papers; of equal ones the later."""
         ranked = sorted(
             enumerate(self._papers.items()), key=lambda item: (len(item[1][1]), item[0]), reverse=True
         )

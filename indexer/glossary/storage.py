@@ -1,10 +1,11 @@
 """A glossary as a file: SQLite, looked up by the tokens of either side."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 from indexer.damage import describing_damage
 from indexer.glossary.abbreviations import LONGEST_TOKENS as LONGEST_FORM
@@ -16,22 +17,22 @@ from indexer.sqlite_files import SQLiteFile, writing_sqlite
 
 SEPARATOR = "\x1f"
 KOREAN, ENGLISH = 0, 1
+Unit = tuple[int, int]  # the first and last of tokens that are one term
 TARGETS: tuple[Target, Target] = ("en", "ko")  # by the side that was found
-# What the user gave goes before what was mined, and that before what is general.
+# The user's pairs take precedence over mined ones, and these over general ones.
 TIERS = 3
 TIER_OF = {"user": 0, "general": 2}
 MINED = 1
-# Two tables are their own indexes: what lengths the terms of a first token have, and the terms.
+# Three tables are their own indexes. The file's user_version is the number of tokens of its longest term. The
+# token of a word is an integer n where the word begins with it: its first n letters.
 SCHEMA = """
 CREATE TABLE pairs (
     id INTEGER PRIMARY KEY, korean TEXT, english TEXT, korean_tokens TEXT, english_tokens TEXT,
     count INTEGER, sources TEXT, target TEXT
 );
 CREATE TABLE lookups (
-    first TEXT, length INTEGER, tokens TEXT, side INTEGER, pair INTEGER,
-    PRIMARY KEY (first, length, tokens, side, pair)
+    tokens TEXT, side INTEGER, pair INTEGER, PRIMARY KEY (tokens, side, pair)
 ) WITHOUT ROWID;
-CREATE TABLE lengths (first TEXT, length INTEGER, PRIMARY KEY (first, length)) WITHOUT ROWID;
 CREATE TABLE abbreviations (
     id INTEGER PRIMARY KEY, short TEXT, long TEXT, short_tokens TEXT, long_tokens TEXT, count INTEGER,
     ordinary INTEGER
@@ -40,26 +41,41 @@ CREATE TABLE abbreviation_sides (
     tokens TEXT, abbreviation INTEGER, PRIMARY KEY (tokens, abbreviation)
 ) WITHOUT ROWID;
 CREATE TABLE words (
-    key TEXT, word TEXT, sound TEXT, token TEXT, passages INTEGER, PRIMARY KEY (key, word)
+    key TEXT, word TEXT, sound TEXT, token, passages INTEGER, PRIMARY KEY (key, word)
 ) WITHOUT ROWID;
 """
-LENGTHS = "SELECT length FROM lengths WHERE first = ?"
 LOOKUP = """
-SELECT side, pairs.* FROM lookups JOIN pairs ON pairs.id = lookups.pair
-WHERE first = ? AND length = ? AND tokens = ? ORDER BY pair, side
+SELECT tokens, side, pairs.* FROM lookups JOIN pairs ON id = pair WHERE tokens IN ({}) ORDER BY id, side
 """
-
-
 ABBREVIATIONS = """
 SELECT tokens, abbreviations.* FROM abbreviation_sides JOIN abbreviations ON id = abbreviation
 WHERE tokens IN ({}) ORDER BY id
 """
-WORDS = "SELECT key, word, sound, token, passages FROM words WHERE key IN ({})"
+MOST_VALUES = 900  # of one statement
+WORDS = """
+SELECT key, word, sound,
+    CASE typeof(token) WHEN 'integer' THEN substr(word, 1, token) ELSE token END, passages
+FROM words WHERE key IN ({})
+"""
+WORDS_OF_LETTER = """
+SELECT word, CASE typeof(token) WHEN 'integer' THEN substr(word, 1, token) ELSE token END, passages
+FROM words WHERE word >= ? AND word < ?
+"""
+REMEMBERED_LETTERS = 64  # with their words, of which a glossary has at most 200,000
+LAST_LETTER = "\U0010ffff"
+
+
+class CorpusWords(NamedTuple):
+    """English words of a corpus, with the token and the number of passages of each."""
+
+    words: tuple[str, ...]
+    tokens: tuple[str, ...]
+    passages: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FormMatch:
-    """An abbreviation whose short or long form stands at tokens[start:end]."""
+    """An abbreviation whose short or long form is tokens[start:end]."""
 
     form: Abbreviation
     start: int
@@ -68,7 +84,7 @@ class FormMatch:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A pair one side of which stands at tokens[start:end]; `target` is the language of the other side."""
+    """A pair with one side at tokens[start:end]; `target` is the language of the other side."""
 
     pair: Pair
     start: int
@@ -89,8 +105,10 @@ def write_glossary(path: Path, pairs: Sequence[Pair], forms: Forms | None = None
     """
     with writing_sqlite(path, "glossary", SCHEMA) as connection:
         connection.executemany("INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(pairs))
-        connection.executemany("INSERT INTO lookups VALUES (?, ?, ?, ?, ?)", sorted(_lookups(pairs)))
-        connection.execute("INSERT INTO lengths SELECT DISTINCT first, length FROM lookups")
+        lookups = sorted(_lookups(pairs))
+        connection.executemany("INSERT INTO lookups VALUES (?, ?, ?)", lookups)
+        longest = max((1 + tokens.count(SEPARATOR) for tokens, _, _ in lookups), default=0)
+        connection.execute(f"PRAGMA user_version = {longest:d}")  # which takes no parameter
         if forms:
             _insert_forms(connection, forms)
 
@@ -102,11 +120,11 @@ def _rows(pairs: Sequence[Pair]) -> Iterator[tuple[int, str, str, str, str, int,
         yield number, pair.korean, pair.english, korean, english, pair.count, sources, pair.target
 
 
-def _lookups(pairs: Sequence[Pair]) -> Iterator[tuple[str, int, str, int, int]]:
+def _lookups(pairs: Sequence[Pair]) -> Iterator[tuple[str, int, int]]:
     for number, pair in enumerate(pairs):
         for side, tokens in ((KOREAN, pair.korean_tokens), (ENGLISH, pair.english_tokens)):
             if tokens and pair.target in {None, TARGETS[side]}:
-                yield tokens[0], len(tokens), SEPARATOR.join(tokens), side, number
+                yield SEPARATOR.join(tokens), side, number
 
 
 def _insert_forms(connection: sqlite3.Connection, forms: Forms) -> None:
@@ -119,8 +137,12 @@ def _insert_forms(connection: sqlite3.Connection, forms: Forms) -> None:
     connection.executemany("INSERT INTO abbreviation_sides VALUES (?, ?)", sorted(sides))
     connection.executemany(
         "INSERT INTO words VALUES (:key, :word, :sound, :token, :passages)",
-        (word._asdict() for word in sorted(forms.words)),
+        ({**word._asdict(), "token": _shortened(word)} for word in sorted(forms.words)),
     )
+
+
+def _shortened(word: SpeltWord) -> int | str:
+    return len(word.token) if word.word.startswith(word.token) else word.token
 
 
 class Glossary:
@@ -128,6 +150,7 @@ class Glossary:
 
     def __init__(self, file: SQLiteFile) -> None:
         self._file, self._path = file, file.path
+        self._words_starting_with = lru_cache(REMEMBERED_LETTERS)(self._read_words_of)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -137,44 +160,51 @@ class Glossary:
             FileNotFoundError: there is none.
             IndexDamaged: the file is no glossary.
         """
-        return cls(SQLiteFile(path, "glossary", table="lengths"))
+        return cls(SQLiteFile(path, "glossary", table="lookups"))
 
-    def translations(self, tokens: Sequence[str]) -> list[Match]:
-        """Return the pairs one side of which stands in `tokens` without a gap: the longest first.
+    def translations(
+        self,
+        tokens: Sequence[str],
+        units: Collection[Unit] = (),
+        is_held: Callable[[Sequence[str]], bool] | None = None,
+    ) -> list[Match]:
+        """Return the pairs with one side in `tokens` without a gap: the longest first.
 
-        Of two that overlap on the same side, the shorter is left out; pairs of the same span all stay, the
-        one of most papers first. What the user's pairs cover is not looked up among the mined ones, and what
-        these cover not among the general ones.
+        Of two overlapping matches on the same side, the shorter is left out; all pairs of the same span stay,
+        the one of most papers first. Mined pairs do not match tokens that the user's pairs match, and general
+        pairs do not match tokens that mined pairs match. A match never splits one of the `units` (CO of CO2).
+        With `is_held` only pairs match whose other side's tokens it accepts: a longer term that no passage
+        holds does not stand in the way of a shorter one.
         """
         with describing_damage(self._path):
-            return self._translations(tokens)
-
-    def _translations(self, tokens: Sequence[str]) -> list[Match]:
-        lengths = {first: [int(row[0]) for row in self._file.select(LENGTHS, first)] for first in set(tokens)}
-        spans = [
-            (start, start + length)
-            for start, first in enumerate(tokens)
-            for length in lengths[first]
-            if start + length <= len(tokens)
-        ]
-        spans.sort(key=lambda span: (span[0] - span[1], span[0]))
-        found = [
-            Match(_pair(row[1:]), start, end, TARGETS[row[0]])
-            for start, end in spans
-            for row in self._file.select(
-                LOOKUP, tokens[start], end - start, SEPARATOR.join(tokens[start:end])
-            )
-        ]
+            found = self._matches(tokens, units)
+        found = [match for match in found if is_held is None or is_held(match.other_tokens)]
         matches = [match for target in TARGETS for match in _chosen(found, target, len(tokens))]
         return sorted(matches, key=lambda match: (match.start - match.end, match.start))
 
-    def abbreviations(self, tokens: Sequence[str]) -> list[FormMatch]:
-        """Return the abbreviations one side of which stands in `tokens` without a gap: the longest first.
+    def _matches(self, tokens: Sequence[str], units: Collection[Unit]) -> list[Match]:
+        """Return all pairs with one side in `tokens`, the longest first."""
+        spans = _spans(tokens, self._longest, units)
+        found = [
+            Match(_pair(row), start, end, TARGETS[side])
+            for key, side, *row in self._select_in(LOOKUP, list(spans))
+            for start, end in spans[key]
+        ]
+        return sorted(found, key=lambda match: (match.start - match.end, match.start))
 
-        Of two that overlap the shorter is left out; those of the same span all stay, the commonest first.
+    def abbreviations(self, tokens: Sequence[str], units: Collection[Unit] = ()) -> list[FormMatch]:
+        """Return the abbreviations with one side in `tokens` without a gap: the longest first.
+
+        Of two overlapping matches the shorter is left out; all of one span stay, the most frequent first. A
+        match never splits one of the `units`.
         """
         with describing_damage(self._path):
-            found = [match for start in range(len(tokens)) for match in self._abbreviations(tokens, start)]
+            spans = _spans(tokens, LONGEST_FORM, units)
+            found = [
+                FormMatch(_abbreviation(row), start, end)
+                for key, *row in self._select_in(ABBREVIATIONS, list(spans))
+                for start, end in spans[key]
+            ]
         found.sort(key=lambda match: (match.start - match.end, match.start, -match.form.count))
         chosen: list[FormMatch] = []
         taken: dict[int, tuple[int, int]] = {}  # the span chosen at each place
@@ -185,40 +215,44 @@ class Glossary:
                 chosen.append(match)
         return chosen
 
-    def _abbreviations(self, tokens: Sequence[str], start: int) -> Iterator[FormMatch]:
-        """Yield those one side of which begins at `start`."""
-        ends = range(start + 1, min(start + LONGEST_FORM, len(tokens)) + 1)
-        spans = {SEPARATOR.join(tokens[start:end]): end for end in ends}
-        statement = ABBREVIATIONS.format(", ".join("?" * len(spans)))
-        for side, _, short, long, short_tokens, long_tokens, count, ordinary in self._file.select(
-            statement, *spans
-        ):
-            form = Abbreviation(
-                str(short),
-                str(long),
-                tuple(str(short_tokens).split(SEPARATOR)),
-                tuple(str(long_tokens).split(SEPARATOR)),
-                int(count),
-                bool(ordinary),
-            )
-            yield FormMatch(form, start, spans[str(side)])
+    @cached_property
+    def _longest(self) -> int:
+        """The number of tokens of the longest side of a pair."""
+        return int(self._file.select("PRAGMA user_version")[0][0])
+
+    def _select_in(self, statement: str, values: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a statement for values of any number."""
+        for start in range(0, len(values), MOST_VALUES):
+            some = values[start : start + MOST_VALUES]
+            yield from self._file.select(statement.format(", ".join("?" * len(some))), *some)
 
     def loanword(self, korean: str) -> SpeltWord | None:
         """Return the corpus's English word that a Hangul word sounds like; None where none is clear."""
         with describing_damage(self._path):
             return loanword(korean, self._words)
 
+    def words_starting_with(self, letter: str) -> CorpusWords:
+        """Return the corpus's English words that start with a small letter; they are remembered."""
+        return self._words_starting_with(letter)
+
+    def _read_words_of(self, letter: str) -> CorpusWords:
+        with describing_damage(self._path):
+            rows = self._file.select(WORDS_OF_LETTER, letter, letter + LAST_LETTER)
+        words, tokens, passages = zip(*rows, strict=True) if rows else ((), (), ())
+        return CorpusWords(words, tokens, passages)
+
     def _words(self, keys: Sequence[str]) -> list[SpeltWord]:
-        rows = self._file.select(WORDS.format(", ".join("?" * len(keys))), *keys)
-        return [
-            SpeltWord(str(key), str(sound), str(word), str(token), int(passages))
-            for key, word, sound, token, passages in rows
-        ]
+        return _spelt(self._select_in(WORDS, keys))
 
     def pairs(self) -> Iterator[Pair]:
         """Iterate over all pairs, most papers first."""
         with describing_damage(self._path):
             yield from map(_pair, self._file.select("SELECT * FROM pairs ORDER BY id"))
+
+    def all_abbreviations(self) -> Iterator[Abbreviation]:
+        """Iterate over all abbreviations, by their short forms."""
+        with describing_damage(self._path):
+            yield from map(_abbreviation, self._file.select("SELECT * FROM abbreviations ORDER BY id"))
 
     def __len__(self) -> int:
         return int(self._file.select("SELECT count(*) FROM pairs")[0][0])
@@ -230,12 +264,30 @@ class Glossary:
         self.close()
 
     def close(self) -> None:
-        """Close the file; whoever asks afterwards is told by IndexClosed."""
+        """Close the file; later calls raise IndexClosed."""
         self._file.close()
 
 
+def _spelt(rows: Iterable[Sequence[object]]) -> list[SpeltWord]:
+    return [
+        SpeltWord(str(key), str(sound), str(word), str(token), int(str(passages)))
+        for key, word, sound, token, passages in rows
+    ]
+
+
+def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> dict[str, list[tuple[int, int]]]:
+    """Return the spans of at most `longest` tokens that split no unit, by their joined tokens."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    inside = {place for first, last in units for place in range(first + 1, last + 1)}
+    for start in range(len(tokens)):
+        for end in range(start + 1, min(start + longest, len(tokens)) + 1):
+            if start not in inside and end not in inside:
+                spans.setdefault(SEPARATOR.join(tokens[start:end]), []).append((start, end))
+    return spans
+
+
 def _chosen(found: Sequence[Match], target: Target, size: int) -> Iterator[Match]:
-    """Choose for a language among what was found in so many tokens, the longest first."""
+    """Yield the longest matches for a language that do not overlap; `size` is the number of tokens."""
     longest = [0] * size  # of the spans taken at each place
     for tier in range(TIERS):
         free = [length == 0 for length in longest]  # of earlier tiers
@@ -249,6 +301,18 @@ def _chosen(found: Sequence[Match], target: Target, size: int) -> Iterator[Match
 
 def _tier(pair: Pair) -> int:
     return TIER_OF.get(pair.sources[0], MINED)
+
+
+def _abbreviation(row: Sequence[object]) -> Abbreviation:
+    _, short, long, short_tokens, long_tokens, count, ordinary = row
+    return Abbreviation(
+        str(short),
+        str(long),
+        tuple(str(short_tokens).split(SEPARATOR)),
+        tuple(str(long_tokens).split(SEPARATOR)),
+        int(str(count)),
+        bool(ordinary),
+    )
 
 
 def _pair(row: Sequence[object]) -> Pair:

@@ -5,6 +5,7 @@
 | building/ | the version being built, or an unfinished build |
 | building/plan.json | what it is built from |
 | building/committed.json | the sums of the index's files at its last commit |
+| building/parts/ | rows and terms of the passages that are written |
 | building/dead-letters.jsonl | what of its corpus could not be read |
 | encoded/ | vectors encoded for the version being built |
 | versions/000001/ | a published version, or what this machine keeps of it |
@@ -35,14 +36,18 @@ DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
 DICTIONARY = "dictionary.txt"
 GLOSSARY = "glossary.sqlite"
 CITATIONS = "citations.sqlite"
-COMPANIONS = {GLOSSARY: "glossary", CITATIONS: "citation graph"}  # files kept with a version on every engine
+LEXICON = "lexicon.bin"
+# Files kept with a version on every engine.
+COMPANIONS = {GLOSSARY: "glossary", CITATIONS: "citation graph", LEXICON: "lexicon"}
+FORWARD = "forward"  # rows of the passages, a folder beside the index's
+PARTS = "parts"  # rows and terms of a build, until it is published
 PLAN = "plan.json"
 COMMITTED = "committed.json"
 TANTIVY_META = "tantivy/meta.json"  # what of the embedded engine's index is committed
 CLEARING = "clearing.json"
 VECTORS = "vectors"  # of the passages, a folder beside the index's
 # What lies in the building folder and is no part of the version.
-NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST)
+NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST, PARTS)
 
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
 # What is ours below HOME/NAME, files that a killed process was writing included, and in versions/.
@@ -53,7 +58,8 @@ OURS = re.compile(
 VERSION = re.compile(r"[0-9]{6,}")
 CLEARED = re.compile(r"\.[0-9]{6,}")  # a version that is removed as soon as nobody has it open
 OF_A_VERSION = re.compile(
-    rf"manifest\.json|tantivy|{VECTORS}|{DICTIONARY}|{PLAN}|(.*-)?({GLOSSARY}|{CITATIONS})(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
+    rf"manifest\.json|tantivy|{VECTORS}|{FORWARD}|{DICTIONARY}|{PLAN}"
+    rf"|(.*-)?({GLOSSARY}|{CITATIONS}|{LEXICON})(\.[0-9a-f]+)?|{TEMPORARY.pattern}"
 )
 
 

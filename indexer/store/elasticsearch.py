@@ -1,8 +1,8 @@
 """Versions as indexes of a cluster, and an alias that says which one answers.
 
 The cluster decides what there is and what answers. Below HOME/NAME on the machine that indexes lie the plan
-of a build and the dead letters; on every machine that searches, copies of the versions' glossaries and
-citation graphs.
+of a build and the dead letters; on every machine that searches, copies of the versions' glossaries,
+citation graphs and lexicons.
 """
 
 import shutil
@@ -26,6 +26,7 @@ from indexer.cluster.mapping import LEASES_BODY, published_settings
 from indexer.cluster.reading import count, passages_of_version
 from indexer.durable import describing_write_errors
 from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, Remedy, VersionGone
+from indexer.forward.building import BaseForward
 from indexer.logs import get_logger
 from indexer.manifest import MANIFEST, Manifest
 from indexer.papers import Unit
@@ -34,7 +35,7 @@ from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
-from indexer.store.build_folder import COMPANIONS, BuildFolder
+from indexer.store.build_folder import COMPANIONS, LEXICON, BuildFolder
 from indexer.sums import sum_file
 from indexer.writers import Writer
 from indexer.writers.elasticsearch import ElasticsearchWriter
@@ -367,6 +368,7 @@ class ElasticsearchStore(IndexStore):
             base=self.index_of(base.version) if base else None,
             unit=unit,
             building=self.local.building,
+            lexicon=BaseForward(self.companion_path(base, LEXICON)) if base else None,
             refuse=refuse,
             still_held=self._still_held,
         )

@@ -6,6 +6,8 @@
 | versions/000001/ | one published version, never changed again |
 | versions/000001/manifest.json | what it says of itself |
 | versions/000001/tantivy/ | its index |
+| versions/000001/forward/ | the rows of its passages |
+| versions/000001/lexicon.bin | the numbers of its terms |
 | versions/000001/vectors/ | the vectors of its passages, if it has any |
 | versions/000001/glossary.sqlite | its glossary |
 | versions/000001/citations.sqlite | its citation graph |
@@ -44,8 +46,11 @@ from indexer.store.build_folder import (
     CLEARED,
     COMMITTED,
     DICTIONARY,
+    FORWARD,
+    LEXICON,
     NAME,
     NOT_PUBLISHED,
+    PARTS,
     PLAN,
     VECTORS,
     VERSION,
@@ -56,6 +61,7 @@ from indexer.stored import open_searcher, read_stored
 from indexer.sums import READ_ON_OPENING, FileSum, added_files, differing_files, sum_files, sums_by_inode
 
 if TYPE_CHECKING:
+    from indexer.forward.building import BaseForward
     from indexer.readers import DeadLetter
     from indexer.vectors.store import VectorStore
     from indexer.writers import Writer
@@ -305,6 +311,7 @@ class FolderStore(IndexStore):
             self.local.building / TANTIVY,
             unit=unit,
             memory_mb=self._writer_memory_mb,
+            base=self.forward_of(base) if base else None,
             committed=(lambda: None) if base else self._note_committed,  # an update is never resumed
         )
 
@@ -312,9 +319,23 @@ class FolderStore(IndexStore):
         """Note the sums of the files that the index writes once; those noted before are not read again."""
         from indexer.writers.tantivy import CHANGING_FILES
 
-        known = sums_by_inode(self.local.building, self.local.committed())
-        sums = sum_files(self.local.building / TANTIVY, CHANGING_FILES, known)
-        self.local.note_committed({f"{TANTIVY}/{name}": found for name, found in sums.items()})
+        building = self.local.building
+        known = sums_by_inode(building, self.local.committed())
+        self.local.note_committed(
+            {
+                f"{folder}/{name}": found
+                for folder in (TANTIVY, PARTS)
+                for name, found in sum_files(building / folder, CHANGING_FILES, known).items()
+            }
+        )
+
+    def forward_of(self, manifest: Manifest) -> "BaseForward":
+        """Return the forward index of a version."""
+        from indexer.forward.building import BaseForward
+
+        return BaseForward(
+            self.companion_path(manifest, LEXICON), self.version_path(manifest.version) / FORWARD
+        )
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         """Make the finished build a version that answers, and clear away all but the last `keep`."""
@@ -327,6 +348,7 @@ class FolderStore(IndexStore):
         (building / COMMITTED).unlink(missing_ok=True)
         for path in [*building.rglob("*"), building]:
             sync(path)
+        shutil.rmtree(building / PARTS, ignore_errors=True)
         building.rename(target)
         sync(self.local.versions)
         sync(self.local.path)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, Self
 
+from indexer.analysed import AnalysedPassage
 from indexer.encoders import VectorFingerprint
-from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
 from indexer.vectors.store import VectorStore
 
@@ -26,8 +26,11 @@ class Writer(Protocol):
         """Let go; what was not committed is lost."""
         ...
 
-    def add(self, passage: StoredPassage, tokens: PassageTokens, sequence: int) -> None:
-        """Add one passage with its tokens; `sequence` is its record's place in the corpus."""
+    def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
+        """Add a passage, and return its row of the forward index.
+
+        `sequence` is its record's place in the corpus.
+        """
         ...
 
     def replace(self, field: str, value: str) -> None:
@@ -51,7 +54,12 @@ class Writer(Protocol):
         ...
 
     def stored(self) -> Iterator[StoredPassage]:
-        """Yield every stored passage in corpus order."""
+        """Yield every stored passage in corpus order, with its row of the forward index."""
+        ...
+
+    @property
+    def terms(self) -> list[str]:
+        """The terms of the version's lexicon, in the order of their numbers."""
         ...
 
     def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:

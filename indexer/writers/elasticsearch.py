@@ -19,6 +19,7 @@ from typing import Any, Self
 from elastic_transport import TransportError
 from elasticsearch import ApiError
 
+from indexer.analysed import AnalysedPassage
 from indexer.cluster import vectors
 from indexer.cluster.bulk import send_in_bulk
 from indexer.cluster.connection import (
@@ -38,11 +39,11 @@ from indexer.cluster.reading import PAGE, count, page_of, passages_of_index, ref
 from indexer.durable import write_durably
 from indexer.encoders import VectorFingerprint
 from indexer.errors import EngineRefused, EngineUnreachable
-from indexer.packing import PassageTokens
+from indexer.forward.building import BaseForward, ForwardWriter
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
 from indexer.schema import StoredPassage
-from indexer.store.build_folder import PLAN
+from indexer.store.build_folder import PARTS, PLAN
 from indexer.stored import key_of
 from indexer.vectors.store import VectorStore
 
@@ -85,10 +86,13 @@ class ElasticsearchWriter:
         base: str | None,
         unit: Unit,
         building: Path,
+        lexicon: BaseForward | None,
         refuse: Callable[[DeadLetter], None],
         still_held: Callable[[], None],
     ) -> None:
         """Write to `index`, which started from `base`, or from empty; `still_held` raises where it may not.
+
+        `lexicon` is that of the base.
 
         What a build that broke off wrote behind its last commit is there already, and is written again.
         """
@@ -99,6 +103,7 @@ class ElasticsearchWriter:
         self._index = index
         self._unit: Unit = unit
         self._note = building / COMMITTED
+        self._forward = ForwardWriter(building / PARTS, lexicon)
         self._refuse = refuse
         self._refused: list[DeadLetter] = []
         self._still_held = still_held
@@ -126,14 +131,16 @@ class ElasticsearchWriter:
             future.cancel()
         self._pending.clear()
 
-    def add(self, passage: StoredPassage, tokens: PassageTokens, sequence: int) -> None:
-        """Add one passage with its tokens; `sequence` is its record's place in the corpus."""
+    def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
+        """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
+        row = self._forward.row(passage, analysed)
         if sequence != self._newest[0] and not self._replacing:
             self._begin_record()
         self._replacing = False
         self._newest = sequence, key_of(passage, self._unit)
-        self._batch.documents.append((to_document(passage, tokens, sequence), sequence))
+        self._batch.documents.append((to_document(passage, analysed.tokens, row, sequence), sequence))
         self._batch.size += 5 * (len(passage.title) + len(passage.text)) + 300
+        return row
 
     def replace(self, field: str, value: str) -> None:
         """Take out what the base holds of a record, before its passages are added."""
@@ -186,6 +193,7 @@ class ElasticsearchWriter:
 
     def commit(self) -> None:
         """Wait until all that was added is acknowledged, and note how far that is."""
+        self._forward.flush()
         self._send_batch()
         while self._pending:
             self._settle(self._pending.popleft())
@@ -217,6 +225,11 @@ class ElasticsearchWriter:
     def stored(self) -> Iterator[StoredPassage]:
         """Yield every stored passage in corpus order."""
         return passages_of_index(self._cluster, self._index)
+
+    @property
+    def terms(self) -> list[str]:
+        """The terms of the version's lexicon, in the order of their numbers."""
+        return self._forward.terms
 
     def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
         """Yield the passages that have no vector; those of the version started from may have theirs."""

@@ -11,12 +11,15 @@ from typing import Self
 
 import tantivy
 
+from indexer.analysed import AnalysedPassage
 from indexer.encoders import VectorFingerprint
-from indexer.packing import GAP, PackedTokens, PassageTokens
+from indexer.forward.building import BaseForward, ForwardWriter
+from indexer.forward.columns import ForwardColumns
+from indexer.packing import GAP, PackedTokens
 from indexer.papers import Unit
 from indexer.schema import EXACT_FIELDS, REFERENCES, TERMS, StoredPassage, tantivy_schema
-from indexer.store.build_folder import VECTORS
-from indexer.stored import add_stored, holds, key_of, read_passage, read_stored
+from indexer.store.build_folder import FORWARD, PARTS, VECTORS
+from indexer.stored import add_stored, key_of, passage_numbers, read_passage, read_stored, with_value
 from indexer.vectors.adding import copy_rows
 from indexer.vectors.store import VectorStore
 
@@ -31,11 +34,18 @@ class TantivyWriter:
     """An index being written; a context manager that gives the files free at the end."""
 
     def __init__(
-        self, folder: Path, *, unit: Unit, memory_mb: int, committed: Callable[[], None] = lambda: None
+        self,
+        folder: Path,
+        *,
+        unit: Unit,
+        memory_mb: int,
+        base: BaseForward | None = None,
+        committed: Callable[[], None] = lambda: None,
     ) -> None:
         """Open or make the index in `folder`, of records that are papers or passages.
 
-        `committed` is called when all that was added is written, and files change no more.
+        `base` is the forward index of the version that it was linked from. `committed` is called when all
+        that was added is written, and files change no more.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
@@ -48,6 +58,9 @@ class TantivyWriter:
             self._index.register_tokenizer(TERMS, _words_of_a_line())
             self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
         self._base = self._searcher()
+        committed_passages = 0 if base else int(self._base.num_docs)
+        self._forward = ForwardWriter(folder.with_name(PARTS), base, committed_passages)
+        self._finished = False
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -63,8 +76,9 @@ class TantivyWriter:
             raise ValueError("the writer is closed")
         return self._writer
 
-    def add(self, passage: StoredPassage, tokens: PassageTokens, sequence: int) -> None:
-        """Add one passage with its tokens; `sequence` is its record's place in the corpus."""
+    def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
+        """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
+        tokens, row = analysed.tokens, self._forward.row(passage, analysed)
         document = tantivy.Document()
         _add_tokens(document, "text", tokens.text)
         _add_tokens(document, "title", tokens.title)
@@ -79,20 +93,23 @@ class TantivyWriter:
         document.add_boolean("first", bool(passage.record))
         document.add_boolean("incomplete", passage.incomplete)
         document.add_unsigned("sequence", sequence)
+        document.add_unsigned("number", self._forward.add(passage, row))
         add_stored(document, passage, tokens)
         with _as_os_errors(self._folder):
             self._open.add_document(document)
+        return row
 
     def replace(self, field: str, value: str) -> None:
         """Delete every passage of the base whose exact field (doc_id or passage_id) has that value."""
-        if holds(self._base, field, value):
+        if replaced := with_value(self._base, field, value):
             self.replaced += 1
+            self._forward.remove(passage_numbers(self._base, replaced))
             with _as_os_errors(self._folder):
                 self._open.delete_documents_by_term(field, value)
 
     def held(self, field: str, values: Iterable[str]) -> set[str]:
         """Return which of the values stand in an exact field of the base."""
-        return {value for value in values if holds(self._base, field, value)}
+        return {value for value in values if with_value(self._base, field, value)}
 
     def commit(self) -> None:
         """Make what was added last, in one step, and wait until segments are merged.
@@ -101,6 +118,7 @@ class TantivyWriter:
         beside the writing, what is merged depends on what was written, not on the machine or on what was
         killed.
         """
+        self._forward.flush()
         with _as_os_errors(self._folder):
             self._open.commit()
             self._open.wait_merging_threads()
@@ -109,8 +127,10 @@ class TantivyWriter:
             self._writer = self._index.writer(self._memory, 1)
 
     def finish(self) -> None:
-        """Commit, drop files that are no longer used, and close."""
+        """Commit, join the rows, drop files that are no longer used, and close."""
         self.commit()
+        self._forward.finish(self._folder.with_name(FORWARD))
+        self._finished = True
         with _as_os_errors(self._folder):
             self._open.garbage_collect_files()
         self._writer = None
@@ -128,8 +148,18 @@ class TantivyWriter:
         return int(sequence), key_of(read_passage(searcher, address), self._unit)
 
     def stored(self) -> Iterator[StoredPassage]:
-        """Yield every stored passage in corpus order."""
-        return read_stored(self._searcher())
+        """Yield every stored passage in corpus order, with its row once the index is finished."""
+        if not self._finished:
+            return read_stored(self._searcher())
+        columns = ForwardColumns(self._folder.with_name(FORWARD))
+        return read_stored(
+            self._searcher(), lambda numbers: list(map(columns.packed, columns.places(numbers)))
+        )
+
+    @property
+    def terms(self) -> list[str]:
+        """The terms of the version's lexicon, in the order of their numbers."""
+        return self._forward.terms
 
     def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
         """Yield every stored passage: vectors lie beside the index, and are written anew for each version."""

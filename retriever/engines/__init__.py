@@ -1,17 +1,20 @@
 """The protocol of search engines; callers do not depend on which engine answers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 from indexer.encoders.arrays import Stored
+from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
+from indexer.forward.rows import PassageRows
 from indexer.schema import StoredPassage
 from retriever.engines.facets import FacetCounts, FacetField
 from retriever.queries import Exact, Filters, Query
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class EngineHit:
+
+class EngineHit(NamedTuple):
     """A passage that a query matched, with its score."""
 
     passage_id: str
@@ -41,8 +44,38 @@ class Explanation:
     terms: tuple[TermScore, ...]
 
 
+class NumberedRows(NamedTuple):
+    """Rows of passages, and the lexicon of their numbers."""
+
+    ids: tuple[str, ...]  # passage_ids
+    rows: PassageRows
+    lexicon: Lexicon
+
+    def joined(self, other: Self) -> Self:
+        """Return these rows with others behind them, whose lexicon may have grown since."""
+        lexicon = max(self.lexicon, other.lexicon, key=len)  # a longer one keeps the numbers of the other
+        return type(self)((*self.ids, *other.ids), self.rows.joined(other.rows), lexicon)
+
+
+def numbered_rows(ids: tuple[str, ...], rows: PassageRows, lexicon: Lexicon) -> NumberedRows:
+    """Return rows with their lexicon; ValueError where it does not have all of their numbers."""
+    if max(int(rows.body.max(initial=0)), int(rows.title.max(initial=0))) > len(lexicon):
+        raise ValueError("a row of a passage is not what was written")
+    return NumberedRows(ids, rows, lexicon)
+
+
+def no_rows() -> NumberedRows:
+    """Return the rows of no passage."""
+    return NumberedRows((), PassageRows.of([]), Lexicon(lexicon_bytes([], TokenCounts())))
+
+
 class Engine(Protocol):
     """What every engine does; the methods with a body here are the same for all."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it answers within this process, so that a search waits for nothing else."""
+        return False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -54,8 +87,9 @@ class Engine(Protocol):
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id.
 
-        With `collapse` a paper stands once, by its best passage. The passages that the first `read` queries
-        find are needed next: a remote engine sends them along, and `records` then makes no request for them.
+        With `collapse` a paper is returned once, by its best passage. The rows of the passages that the first
+        `read` queries find are needed next: a remote engine sends them with the hits, and `rows` then makes
+        no request for them.
         """
         ...
 
@@ -67,6 +101,23 @@ class Engine(Protocol):
         Both are read in one call; ids that are not there are left out.
         """
         ...
+
+    @property
+    def lexicon(self) -> Lexicon | None:
+        """The terms of the index; None where they are not known before a search."""
+        ...
+
+    async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
+        """Call a function in a thread with the rows of passages, and return its result.
+
+        The rows come in the order given; ids that are not there are left out. An engine on this machine
+        reads them in the same thread.
+        """
+        ...
+
+    async def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
+        """Return the rows of passages in the order given; ids that are not there are left out."""
+        return await self.of_rows(passage_ids, lambda read: read)
 
     async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
         """Return the stored passages of these ids; ids that are not there are left out."""
@@ -98,15 +149,7 @@ class Engine(Protocol):
         ...
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return in how many passages each token stands."""
-        ...
-
-    async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
-        """Return (term, document frequency) of terms of the text that may be misspelt as `token`.
-
-        At most `limit`, all of the same first letter or syllable, and among them those that differ from it
-        in up to two.
-        """
+        """Return the number of passages that hold each token."""
         ...
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:

@@ -1,14 +1,17 @@
 """The engine of a cluster: one version's index, asked with analysed tokens, never with text to analyse."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from indexer.cluster.connection import Cluster
-from indexer.cluster.documents import from_document
+from indexer.cluster.documents import from_document, row_of
 from indexer.encoders.arrays import Stored
+from indexer.errors import IndexDamaged, Remedy
+from indexer.forward.lexicon import Lexicon
+from indexer.forward.rows import PassageRows
 from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
-from retriever.engines import Engine, EngineHit, Explanation, TermScore
+from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T, TermScore, numbered_rows
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, value_in
 from retriever.engines.facets import FacetCounts, FacetField, count_papers
 from retriever.engines.msearch import ManySearches
@@ -18,9 +21,9 @@ from retriever.engines.requests import (
     count_body,
     filtered,
     first_passages_body,
-    frequencies_body,
     nearest_body,
     passages_body,
+    rows_body,
     search_body,
     similarity_body,
     term_query,
@@ -28,25 +31,26 @@ from retriever.engines.requests import (
 )
 from retriever.errors import UnknownPassage
 from retriever.queries import EVERYTHING, Exact, Filters, Phrase, Query, Range, Term
+from retriever.worker_threads import WorkerThreads
 
 WINDOW = 10_000  # documents that one search gives at most
 # Copies of a shard may differ in the deleted documents they count, so the same copy answers each time.
 PREFERENCE = "shrag"
-REMEMBERED_FREQUENCIES = 200_000
-REMEMBERED_PASSAGES = 2_000
-COUNTED_AT_ONCE = 1_000  # tokens whose passages one search counts
-SUGGESTED = 1_000  # near terms that the cluster is asked for
+REMEMBERED_ROWS = 2_000
 
 
 class ElasticsearchEngine(Engine):
     """One published version in a cluster, open for reading; what is published later does not show."""
 
-    def __init__(self, settings: ElasticsearchSettings, index: str, *, passages: int, shards: int) -> None:
+    def __init__(
+        self, settings: ElasticsearchSettings, index: str, *, passages: int, shards: int, lexicon: Lexicon
+    ) -> None:
         """Connect to the index of one version, of so many passages and shards; nothing is asked yet."""
         self._cluster = Cluster(settings)
         self._count = passages
-        self._frequencies: dict[str, int] = {}  # a version never changes
-        self._passages: dict[str, StoredPassage] = {}  # those that a search sent along
+        self._lexicon = lexicon
+        self._rows: dict[str, bytes] = {}  # sent with the hits of searches
+        self._threads = WorkerThreads("engine")
         options = {"preference": PREFERENCE}
         if shards > 1:  # else idf is that of a single shard
             options["search_type"] = "dfs_query_then_fetch"
@@ -58,7 +62,8 @@ class ElasticsearchEngine(Engine):
         return self._count
 
     def close(self) -> None:
-        """Close the connection."""
+        """Wait for what is under way, and close the connection."""
+        self._threads.close()
         self._cluster.close()
 
     async def search(
@@ -69,7 +74,7 @@ class ElasticsearchEngine(Engine):
         limits = {number: k + MARGIN for number, (_, k) in enumerate(queries) if k > 0}
         while limits:
             bodies = [
-                search_body(queries[number][0], filters, min(limit, WINDOW), whole=number < read)
+                search_body(queries[number][0], filters, min(limit, WINDOW), rows=number < read)
                 for number, limit in limits.items()
             ]
             found = await self._msearch(bodies)
@@ -79,7 +84,7 @@ class ElasticsearchEngine(Engine):
                 if limit > WINDOW and len(raw) == WINDOW:
                     raw = await self._read_on(body, raw, limit)
                 if number < read:
-                    self._keep(from_document(hit["_source"]) for hit in raw)
+                    self._keep({hit["sort"][1]: row_of(hit["_source"]) for hit in raw})
                 hits = settled([_hit(hit) for hit in raw], limit, queries[number][1], collapse=collapse)
                 if hits is None:
                     further[number] = limit * 4
@@ -105,26 +110,45 @@ class ElasticsearchEngine(Engine):
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
         """Return stored passages by passage_id, and by doc_id each paper's first, in one request."""
-        wanted, asked, kept = dict.fromkeys(passage_ids), dict.fromkeys(doc_ids), self._passages
-        known = {passage_id: kept[passage_id] for passage_id in wanted if passage_id in kept}
+        wanted, asked = dict.fromkeys(passage_ids), dict.fromkeys(doc_ids)
         # A paper's first passage is called as the paper, so what is wanted anyway need not be sent twice.
         others = [doc_id for doc_id in asked if doc_id not in wanted]
-        missing = [passage_id for passage_id in wanted if passage_id not in known]
-        passages_asked = [passages_body(some) for some in _windows(missing)]
+        passages_asked = [passages_body(some) for some in _windows(list(wanted))]
         answers = await self._msearch([*passages_asked, *map(first_passages_body, _windows(others))])
         read = [[from_document(hit["_source"]) for hit in answer["hits"]["hits"]] for answer in answers]
-        passages = known | {
-            passage.passage_id: passage for some in read[: len(passages_asked)] for passage in some
-        }
+        passages = {passage.passage_id: passage for some in read[: len(passages_asked)] for passage in some}
         papers = {passage.doc_id: passage for some in read[len(passages_asked) :] for passage in some}
         papers |= {doc_id: passages[doc_id] for doc_id in asked if doc_id in passages}
         return passages, papers
 
-    def _keep(self, passages: Iterable[StoredPassage]) -> None:
-        """Keep passages for the `records` that follow; a new dictionary, as others may read the old one."""
-        found = {passage.passage_id: passage for passage in passages}
-        room = len(self._passages) + len(found) <= REMEMBERED_PASSAGES
-        self._passages = {**self._passages, **found} if room else found
+    @property
+    def lexicon(self) -> Lexicon:
+        """The numbers and document frequencies of the terms."""
+        return self._lexicon
+
+    async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
+        """Call a function in a thread with the rows of passages; those that no search sent are asked for."""
+        known = {name: row for name in passage_ids if (row := self._rows.get(name)) is not None}
+        missing = [name for name in passage_ids if name not in known]
+        for answer in await self._msearch([rows_body(some) for some in _windows(missing)]):
+            for hit in answer["hits"]["hits"]:
+                known[hit["fields"]["passage_id"][0]] = row_of(hit["_source"])
+        self._keep(known)
+        ids = tuple(name for name in passage_ids if name in known)
+
+        def of_read() -> T:
+            try:
+                read = numbered_rows(ids, PassageRows.of([known[name] for name in ids]), self._lexicon)
+            except ValueError as error:
+                raise IndexDamaged(f"the cluster: {error}", remedy=Remedy.REBUILD) from error
+            return function(read)
+
+        return await self._threads.run(of_read)
+
+    def _keep(self, rows: Mapping[str, bytes]) -> None:
+        """Keep rows for later calls of `rows`; in a new dictionary, as others may read the old one."""
+        room = len(self._rows) + len(rows) <= REMEMBERED_ROWS
+        self._rows = {**self._rows, **rows} if room else dict(rows)
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Return in one call how many passages each query matches under its filters."""
@@ -147,42 +171,8 @@ class ElasticsearchEngine(Engine):
         return await count_papers(aggregate, passages, fields, several=several)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return in how many passages each token stands."""
-        asked = list(dict.fromkeys(tokens))
-        kept = self._frequencies
-        known = {token: count for token in asked if (count := kept.get(token)) is not None}
-        new = [token for token in asked if token not in known]
-        parts = [new[start : start + COUNTED_AT_ONCE] for start in range(0, len(new), COUNTED_AT_ONCE)]
-        answers = await self._msearch([frequencies_body("text", part) for part in parts])
-        for part, answer in zip(parts, answers, strict=True):
-            buckets = answer["aggregations"]["frequencies"]["buckets"]
-            known |= {token: int(bucket["doc_count"]) for token, bucket in zip(part, buckets, strict=True)}
-        if len(self._frequencies) + len(new) > REMEMBERED_FREQUENCIES:
-            self._frequencies.clear()
-        self._frequencies |= {token: known[token] for token in new}
-        return {token: known[token] for token in asked}
-
-    async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
-        """Return (term, document frequency) of terms of the same first letter and few other letters."""
-        suggestion = {
-            "text": token,
-            "term": {
-                "field": "text",
-                "analyzer": "keyword",
-                "suggest_mode": "always",
-                "max_edits": 2,
-                "prefix_length": 1,
-                "min_word_length": 1,
-                "max_inspections": SUGGESTED,
-                "size": min(limit, SUGGESTED),
-                "shard_size": min(limit, SUGGESTED),
-                "accuracy": 0.0,
-                "string_distance": "damerau_levenshtein",
-            },
-        }
-        [answer] = await self._msearch([{"size": 0, "suggest": {"near": suggestion}}])
-        options = [option for entry in answer["suggest"]["near"] for option in entry["options"]]
-        return [(str(option["text"]), int(option["freq"])) for option in options]
+        """Return the number of passages that hold each token."""
+        return self._lexicon.frequencies(tokens)
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
         """Return how often the token stands in each of the first `sample` passages that hold it."""

@@ -19,7 +19,8 @@ MARGIN = 8
 
 def by_score(hits: Iterable[EngineHit]) -> list[EngineHit]:
     """Return hits by score, then passage_id."""
-    return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))
+    by_id = sorted(hits, key=attrgetter("passage_id"))
+    return sorted(by_id, key=attrgetter("score"), reverse=True)  # which keeps the order of ties
 
 
 def rounded_cosine(cosine: float) -> float:
@@ -47,9 +48,12 @@ def settled(read: Sequence[EngineHit], limit: int, k: int, *, collapse: bool) ->
     return sure[:k] if whole or len(sure) >= k else None
 
 
-def first_of_each_paper(hits: Iterable[Found], doc_id: Callable[[Found], str]) -> list[Found]:
+def first_of_each_paper(hits: Sequence[Found], doc_id: Callable[[Found], str]) -> list[Found]:
     """Keep the first of the hits of each paper."""
+    papers = list(map(doc_id, hits))
+    if len(set(papers)) == len(papers):
+        return list(hits)
     first: dict[str, Found] = {}
-    for hit in hits:
-        first.setdefault(doc_id(hit), hit)
+    for paper, hit in zip(papers, hits, strict=True):
+        first.setdefault(paper, hit)
     return list(first.values())

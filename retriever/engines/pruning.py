@@ -52,10 +52,15 @@ def words_of(query: Query) -> tuple[Word, ...] | None:
 
 
 def postings_of(words: Sequence[Word], frequency: Callable[[str, str], int], documents: int) -> list[Posting]:
-    """Return what stands in the index of these words, the rarest first; `documents` counts deleted ones."""
+    """Return the postings of words, the rarest first; none where pruning is not worthwhile.
+
+    `documents` and `frequency` count deleted passages too.
+    """
+    frequencies = [frequency(word.field, word.token) for word in words]
+    if sum(frequencies) < WORTHWHILE:
+        return []
     postings = []
-    for word in words:
-        passages = frequency(word.field, word.token)
+    for word, passages in zip(words, frequencies, strict=True):
         if passages:
             idf = math.log(1 + (documents - passages + 0.5) / (passages + 0.5))
             postings.append(Posting(word, passages, word.weight * idf * (BM25_K1 + 1)))

@@ -16,15 +16,15 @@ NOTHING: dict[str, Any] = {"match_none": {}}
 LONGEST_WORD = 127  # letters of two UTF-16 units: the cluster cuts words of a line at 255 units
 
 
-def search_body(query: Query, filters: Filters, size: int, *, whole: bool = False) -> dict[str, Any]:
-    """Return the body that finds `size` passages by score, then passage_id; of each the ids, or the whole."""
+def search_body(query: Query, filters: Filters, size: int, *, rows: bool = False) -> dict[str, Any]:
+    """Return the body that finds `size` passages by score, then passage_id: their ids, or their rows too."""
     return {
         "query": filtered(query, filters),
         "size": size,
         "sort": [{"_score": "desc"}, {"passage_id": "asc"}],
         "track_total_hits": False,
         "docvalue_fields": ["doc_id"],
-        **({} if whole else {"_source": False, "stored_fields": "_none_"}),
+        **({"_source": ["row"]} if rows else {"_source": False, "stored_fields": "_none_"}),
     }
 
 
@@ -131,10 +131,11 @@ def count_body(query: dict[str, Any]) -> dict[str, Any]:
     return {"query": query, "size": 0, "track_total_hits": True}
 
 
-def frequencies_body(field: str, tokens: Sequence[str]) -> dict[str, Any]:
-    """Return the body that counts the passages that hold each token, from the index's own statistics."""
-    filters = [{"term": {field: token}} for token in tokens]
-    return {"size": 0, "track_total_hits": False, "aggs": {"frequencies": {"filters": {"filters": filters}}}}
+def rows_body(passage_ids: Sequence[str]) -> dict[str, Any]:
+    """Return the body that reads the rows of passages by their ids."""
+    by_id: list[dict[str, Any]] = [{"terms": {"passage_id": list(passage_ids)}}]
+    reading = _reading(by_id, len(passage_ids))
+    return reading | {"_source": ["row"], "docvalue_fields": ["passage_id"]}
 
 
 def passages_body(passage_ids: Sequence[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from errno import ENOENT
 from functools import cache
 from pathlib import Path
@@ -9,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from indexer.damage import describing_damage
 from indexer.encoders.arrays import Stored
+from indexer.forward.columns import ForwardColumns
+from indexer.forward.lexicon import Lexicon
 from indexer.schema import StoredPassage
+from indexer.store.build_folder import FORWARD, LEXICON
 from indexer.stored import open_searcher
-from retriever.engines import Engine, EngineHit, Explanation
+from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T
 from retriever.engines.facets import FacetCounts, FacetField, count_papers
 from retriever.engines.tantivy_explaining import explain, term_frequencies
 from retriever.engines.tantivy_passages import StoredPassages
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
     from indexer.vectors.store import VectorStore
     from retriever.engines.nearest import NearestPassages
 
-MOST_ERRORS = 2  # letters by which a term that is looked for may be longer or shorter
 SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 
 
@@ -53,10 +56,17 @@ class TantivyEngine(Engine):
         with describing_damage(folder, name):
             documents = _check_segments(folder)
             self._searcher = open_searcher(folder)
-        self._passages = StoredPassages(self._searcher)
+            columns = ForwardColumns(folder.with_name(FORWARD))
+            self._lexicon = Lexicon.open(folder.with_name(LEXICON))
+        self._passages = StoredPassages(self._searcher, columns, self._lexicon)
         self._hits = BestHits(self._searcher, self._passages, documents)
         self._vectors = _nearest_passages(vectors) if vectors else None
         self._threads = WorkerThreads("engine")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it answers within this process."""
+        return True
 
     @property
     def passage_count(self) -> int:
@@ -97,21 +107,24 @@ class TantivyEngine(Engine):
 
         return await count_papers(aggregate, passages, fields, several=several)
 
+    @property
+    def lexicon(self) -> Lexicon:
+        """The numbers and document frequencies of the terms."""
+        return self._lexicon
+
+    async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
+        """Read the rows of passages and call a function with them, in one thread."""
+
+        def of_read() -> T:
+            with self._describing_damage():
+                read = self._passages.rows(passage_ids)
+            return function(read)
+
+        return await self._threads.run(of_read)
+
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return in how many passages each token stands."""
-        wanted, frequency = list(tokens), self._searcher.doc_freq
-        return await self._in_thread(lambda: {token: frequency("text", token) for token in wanted})
-
-    async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
-        """Return (term, document frequency) of the text's terms that begin with the same letter.
-
-        Where they are more than `limit`, only those of nearly its length, of which the frequent come first.
-        """
-        found = await self._in_thread(self._searcher.terms_with_prefix, "text", token[0])
-        if len(found) > limit:
-            lengths = range(len(token) - MOST_ERRORS, len(token) + MOST_ERRORS + 1)
-            found = [(term, frequency) for term, frequency in found if len(term) in lengths]
-        return found[:limit]
+        """Return the number of passages that hold each token."""
+        return self._lexicon.frequencies(tokens)
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
         """Return how often the token stands in each of the first `sample` passages that hold it."""
@@ -152,10 +165,13 @@ class TantivyEngine(Engine):
         """Run a function in one of the engine's threads; IndexDamaged where a file proves broken."""
 
         def described() -> Result:
-            with describing_damage(self._what, self._name, check=self._check):
+            with self._describing_damage():
                 return function(*args, **kwargs)
 
         return await self._threads.run(described)
+
+    def _describing_damage(self) -> AbstractContextManager[None]:
+        return describing_damage(self._what, self._name, check=self._check)
 
 
 def _nearest_passages(vectors: "VectorStore") -> "NearestPassages":

@@ -1,15 +1,19 @@
-"""What the embedded engine stores: read by address or by id, and kept for a while."""
+"""Passages of the embedded engine: hits by name, rows of the forward index, stored passages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from threading import Lock
 
+import numpy as np
 import tantivy
 from tantivy import Occur
 
+from indexer.forward.columns import ForwardColumns
+from indexer.forward.lexicon import Lexicon
+from indexer.forward.rows import tokens_of_row
 from indexer.schema import StoredPassage
-from indexer.stored import read_passage
-from retriever.engines import EngineHit
-from retriever.engines.ordering import SCORE_DECIMALS
+from indexer.stored import passage_numbers, passage_of
+from retriever.engines import EngineHit, NumberedRows, numbered_rows
 from retriever.engines.tantivy_queries import SCHEMA, compiled
 from retriever.queries import Exact
 
@@ -17,57 +21,74 @@ REMEMBERED_IDS = 200_000
 REMEMBERED_CHARACTERS = 10_000_000  # of passages, their tokens and records: some 30 MB
 LEAST_SIZE = 500  # characters that a passage counts for besides
 
+Found = tuple[float, tantivy.DocAddress]  # a hit with its score, not yet known by name
+
 
 class StoredPassages:
-    """The stored passages of an open index; those read last are kept, as what is found is asked for next."""
+    """The passages of an open index; the last ones read are kept, as hits are asked for next."""
 
-    def __init__(self, searcher: tantivy.Searcher) -> None:
+    def __init__(self, searcher: tantivy.Searcher, columns: ForwardColumns, lexicon: Lexicon) -> None:
         """Begin with nothing read."""
         self._searcher = searcher
-        self._ids: dict[tuple[int, int], tuple[str, str]] = {}
+        self._columns, self._lexicon = columns, lexicon
+        self._names: dict[int, tuple[str, str]] = {}  # passage_id and doc_id by place in the columns
+        self._places: dict[str, int] = {}
         self._passages: dict[str, StoredPassage] = {}
         self._kept = 0  # characters of these, of their tokens and records
         self._lock = Lock()
 
-    def hit(self, score: float, address: tantivy.DocAddress) -> EngineHit:
-        """Return a hit by its name."""
-        place = place_of(address)
-        ids = self._ids.get(place)
-        if ids is None:
-            passage = self._read(address)
-            ids = (passage.passage_id, passage.doc_id)
+    def hits(self, found: Sequence[Found]) -> list[EngineHit]:
+        """Return hits by name, in the order given, with the scores given."""
+        numbers = passage_numbers(self._searcher, [address for _, address in found])
+        places = self._columns.places(numbers)
+        known = self._names
+        missing = {place for place in places if place not in known}
+        if missing:
+            read = {place: self._columns.names(place) for place in missing}
             with self._lock:
-                if len(self._ids) >= REMEMBERED_IDS:
-                    self._ids.clear()
-                self._ids[place] = ids
-        return EngineHit(*ids, round(score, SCORE_DECIMALS))
+                if len(known) + len(read) > REMEMBERED_IDS:
+                    self._names, self._places = {}, {}
+                self._names |= read
+                self._places |= {passage_id: place for place, (passage_id, _) in read.items()}
+            known = {**{place: known[place] for place in places if place in known}, **read}
+        names = map(known.__getitem__, places)
+        return [EngineHit(*name, score) for name, (score, _) in zip(names, found, strict=True)]
+
+    def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
+        """Return the rows of passages in the order given; ids that are not there are left out."""
+        known = self._places
+        missing = tuple(passage_id for passage_id in passage_ids if passage_id not in known)
+        if missing:
+            addresses = self._addresses(compiled(Exact("passage_id", missing)), len(missing))
+            places = self._columns.places(passage_numbers(self._searcher, addresses))
+            known = known | {self._columns.names(place)[0]: place for place in places}
+        ids = tuple(passage_id for passage_id in passage_ids if passage_id in known)
+        at = np.array([known[passage_id] for passage_id in ids], np.int64)
+        return numbered_rows(ids, self._columns.rows(at), self._lexicon)
 
     def kept(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
-        """Return those of the passages that need no reading."""
+        """Return the passages among these that need no reading."""
         return {name: passage for name in passage_ids if (passage := self._passages.get(name))}
 
     def by_id(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
-        """Return the passages of these ids; ids that are not there are left out."""
+        """Return the passages of these ids; unknown ids are left out."""
         found = self.kept(passage_ids)
         missing = tuple(passage_id for passage_id in passage_ids if passage_id not in found)
         if missing:
             addresses = self._addresses(compiled(Exact("passage_id", missing)), len(missing))
-            found |= {passage.passage_id: passage for passage in map(self._read, addresses)}
-            lost = set(missing) - found.keys()
-            with self._lock:  # other threads add to what was found
-                lost &= {passage_id for passage_id, _ in self._ids.values()} if lost else set()
-            if lost:
+            found |= {passage.passage_id: passage for passage in self._read(addresses)}
+            if lost := [name for name in missing if name not in found and name in self._places]:
                 raise ValueError(f"{min(lost)!r} was found, and is not there")
         return found
 
     def first_of(self, doc_ids: Sequence[str]) -> dict[str, StoredPassage]:
-        """Return by doc_id each paper's first passage, which carries its record."""
+        """Return by doc_id the first passage of each paper, which carries its record."""
         papers = tuple(dict.fromkeys(doc_ids))
         addresses = self._first_passages(papers, len(papers) + 1)
         if len(addresses) > len(papers):  # of articles that are indexed by passages, each carries a record
             addresses = [address for doc_id in papers for address in self._first_passages((doc_id,), 1)]
         found: dict[str, StoredPassage] = {}
-        for passage in map(self._read, addresses):
+        for passage in self._read(addresses):
             found.setdefault(passage.doc_id, passage)
         return found
 
@@ -85,8 +106,17 @@ class StoredPassages:
         ).hits
         return [address for _, address in hits]
 
-    def _read(self, address: tantivy.DocAddress) -> StoredPassage:
-        passage = read_passage(self._searcher, address)
+    def _read(self, addresses: Sequence[tantivy.DocAddress]) -> Iterable[StoredPassage]:
+        numbers = passage_numbers(self._searcher, list(addresses))
+        for address, place in zip(addresses, self._columns.places(numbers), strict=True):
+            yield self._keep(self._stored(address, place))
+
+    def _stored(self, address: tantivy.DocAddress, place: int) -> StoredPassage:
+        passage, layout = passage_of(self._searcher.doc(address))
+        tokens = tokens_of_row(self._columns.packed(place), layout, self._lexicon.terms)
+        return replace(passage, tokens=tokens)
+
+    def _keep(self, passage: StoredPassage) -> StoredPassage:
         size = 2 * len(passage.text) + len(passage.title) + len(passage.record) + LEAST_SIZE
         with self._lock:
             if passage.passage_id not in self._passages:

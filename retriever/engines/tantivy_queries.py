@@ -1,6 +1,7 @@
 """Queries as tantivy's: each function returns one, and nothing is sent."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import tantivy
 from tantivy import Occur
@@ -10,6 +11,7 @@ from retriever.engines.pruning import Posting
 from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 
 SCHEMA = tantivy_schema()
+REMEMBERED_TOKENS = 10_000  # as queries: those of one question share most of theirs
 
 
 def filtered(query: tantivy.Query, filters: Filters) -> tantivy.Query:
@@ -51,13 +53,15 @@ def compiled(query: Query) -> tantivy.Query:
 
 def any_token(field: str, tokens: tuple[str, ...], weight: float) -> tantivy.Query:
     """Return the OR of analysed tokens."""
-    terms = [
-        _boosted(tantivy.Query.term_query(SCHEMA, field, token, index_option="freq"), weight)
-        for token in tokens
-    ]
+    terms = [_one_token(field, token, weight) for token in tokens]
     if len(terms) == 1:
         return terms[0]
     return tantivy.Query.boolean_query([(Occur.Should, term) for term in terms])
+
+
+@lru_cache(REMEMBERED_TOKENS)
+def _one_token(field: str, token: str, weight: float) -> tantivy.Query:
+    return _boosted(tantivy.Query.term_query(SCHEMA, field, token, index_option="freq"), weight)
 
 
 def _boolean(clauses: tuple[Query, ...], occur: Occur) -> tantivy.Query:
@@ -66,7 +70,7 @@ def _boolean(clauses: tuple[Query, ...], occur: Occur) -> tantivy.Query:
         if isinstance(clause, Not):
             parts.append((Occur.MustNot, compiled(clause.clause)))
         elif isinstance(clause, Term) and occur == Occur.Should:  # one flat union is searched fastest
-            parts += [(occur, any_token(clause.field, (token,), clause.weight)) for token in clause.tokens]
+            parts += [(occur, _one_token(clause.field, token, clause.weight)) for token in clause.tokens]
         else:
             parts.append((occur, compiled(clause)))
     if parts and all(kind == Occur.MustNot for kind, _ in parts):
@@ -80,7 +84,7 @@ def with_lookups(postings: Sequence[Posting], read: int) -> tantivy.Query:
 
     One at a time: a union would read on to where it is looked up.
     """
-    terms = [any_token(one.word.field, (one.word.token,), one.word.weight) for one in postings]
+    terms = [_one_token(*one.word) for one in postings]
     query = tantivy.Query.boolean_query([(Occur.Should, term) for term in terms[:read]])
     for term in terms[read:]:
         query = tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Should, term)])

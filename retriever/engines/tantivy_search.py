@@ -1,20 +1,27 @@
 """The best hits of queries in the embedded engine, reading no more than they need."""
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
 
 import tantivy
 
 from retriever.engines import EngineHit
-from retriever.engines.ordering import BY_PAPER, MARGIN, SCORE_DECIMALS, first_of_each_paper, settled
-from retriever.engines.pruning import WORTHWHILE, Floors, Word, is_sure, needed, postings_of, words_of
-from retriever.engines.tantivy_passages import StoredPassages, place_of
-from retriever.engines.tantivy_queries import compiled, filtered, with_lookups
+from retriever.engines.ordering import (
+    BY_PAPER,
+    MARGIN,
+    SCORE_DECIMALS,
+    by_score,
+    first_of_each_paper,
+    settled,
+)
+from retriever.engines.pruning import Floors, Word, is_sure, needed, postings_of, words_of
+from retriever.engines.tantivy_passages import Found, StoredPassages, place_of
+from retriever.engines.tantivy_queries import REMEMBERED_TOKENS, compiled, filtered, with_lookups
 from retriever.queries import Exact, Filters, Query
 
 FEW = 5_000  # passages that filters let through, which are listed; of more the nearest are looked for
 LONG_TIE = 200  # hits of one score; reading more ids than this takes as long as another search
-
-Found = tuple[float, tantivy.DocAddress]  # a hit with its score, not yet known by name
 
 
 class BestHits:
@@ -25,6 +32,7 @@ class BestHits:
         self._searcher = searcher
         self._passages = passages
         self._documents = documents
+        self._frequency = lru_cache(REMEMBERED_TOKENS)(searcher.doc_freq)
 
     def of_all(
         self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool
@@ -93,16 +101,15 @@ class BestHits:
         self, query: tantivy.Query, found: Sequence[Found], limit: int, wanted: int
     ) -> list[EngineHit] | None:
         """Return the first hits by score, then passage_id; None where their last tie goes on unread."""
-        scores = [round(score, SCORE_DECIMALS) for score, _ in found]
         if len(found) <= wanted:
             return self._by_id(found) if len(found) < limit else None
-        last = scores[wanted - 1]
-        if scores[-1] == last and len(found) == limit:
+        last = _descending(found[wanted - 1])
+        if _descending(found[-1]) == last and len(found) == limit:
             return None
-        above, tied = scores.index(last), scores.count(last)
-        ties = found[above : above + tied]
+        above = bisect_left(found, last, hi=wanted, key=_descending)
+        ties = found[above : bisect_right(found, last, wanted, key=_descending)]
         # Of a long tie only the first ids are wanted, and they may be read in their order.
-        if tied > LONG_TIE:
+        if len(ties) > LONG_TIE:
             places = {place_of(address) for _, address in ties}
             ordered = self._ordered_by_id(query, 2 * wanted)
             first = [(found[above][0], address) for _, address in ordered if place_of(address) in places]
@@ -110,16 +117,16 @@ class BestHits:
                 ties = first[: wanted - above]
         return self._by_id([*found[:above], *ties])[:wanted]
 
-    def _by_id(self, found: Iterable[Found]) -> list[EngineHit]:
-        hits = [self._passages.hit(score, address) for score, address in found]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))
+    def _by_id(self, found: Sequence[Found]) -> list[EngineHit]:
+        rounded = [(round(score, SCORE_DECIMALS), address) for score, address in found]
+        return by_score(self._passages.hits(rounded))
 
     def _best_of_words(
         self, words: Sequence[Word], filters: Filters, limit: int, floors: Floors
     ) -> list[Found] | None:
         """Return the best hits of an OR of words without reading all postings, None where all must be."""
-        postings = postings_of(words, self._searcher.doc_freq, self._documents)
-        if sum(posting.passages for posting in postings) < WORTHWHILE:
+        postings = postings_of(words, self._frequency, self._documents)
+        if not postings:
             return None
         floor = floors.of(words, limit)
         read = needed(postings, floor, limit)
@@ -135,7 +142,7 @@ class BestHits:
         return None
 
     def _in_id_order(self, query: tantivy.Query, limit: int) -> list[EngineHit]:
-        return [self._passages.hit(0.0, address) for _, address in self._ordered_by_id(query, limit)]
+        return self._passages.hits([(0.0, address) for _, address in self._ordered_by_id(query, limit)])
 
     def _ordered_by_id(self, query: tantivy.Query, limit: int) -> list[tuple[str, tantivy.DocAddress]]:
         return self._searcher.search(
@@ -166,3 +173,7 @@ class Satisfying:
             narrowed, max(1, most), count=False, order_by_field="passage_id", order=tantivy.Order.Asc
         ).hits
         return [passage_id for passage_id, _ in found]
+
+
+def _descending(hit: Found) -> float:
+    return -round(hit[0], SCORE_DECIMALS)

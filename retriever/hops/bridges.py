@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from indexer.analysis.tokens import as_indexed
+from indexer.analysis.word_roles import role_of
+from indexer.names import LONGEST_READ, names_in
 from indexer.schema import StoredPassage
 from retriever.index import SearchIndex
-from retriever.names import names_in, text_with_names
 from retriever.queries import Or, Term, or_query
 from retriever.question import AnalysedQuestion
-from retriever.question_words import role_of
 from retriever.term_statistics import TermStatistics
 
 MOST_BRIDGES = 10  # of a passage, the rarest
@@ -50,7 +51,8 @@ class Lead:
 
 def read_entities(index: SearchIndex, passage: StoredPassage, question: AnalysedQuestion) -> Entities:
     """Read a passage for what the question does not hold; analyses its text, so off the event loop."""
-    text = text_with_names(passage.title, passage.text)
+    whole, title = as_indexed(passage.title, passage.text)
+    text = whole[:LONGEST_READ]
     tagged = index.analyzer.tagged_tokens(text)
     asked = {token[0] for token in question.tokens}
     tokens = [token for token, _ in tagged]
@@ -69,7 +71,7 @@ def read_entities(index: SearchIndex, passage: StoredPassage, question: Analysed
     return Entities(
         passage.passage_id,
         frozenset(token[0] for token in tokens),
-        *(_new(found, asked) for found in (names_in(text, tagged), terms, nouns)),
+        *(_new(found, asked) for found in (names_in(text, tagged, title_end=len(title)), terms, nouns)),
     )
 
 

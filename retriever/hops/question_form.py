@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 
 from indexer.analysis import Analyzer
 from indexer.analysis.tokens import TaggedWord
+from indexer.names import names_in
 from indexer.papers import HANGUL
 from retriever.logistic import likelihood
-from retriever.names import names_in
 
 # Found on HotpotQA's hundred questions and the training questions of tydi's English; the threshold is the
 # likelihood that 2 % of the latter reach.
@@ -86,6 +86,17 @@ class QuestionForm:
     def values(self) -> dict[str, float]:
         """Return the signs by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def relates_things(question: str, analyzer: Analyzer) -> bool:
+    """Return whether a question asks for one thing by another: "the founder of X", "X를 만든 감독이 …".
+
+    A Korean genitive alone ("X의 수도는?") mostly asks for a single fact, so Korean needs more signs.
+    """
+    form = question_form(question, analyzer)
+    if HANGUL.search(question):
+        return form.has_several_steps
+    return form.clauses + form.participles + form.links + form.comparison > 0
 
 
 def question_form(question: str, analyzer: Analyzer) -> QuestionForm:

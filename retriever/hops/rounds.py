@@ -85,9 +85,9 @@ async def find_leads(
 async def _allowed(
     context: SearchContext, question: AnalysedQuestion, hits: Sequence[EngineHit]
 ) -> list[EngineHit]:
-    """Order hits by what the question's constraints leave of their scores."""
+    """Order hits by the question's constraints, without those about an excluded thing."""
     ranking = await penalise(context, question, Ranking(tuple((hit, hit.score) for hit in hits)))
-    return [hit for hit, _ in ranking.hits]
+    return [hit for hit, _ in ranking.hits if hit.doc_id not in ranking.about]
 
 
 def _is(hit: EngineHit, lead: Lead) -> bool:

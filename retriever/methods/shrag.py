@@ -1,39 +1,45 @@
-"""The tuned default: candidates of keywords, question and vector, by concepts, a second hop and cosine."""
+"""The default method: candidates by keywords, question and vector, ordered by concepts and feedback."""
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
 
 from indexer.papers import language_of
+from retriever.abstracts import ReadHits, of_hits
 from retriever.context import SearchContext
 from retriever.engines import EngineHit
 from retriever.keyword_choice import KeywordChoice, choose_keywords
 from retriever.methods import Method
 from retriever.methods.dense import nearest_first
-from retriever.names import names_in, text_with_names
-from retriever.order.reading import ReadCandidates, read_candidates, with_frequencies, with_more
-from retriever.order.scored import Scored, best_first, with_mean_of_title, with_other_language
-from retriever.order.second_hop import Hop, find_bridges, leading_on, with_gains
-from retriever.order.weights import (
-    LEXICAL_WEIGHTS,
-    PASSAGE_WEIGHTS,
-    SEMANTIC_HOP,
-    lexical_parts,
-    semantic_parts,
+from retriever.order.bm25 import Scores
+from retriever.order.measured import Measure, Measured, measure, measure_first
+from retriever.order.patterns import TokenPlaces
+from retriever.order.scored import ScoredCandidates, with_mean_of_title, with_other_language
+from retriever.order.second_search import (
+    BRIDGE_GAIN,
+    LINK_GAIN,
+    SecondSearch,
+    find_sources,
+    gains,
+    plan_second_search,
 )
-from retriever.plan import NamedQuery, QueryPlan, concept_query, progressive_queries
-from retriever.pool import CandidatePool, find_cosines, find_more, nearest_passages, with_vector
-from retriever.query_names import BRIDGES, NEAREST, QUESTION
+from retriever.order.weights import SEMANTIC_GAIN, lexical_parts, semantic_parts
+from retriever.plan import NamedQuery, QueryPlan, concept_query, feedback_query, progressive_queries
+from retriever.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
+from retriever.query_names import BRIDGES, FEEDBACK, NEAREST, QUESTION
 from retriever.question import AnalysedQuestion
 from retriever.ranking import Ranking, collapsed
 
-TITLE_WEIGHT = 0.6  # the weights of order/weights.py were found with it
-POOL = 100  # candidates that the whole question brings
-NEAREST_POOL = 100  # candidates that the question's vector brings
+TITLE_WEIGHT = 1.0  # the weights of order/weights.py were chosen with it
+POOL = 100  # candidates of the whole question
+NEAREST_POOL = 100  # candidates of the question's vector
+FEEDBACK_POOL = 50  # candidates of the feedback terms
 
 
 def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice | None) -> QueryPlan:
-    """Ask for the whole question with its counterparts, SQ10 … SQ1, and the nearest passages."""
+    """Plan the whole question with its counterparts, SQ10 … SQ1, and the nearest passages."""
     options = context.options
     if question.is_empty or chosen is None:
         return QueryPlan(nearest=context.request.k)  # a question without tokens
@@ -45,6 +51,26 @@ def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoi
     return QueryPlan(queries, NEAREST_POOL if options.candidates == "both" else 0, read=1)
 
 
+@dataclass(frozen=True, slots=True)
+class FirstSearch:
+    """The first candidates with their features, and the second search that they lead to."""
+
+    found: ReadHits
+    by: Measure
+    measured: Measured
+    second: SecondSearch | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredHits:
+    """All candidates with their features and scores; `more` are the hits of the further searches."""
+
+    more: ReadHits
+    measured: Measured
+    candidates: ScoredCandidates
+    cosines: Mapping[str, float]
+
+
 async def rank(
     context: SearchContext,
     question: AnalysedQuestion,
@@ -52,123 +78,157 @@ async def rank(
     planned: QueryPlan,
     pool: CandidatePool,
 ) -> Ranking:
-    """Order the candidates; the other hits of the whole question follow behind them."""
+    """Order the candidates; the other hits of the whole question follow."""
     del planned
     pool = await with_vector(context, pool)
     if chosen is None or not any(pool.found.values()) or pool.found.keys() == {NEAREST}:
         return await _nearest_only(context, pool)
-    read = await read_candidates(context, question, chosen, _candidates(context, pool))
-    if not read.candidates and pool.vector is not None:
+    with context.recorder.timed("order"):
+        first = await of_hits(
+            context, _candidates(context, pool), partial(_first_search, context, question, chosen)
+        )
+    if not first.found.hits and pool.vector is not None:
         return await _nearest_only(context, pool)
-    scored, cosines = await _scored(context, question, pool, read)
-    hop, read = await _next_hop(context, question, chosen, read, scored)
-    if hop:
-        for note in hop.notes():
-            context.recorder.note(note)
-        pool = await find_more(context, pool, hop.query(context.options.title_weight or 0.0))
-        read = await with_more(context, question, chosen, read, pool.found[BRIDGES])
-        scored, cosines = await _scored(context, question, pool, read)
+    pool, new = await _further(context, pool, first)
+    score = partial(_scored, context, first, chosen.has_counterparts)
+    known = _known(first.found)
+    if pool.vector is None:
         with context.recorder.timed("order"):
-            weight = SEMANTIC_HOP if cosines else 1.0
-            gains = (hop, question, scored, read.scale, read.statistics, weight)
-            scored = best_first(await context.index.threads.run(with_gains, *gains))
-    if not chosen.has_counterparts and "other-language" not in context.options.without:
-        scored = with_other_language(scored, language_of(question.text), chosen.concepts)
-    ordered = [(each.candidate.hit, each.score) for each in scored]
-    ranked = [*ordered, *_behind(ordered, pool.found.get(QUESTION, ()))]
+            scored = await of_hits(context, new, partial(score, {}), known)
+    else:
+        more = await of_hits(context, new, lambda found: found, known)
+        # One call for all: the last digit of a cosine depends on the batch.
+        cosines = await find_cosines(context, pool, (*first.found.read.ids, *more.read.ids))
+        with context.recorder.timed("order"):
+            scored = await context.index.threads.run(score, cosines, more)
+    return _ranking(context, pool, first, scored)
+
+
+def _ranking(context: SearchContext, pool: CandidatePool, first: FirstSearch, scored: ScoredHits) -> Ranking:
+    candidates, found = scored.candidates, first.found
+    hits = {hit.passage_id: hit for hit in (*found.hits, *scored.more.hits)}
+    scores = candidates.scores.tolist()
+    ordered = [(hits[candidates.ids[row]], scores[row]) for row in candidates.order]
+    ranked = [*ordered, *_other_hits(ordered, pool.found.get(QUESTION, ()))]
     return Ranking(
         collapsed(ranked) if context.request.collapse else tuple(ranked),
-        scored={each.candidate.passage_id: each for each in scored},
-        cosines=cosines,
-        by_vectors=bool(cosines),
-        replaced=read.replaced,
-        feedback=read.feedback,
-        scale=read.scale,
-        hop=hop,
+        scored=candidates,
+        cosines=scored.cosines,
+        by_vectors=bool(scored.cosines),
+        replaced=_joined(found, scored.more),
+        measure=first.by,
+        measured=scored.measured,
+        second=first.second,
         pool=pool,
     )
 
 
 def _candidates(context: SearchContext, pool: CandidatePool) -> list[EngineHit]:
-    """Return the hits to order, each once: the whole question's first, then what else was found."""
-    found = {name: hits[:POOL] for name, hits in pool.found.items()}
+    """Return the hits to order, each once: first the hits of the whole question, then the others."""
+    found = dict(pool.found)
     if context.options.candidates == "progressive":
         found.pop(QUESTION, None)
     return list({hit.passage_id: hit for hits in found.values() for hit in hits}.values())
 
 
-async def _scored(
-    context: SearchContext, question: AnalysedQuestion, pool: CandidatePool, read: ReadCandidates
-) -> tuple[list[Scored], Mapping[str, float]]:
-    """Score candidates by features, and by cosine where there are vectors; return the best first."""
-    ids = [candidate.passage_id for candidate in read.candidates]
-    cosines = await find_cosines(context, pool, ids)  # all anew: the last digit depends on the batch
-    of_candidates = [cosines.get(passage_id) for passage_id in ids]
-    with context.recorder.timed("order"):
-        if all(cosine is None for cosine in of_candidates):
-            cosines = {}
-        without = context.options.without
-        run = context.index.threads.run
-        return await run(_best_first, question, read, of_candidates, without), cosines
+def _first_search(
+    context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice, found: ReadHits
+) -> FirstSearch:
+    """Measure the first candidates, and plan a second search if the question has one."""
+    without, statistics, read = context.options.without, chosen.statistics, found.read
+    by, measured, places = measure_first(
+        question, chosen.concepts, statistics, read, context.options.title_weight or 0.0
+    )
+    second = None
+    if question.relates_names and "second-search" not in without and BRIDGES not in context.request.skip:
+        scored = _with_parts(context, read.ids, measured, lexical_parts(measured.features))
+        sources = find_sources(question, chosen.concepts, scored, places)
+        second = plan_second_search(question, sources, scored, read, statistics.passages)
+    return FirstSearch(found, by, measured, second)
 
 
-def _best_first(
-    question: AnalysedQuestion,
-    read: ReadCandidates,
-    cosines: Sequence[float | None],
-    without: AbstractSet[str],
-) -> list[Scored]:
-    """Weigh features and cosines, but for the parts that are left out."""
-    if any(cosine is not None for cosine in cosines):
-        parts = semantic_parts(read.features, cosines)
-    else:
-        weights = PASSAGE_WEIGHTS if question.is_passage else LEXICAL_WEIGHTS
-        parts = [lexical_parts(row, weights) for row in read.features]
-    parts = [{name: part for name, part in of.items() if name not in without} for of in parts]
-    scored = list(map(Scored, read.candidates, read.features, parts))
-    return best_first(scored if "same-title" in without else with_mean_of_title(scored))
+async def _further(
+    context: SearchContext, pool: CandidatePool, first: FirstSearch
+) -> tuple[CandidatePool, list[EngineHit]]:
+    """Search by feedback terms and bridges in one call; return the pool with the hits, and the new ones."""
+    queries = []
+    if first.by.feedback.strengths and "feedback" not in context.options.without:
+        queries.append(NamedQuery(FEEDBACK, feedback_query(first.by.feedback.strengths), FEEDBACK_POOL))
+    if first.second:
+        queries.append(first.second.query(context.options.title_weight or 0.0))
+    queries = [named for named in queries if named.name not in context.request.skip]
+    if queries:
+        pool = await find_all(context, pool, QueryPlan(tuple(queries), read=len(queries)))
+    known = _known(first.found)
+    return pool, [hit for named in queries for hit in pool.found[named.name] if hit.passage_id not in known]
 
 
-async def _next_hop(
+def _known(found: ReadHits) -> set[str]:
+    """Return the passages that are candidates already, and the passages that these replaced."""
+    return {hit.passage_id for hit in found.hits} | {one for of in found.replaced.values() for one in of}
+
+
+def _scored(
     context: SearchContext,
-    question: AnalysedQuestion,
-    chosen: KeywordChoice,
-    read: ReadCandidates,
-    scored: Sequence[Scored],
-) -> tuple[Hop | None, ReadCandidates]:
-    """Return what a second search would go by, if the question asks for one."""
-    leading = leading_on(question, chosen.concepts, scored)
-    if not leading or "second-hop" in context.options.without or BRIDGES in context.request.skip:
-        return None, read
-    stored = await context.passages.of_hits([source.candidate.hit for source, _ in leading])
-    texts = [text_with_names(passage.title, passage.text) for passage in stored.values()]
-    with context.recorder.timed("order"):
-        analyzer = context.index.analyzer
-        named = await context.index.threads.run(
-            lambda: [names_in(text, analyzer.tagged_tokens(text)) for text in texts]
-        )
-    tokens = sorted({token for names in named for name in names for token in name})
-    read = await with_frequencies(context, read, tokens)
-    run = context.index.threads.run
-    return await run(find_bridges, question, scored, leading, named, read.statistics), read
+    first: FirstSearch,
+    has_counterparts: bool,
+    cosines: Mapping[str, float],
+    more: ReadHits,
+) -> ScoredHits:
+    """Measure the further candidates, and score all candidates."""
+    by, read = first.by, first.found.read.joined(more.read)
+    measured = first.measured.joined(measure(by, more.read)) if more.hits else first.measured
+    of_candidates = np.array([cosines.get(passage_id, np.nan) for passage_id in read.ids])
+    by_vectors = not np.isnan(of_candidates).all()
+    features = measured.features
+    parts = semantic_parts(features, of_candidates) if by_vectors else lexical_parts(features)
+    scored = _with_parts(context, read.ids, measured, parts)
+    if first.second:
+        places = TokenPlaces.of(read, first.second.tokens)
+        gained = gains(first.second, by.question, read, places, by.scale)
+        weight = SEMANTIC_GAIN if by_vectors else 1.0
+        scored = scored.with_part("bridge", gained.bridges, weight * BRIDGE_GAIN)
+        scored = scored.with_part("title in passage", gained.titles, weight * LINK_GAIN)
+    if not has_counterparts and "other-language" not in context.options.without:
+        language = language_of(by.question.text)
+        scored = with_other_language(scored, language, measured.language, measured.shares_word)
+    return ScoredHits(more, measured, scored, cosines if by_vectors else {})
+
+
+def _with_parts(
+    context: SearchContext, ids: Sequence[str], measured: Measured, parts: dict[str, tuple[Scores, float]]
+) -> ScoredCandidates:
+    """Weigh the parts of scores, without the parts that the settings leave out."""
+    without = context.options.without
+    scored = ScoredCandidates(tuple(ids), {name: of for name, of in parts.items() if name not in without})
+    return scored if "same-title" in without else with_mean_of_title(scored, measured.same_title)
+
+
+def _joined(first: ReadHits, more: ReadHits) -> dict[str, tuple[str, ...]]:
+    """Join the replaced passages; both searches may find some of one paper."""
+    return {
+        passage_id: (*first.replaced.get(passage_id, ()), *more.replaced.get(passage_id, ()))
+        for passage_id in {**first.replaced, **more.replaced}
+    }
 
 
 async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
-    """Rank the nearest passages, if the question has a vector, where no query found anything.
+    """Rank the nearest passages if no query found anything and the question has a vector.
 
-    None is a candidate that was scored by words, so that nothing speaks for an answer.
+    They have no score by words, so there is no evidence of an answer.
     """
+    nothing = ScoredCandidates((), {})
     if pool.vector is None or NEAREST in context.request.skip:
-        return Ranking(scored={})
+        return Ranking(scored=nothing)
     if not pool.found.get(NEAREST):
         pool = pool.with_nearest(await nearest_passages(context, pool.vector, context.request.k))
-    return replace(nearest_first(context, pool), scored={}, pool=pool)
+    return replace(nearest_first(context, pool), scored=nothing, pool=pool)
 
 
-def _behind(
+def _other_hits(
     ordered: Sequence[tuple[EngineHit, float]], by_question: Sequence[EngineHit]
 ) -> list[tuple[EngineHit, float]]:
-    """Return the hits of the whole question that are no candidates, scored below them in their order."""
+    """Return the hits of the whole question that are no candidates, with lower scores, in their order."""
     taken = {hit.passage_id for hit, _ in ordered}
     rest = [hit for hit in by_question if hit.passage_id not in taken]
     last = ordered[-1][1] if ordered else 1.0
@@ -180,10 +240,10 @@ METHOD = Method(
     keywords=choose_keywords,
     plan=plan,
     rank=rank,
-    order="BM25 by concepts, feedback and a second hop over the candidates of the progressive queries",
+    order="BM25 by concepts, feedback and a second search over the candidates of the progressive queries",
     order_by_vectors="cosine and BM25 by concepts of the candidates of queries and vectors",
     title_weight=lambda _: TITLE_WEIGHT,
     uses=frozenset({"hits_per_query", "candidates", "without", "constraints"}),
     reranks=True,
-    later=(NEAREST, BRIDGES),
+    later=(NEAREST, BRIDGES, FEEDBACK),
 )

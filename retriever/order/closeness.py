@@ -1,58 +1,69 @@
-"""How closely a passage speaks of a question in one place of its text. A sign of an answer."""
+"""The share of a question that a passage holds within a window of its text."""
 
-from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from retriever.order.candidates import Candidate
+import numpy as np
+
+from indexer.forward.rows import Places
 from retriever.order.concepts import Concept
+from retriever.order.patterns import TokenPlaces
+from retriever.queries import Pattern
 
 WINDOW = 25  # positions: about a sentence and a half
-BESIDE = WINDOW // 2  # positions either way from a token
+BESIDE = WINDOW // 2  # positions on either side of a token
 
 
-def best_window(concepts: Sequence[Concept], candidate: Candidate) -> float:
-    """Return the highest share of the question's importance that any window of the text covers.
+def best_window(concepts: Sequence[Concept], places: TokenPlaces) -> list[float]:
+    """Return for each passage the highest share of the question's importance that a window of it covers."""
+    return [_best(concepts, places, row, None) for row in range(len(places.rows))]
 
-    Only the concepts of a token that enters or leaves the window are looked at again.
+
+def window_around(concepts: Sequence[Concept], places: TokenPlaces, wanted: Collection[str]) -> list[float]:
+    """Return for each passage the highest share of the question's importance around a wanted token.
+
+    The wanted tokens must have been looked up in `places`.
     """
-    total = sum(concept.importance for concept in concepts)
-    places: dict[str, list[int]] = {}  # of the concepts that a token stands for
-    for place, concept in enumerate(concepts):
-        for token in concept.tokens:
-            places.setdefault(token, []).append(place)
-    events = candidate.occurrences(places)
-    best, first = 0.0, 0
-    inside: Counter[str] = Counter()
-    covered: dict[int, float] = {}  # of the concepts that the window holds anything of
-    changed: set[int] = set()
-    for position, token in events:
-        inside[token] += 1
-        while events[first][0] < position - WINDOW:
-            left = events[first][1]
-            inside[left] -= 1
-            if not inside[left]:
-                del inside[left]
-                changed.update(places[left])
-            first += 1
-        if inside[token] == 1:
-            for place in changed.union(places[token]):
-                covered[place] = concepts[place].coverage(inside)
-                if not covered[place]:
-                    del covered[place]
-            changed.clear()
-            best = max(best, sum(covered[place] for place in sorted(covered)))
-    return best / total if total else 0.0
+    columns = [places.column[token] for token in wanted if token in places.column]
+    at = np.flatnonzero(np.isin(places.body, columns)) if columns else np.zeros(0, np.int64)
+    return [_best(concepts, places, row, at) for row in range(len(places.rows))]
 
 
-def window_around(concepts: Sequence[Concept], candidate: Candidate, wanted: Collection[str]) -> float:
-    """Return the highest share of the question's importance that stands about one of the wanted tokens."""
+def _best(concepts: Sequence[Concept], places: TokenPlaces, row: int, around: Places | None) -> float:
+    """Return the best share of all windows of a passage, or of the windows around some places."""
     total = sum(concept.importance for concept in concepts)
-    events = candidate.occurrences({token for concept in concepts for token in concept.tokens})
-    positions = [position for position, _ in events]
-    best = 0.0
-    for place in {place for places in candidate.places(wanted).values() for place in places}:
-        first, behind = bisect_left(positions, place - BESIDE), bisect_right(positions, place + BESIDE)
-        held = Counter(token for _, token in events[first:behind])
-        best = max(best, sum(concept.coverage(held) for concept in concepts))
-    return best / total if total else 0.0
+    start = int(places.rows.body_start[row])
+    end = start + len(places.rows.body_of(row))
+    held = [
+        (importance, found)
+        for patterns, importance in _units(concepts)
+        if len(found := _places_of(patterns, places, start, end))
+    ]
+    if not held or not total:
+        return 0.0
+    if around is None:
+        windows = np.unique(np.concatenate([found for _, found in held]))
+        lows, highs = windows, windows + WINDOW
+    else:
+        windows = around[(around >= start) & (around < end)]
+        lows, highs = windows - BESIDE, windows + BESIDE
+    covered = np.zeros(len(windows))
+    for importance, found in held:
+        covered += importance * (np.searchsorted(found, highs, "right") > np.searchsorted(found, lows))
+    return float(covered.max(initial=0.0)) / total
+
+
+def _units(concepts: Sequence[Concept]) -> Iterator[tuple[Sequence[Pattern], float]]:
+    """Yield patterns that count once, with their importance: a concept with counterparts, or a word."""
+    for concept in concepts:
+        if concept.counterparts:
+            yield concept.patterns, concept.importance
+        else:
+            yield from ((tuple(word.spellings), word.importance) for word in concept.words)
+
+
+def _places_of(patterns: Sequence[Pattern], places: TokenPlaces, start: int, end: int) -> Places:
+    """Return the starts of the patterns' matches in one passage, in order."""
+    known = [pattern for pattern in patterns if all(token in places.column for _, token in pattern)]
+    found = [places.of_pattern(pattern) for pattern in known]
+    joined: Places = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+    return joined[(joined >= start) & (joined < end)]

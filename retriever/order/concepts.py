@@ -1,87 +1,80 @@
-"""A question as concepts: its words and terms, each with all that stands for it.
+"""A question as concepts: its words and terms, each with its counterparts.
 
-A passage scores for a concept once, by the concept's own words or by its best counterpart, whichever is
-more, so that a passage in the other language is not behind for naming a thing in one word only.
+A passage scores for a concept once, by the concept's own words or by its best counterpart, whichever scores
+more, so a passage in the other language that names a thing in one word is not penalised.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from indexer.analysis.word_roles import Role
 from retriever.keywords import Translation
-from retriever.order.candidates import K1
+from retriever.queries import Pattern, single
 from retriever.question import AnalysedQuestion
 from retriever.spelling import VARIANT_WEIGHT
 from retriever.synonyms import SYNONYM, SYNONYM_WEIGHT
 from retriever.term_statistics import TermStatistics
 
-WHOLE = frozenset({SYNONYM, "abbreviation"})
-MOST_OF_IDF = K1 + 1  # what BM25 can make of an idf
-
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the question: its spellings in the index with their weights, and its weight times idf."""
+    """A word of the question: its spellings with their weights, and its weight times idf.
 
-    spellings: Mapping[str, float]
+    A word that the index does not hold has the idf of a document frequency of 0.
+    """
+
+    spellings: Mapping[Pattern, float]
     importance: float
+    is_known: bool = True  # whether the index holds a spelling
 
 
 @dataclass(frozen=True, slots=True)
 class Counterpart:
-    """What stands for words of a concept: a translation, a synonym, an abbreviation's long form.
+    """A translation, synonym or other form of words of a concept.
 
-    The best of its tokens counts, times `weight`, and no more than the words that it stands for could. Of a
-    synonym or an abbreviation, which name one thing exactly, all tokens must be there, and their mean counts.
+    A passage holds it if the tokens of `pattern` are adjacent. It scores once, times `weight`, and at most as
+    much as the words of the question could.
     """
 
-    tokens: tuple[str, ...]
+    pattern: Pattern
     weight: float
     importance: float
     origin: str = ""
-    text: str = ""  # as a reader writes it
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all tokens must be there."""
-        return self.origin in WHOLE
-
-    def is_held(self, held: Container[str]) -> bool:
-        """Tell whether tokens of a passage hold it."""
-        return (all if self.is_whole else any)(token in held for token in self.tokens)
-
-    @property
-    def most(self) -> float:
-        """The highest score there is for it."""
-        return MOST_OF_IDF * self.importance
+    text: str = ""  # words, not tokens
 
 
-@dataclass(frozen=True)  # without slots, so that what candidates ask again is computed once
+@dataclass(frozen=True)  # without slots, for cached properties
 class Concept:
-    """Words of a question that are one thing, with their counterparts, and what it weighs among others."""
+    """One word of a question, or several that share a counterpart, with their counterparts."""
 
     text: str
     words: tuple[Word, ...]
     counterparts: tuple[Counterpart, ...] = ()
 
     @cached_property
-    def only_token(self) -> str | None:
-        """The token of a concept that nothing else stands for; None of any other."""
-        spelled = [token for word in self.words for token in word.spellings]
-        return spelled[0] if len(spelled) == 1 and not self.counterparts else None
+    def importance(self) -> float:
+        """The weight times idf of the words; of the best counterpart if the index holds no word."""
+        if self.counterparts and not any(word.is_known for word in self.words):
+            return max(counterpart.importance for counterpart in self.counterparts)
+        return sum(word.importance for word in self.words)
 
     @cached_property
-    def importance(self) -> float:
-        """The weight times idf: of the words, or where no passage holds them of the best counterpart."""
-        own = sum(word.importance for word in self.words)
-        return own or max((counterpart.importance for counterpart in self.counterparts), default=0.0)
+    def is_known(self) -> bool:
+        """Whether the index holds a word or a counterpart."""
+        return bool(self.counterparts) or any(word.is_known for word in self.words)
+
+    @cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """All patterns by which a passage scores for the concept, its own words first."""
+        own = [pattern for word in self.words for pattern in word.spellings]
+        return tuple(dict.fromkeys([*own, *(other.pattern for other in self.counterparts)]))
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        """All tokens that stand for it, its own first."""
-        own = [token for word in self.words for token in word.spellings]
-        return tuple(dict.fromkeys([*own, *(t for other in self.counterparts for t in other.tokens)]))
+        """All tokens of the patterns."""
+        return tuple(dict.fromkeys(token for pattern in self.patterns for _, token in pattern))
 
     def as_record(self) -> dict[str, Any]:
         """Return the concept as JSON."""
@@ -90,14 +83,6 @@ class Concept:
             "weight": round(self.importance, 4),
             "counterparts": [{"text": other.text, "origin": other.origin} for other in self.counterparts],
         }
-
-    def coverage(self, held: Mapping[str, int]) -> float:
-        """Return how much of its importance the tokens of a passage cover."""
-        if self.only_token is not None:
-            return self.words[0].importance if self.only_token in held else 0.0
-        own = sum(word.importance for word in self.words if any(token in held for token in word.spellings))
-        others = [other.importance for other in self.counterparts if other.is_held(held)]
-        return min(self.importance, max([own, *others]))
 
 
 def make_concepts(
@@ -108,72 +93,107 @@ def make_concepts(
     *,
     weighted: bool = True,
 ) -> tuple[Concept, ...]:
-    """Join the words of a question that something found stands for together; others are concepts alone.
+    """Join the words of a question that share a counterpart; each other word is one concept.
 
     Args:
         question: its words and their weights.
-        found: translations, synonyms, abbreviations; each stands for some tokens of the question.
-        spellings: of tokens that the index does not hold.
+        found: translations, synonyms and other forms of some tokens of the question.
+        spellings: near spellings of tokens that the index does not hold.
         statistics: of all tokens.
-        weighted: whether words weigh what the question says; else alike.
+        weighted: whether words have the weights of the question; otherwise all weigh 1.
     """
     texts = {token: term.text for term in question.terms for token in term.tokens}
     distinct = list(dict.fromkeys(found))
     weights = {token: question.weights.get(token, 1.0) if weighted else 1.0 for token in texts}
-    words = {token: _word(token, weights[token], spellings, statistics) for token in texts}
-    groups = _joined(texts, [translation.source for translation in distinct])
+    words = {token: _word(question, token, weights[token], spellings, statistics) for token in texts}
+    together = [frozenset(token for _, token in pattern) for pattern in question.patterns.values()]
+    groups = _joined(texts, [*(translation.source for translation in distinct), *together])
     group_of = {token: tokens for tokens in groups for token in tokens}
-    standing: dict[tuple[str, ...], list[Translation]] = {tokens: [] for tokens in groups}
+    of_group: dict[tuple[str, ...], list[Translation]] = {tokens: [] for tokens in groups}
     for translation in distinct:
         if tokens := next((group_of[token] for token in translation.source if token in group_of), ()):
-            standing[tokens].append(translation)
-    order = {token: place for place, token in enumerate(texts)}
+            of_group[tokens].append(translation)
     concepts = []
     for tokens in groups:
         counterparts = (
-            _counterpart(translation, order, words, weights, statistics) for translation in standing[tokens]
+            _counterpart(translation, words, weights, statistics) for translation in of_group[tokens]
         )
         concepts.append(
             Concept(
                 " ".join(texts[token] for token in tokens),
-                tuple(words[token] for token in tokens),
-                tuple(counterpart for counterpart in counterparts if counterpart.importance),
+                _distinct(words[token] for token in tokens),
+                tuple(counterpart for counterpart in counterparts if counterpart),
             )
         )
     return tuple(concepts)
 
 
+def with_roles(
+    concepts: Sequence[Concept], roles: Mapping[str, Role], wanted: Collection[Role]
+) -> Sequence[Concept]:
+    """Return the concepts that have a word of a wanted role; all concepts if none has one.
+
+    Args:
+        concepts: of a question.
+        roles: of its tokens. A near spelling has none, and is kept.
+        wanted: the roles.
+    """
+    others = {token for token, role in roles.items() if role not in wanted}
+    own = (pattern for concept in concepts for word in concept.words for pattern in word.spellings)
+    kept = {pattern for pattern in own if any(token not in others for _, token in pattern)}
+    return [
+        concept for concept in concepts if any(not kept.isdisjoint(word.spellings) for word in concept.words)
+    ] or concepts
+
+
 def _word(
-    token: str, weight: float, spellings: Mapping[str, tuple[str, ...]], statistics: TermStatistics
+    question: AnalysedQuestion,
+    token: str,
+    weight: float,
+    spellings: Mapping[str, tuple[str, ...]],
+    statistics: TermStatistics,
 ) -> Word:
     if token in spellings:
-        spelled = dict.fromkeys(spellings[token], weight * VARIANT_WEIGHT)
+        spelled = {single(near): weight * VARIANT_WEIGHT for near in spellings[token]}
     else:
-        spelled = {token: weight}
-    return Word(spelled, max(share * statistics.idf(near) for near, share in spelled.items()))
+        pattern = question.patterns.get(token, single(token))
+        # A pattern scores by the idf of its rarest token; the word keeps its own.
+        spelled = {pattern: weight * statistics.idf(token) / (statistics.pattern_idf(pattern) or 1.0)}
+    importance = max(share * statistics.pattern_idf(pattern) for pattern, share in spelled.items())
+    return Word(spelled, importance, any(map(statistics.holds, spelled)))
+
+
+def _distinct(words: Iterable[Word]) -> tuple[Word, ...]:
+    """Return the most important word for each set of patterns: one for co and 2 of CO2."""
+    found: dict[tuple[Pattern, ...], Word] = {}
+    for word in words:
+        key = tuple(word.spellings)
+        if key not in found or word.importance > found[key].importance:
+            found[key] = word
+    return tuple(found.values())
 
 
 def _counterpart(
     translation: Translation,
-    order: Mapping[str, int],
     words: Mapping[str, Word],
     weights: Mapping[str, float],
     statistics: TermStatistics,
-) -> Counterpart:
-    tokens = tuple(dict.fromkeys(token for word in translation.words for token in word.tokens))
-    source = sorted(order.keys() & translation.source, key=order.__getitem__)
+) -> Counterpart | None:
+    """Return the counterpart; None if no passage can hold it."""
+    if not statistics.holds(translation.pattern):
+        return None
+    source = sorted(weights.keys() & translation.source)
     share = SYNONYM_WEIGHT if translation.origin == SYNONYM else 1.0
     weight = share * sum(weights[token] for token in source)
-    rarity = [statistics.idf(token) for token in tokens]
-    if (all if translation.origin in WHOLE else any)(rarity):
-        importance = sum(words[token].importance for token in source) or weight * max(rarity)
+    if any(words[token].is_known for token in source):
+        importance = sum(words[token].importance for token in source)
     else:
-        importance = 0.0  # no passage can hold it
-    return Counterpart(tokens, weight, importance, translation.origin, translation.others)
+        importance = weight * statistics.pattern_idf(translation.pattern)
+    return Counterpart(translation.pattern, weight, importance, translation.origin, translation.others)
 
 
 def _joined(tokens: Iterable[str], sources: Sequence[frozenset[str]]) -> list[tuple[str, ...]]:
-    """Group tokens that stand in a source together, in the order of the question (union-find)."""
+    """Group the tokens of each source, in the order of the question (union-find)."""
     parents = {token: token for token in tokens}
 
     def first_of(token: str) -> str:

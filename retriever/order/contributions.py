@@ -1,17 +1,18 @@
-"""What one passage scores for each concept of a question, and by what."""
+"""The score of one passage for each concept of a question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from retriever.order.candidates import Candidate, Scale
+from retriever.order.bm25 import Scale
 from retriever.order.concepts import Concept, Counterpart
-from retriever.order.features import concept_scores
+from retriever.order.features import concept_scores, patterns_of
+from retriever.order.patterns import TokenPlaces
 from retriever.term_statistics import TermStatistics
 
 
 @dataclass(frozen=True, slots=True)
 class ConceptScore:
-    """A concept, its score in one passage (BM25), and the counterpart that scored more than its own words."""
+    """A concept, its score in one passage (BM25), and the counterpart, if one scored more than its words."""
 
     concept: Concept
     score: float
@@ -19,15 +20,17 @@ class ConceptScore:
 
 
 def scores_by_concept(
-    concepts: Sequence[Concept], candidate: Candidate, scale: Scale, statistics: TermStatistics
+    concepts: Sequence[Concept], places: TokenPlaces, scale: Scale, statistics: TermStatistics
 ) -> list[ConceptScore]:
-    """Return what a passage scores for each concept; their sum over their importance is its base."""
-    rarity = {token: statistics.idf(token) for concept in concepts for token in concept.tokens}
-    scores = scale.scores([candidate], {token: idf for token, idf in rarity.items() if idf})
-    return [_best(concept, concept_scores(concept, scores, 1)) for concept in concepts]
+    """Return the scores of the only passage of `places`.
 
-
-def _best(concept: Concept, rows: Sequence[Sequence[float]]) -> ConceptScore:
-    found = [row[0] for row in rows]
-    place = found.index(max(found))
-    return ConceptScore(concept, found[place], concept.counterparts[place - 1] if place else None)
+    Their sum, divided by the importance of the question, is the passage's base.
+    """
+    found = places.count(patterns_of(concepts))
+    scores = scale.scores(found, {pattern: statistics.pattern_idf(pattern) for pattern in found.columns})
+    scored = []
+    for concept in concepts:
+        own = concept_scores(concept, found, scores)[:, 0].tolist()
+        best = own.index(max(own))
+        scored.append(ConceptScore(concept, own[best], concept.counterparts[best - 1] if best else None))
+    return scored

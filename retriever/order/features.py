@@ -1,108 +1,112 @@
-"""What candidates have in common with a question: features between 0 and about 1, the base up to 2.2."""
+"""Features of candidates: BM25 by concepts, feedback, neighbouring words."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import itemgetter
-from statistics import fmean
 
-from retriever.order.candidates import Candidate, Scale
+import numpy as np
+
+from retriever.order.bm25 import MOST_OF_IDF, Scale, Scores
 from retriever.order.concepts import Concept
+from retriever.order.patterns import Occurrences, TokenPlaces
+from retriever.queries import Pattern
 from retriever.question import AnalysedQuestion
 from retriever.term_statistics import TermStatistics
 
-NEIGHBOURS = 2  # positions from a word to the next, a dropped one between them
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """The features of one candidate."""
-
-    base: float  # BM25 by concepts, over their importance
-    coverage: float  # share of the question's importance that the passage holds
-    feedback: float  # the same BM25 by terms of the best passages
-    neighbours: float  # share of the question's neighbours that stand beside each other in its order
-
-    def values(self) -> tuple[float, ...]:
-        """Return the features in order."""
-        return tuple(getattr(self, name) for name in FEATURES)
-
-
-FEATURES = tuple(field.name for field in fields(Features))
+NEIGHBOURS = 2  # most positions from a word to the next: one other may be between them
 
 
 def base_scores(
-    concepts: Sequence[Concept], candidates: Sequence[Candidate], scale: Scale, statistics: TermStatistics
-) -> list[float]:
-    """Return BM25 by concepts: for each the more of its own words' score and its best counterpart's."""
-    rarity = {token: statistics.idf(token) for concept in concepts for token in concept.tokens}
-    scores = scale.scores(candidates, {token: idf for token, idf in rarity.items() if idf})
-    total = sum(concept.importance for concept in concepts)
-    if not total:
-        return [0.0] * len(candidates)
-    columns = [concept_scores(concept, scores, len(candidates)) for concept in concepts]
-    best = [[max(found) for found in zip(own, *others, strict=True)] for own, *others in columns]
-    return [sum(column) / total for column in zip(*best, strict=True)]
+    concepts: Sequence[Concept], found: Occurrences, scale: Scale, statistics: TermStatistics
+) -> Scores:
+    """Return BM25 by concepts, as a share of the question's importance.
 
-
-def concept_scores(concept: Concept, scores: Mapping[str, Sequence[float]], number: int) -> list[list[float]]:
-    """Return what a number of candidates score for a concept: by its own words, by each counterpart.
-
-    `scores` holds their BM25 by token.
+    A concept scores by its own words or by its best counterpart, whichever is higher.
     """
-    own = [0.0] * number
+    total = sum(concept.importance for concept in concepts)
+    scores = scale.scores(found, {pattern: statistics.pattern_idf(pattern) for pattern in found.columns})
+    summed = np.zeros(len(scores))
+    for concept in concepts:
+        summed += concept_scores(concept, found, scores).max(axis=0)
+    return summed / total if total else summed
+
+
+def concept_scores(concept: Concept, found: Occurrences, scores: Scores) -> Scores:
+    """Return the scores for a concept: a row for its own words, one for each counterpart."""
+    rows = np.zeros((1 + len(concept.counterparts), len(scores)))
     for word in concept.words:
         spelled = [
-            [weight * score for score in scores[token]]
-            for token, weight in word.spellings.items()
-            if token in scores
+            weight * scores[:, found.columns[pattern]]
+            for pattern, weight in word.spellings.items()
+            if pattern in found.columns
         ]
         if spelled:
-            own = [score + max(of_word) for score, *of_word in zip(own, *spelled, strict=True)]
-    rows = [own]
-    for other in concept.counterparts:
-        columns = [scores[token] for token in other.tokens if token in scores]
-        if other.is_whole:
-            found = [fmean(of) if min(of) > 0 else 0.0 for of in zip(*columns, strict=True)]
-        else:
-            found = [max(of) for of in zip(*columns, strict=True)]
-        rows.append([min(other.most, other.weight * best) for best in found])
+            rows[0] += spelled[0] if len(spelled) == 1 else np.max(spelled, axis=0)
+    for row, other in enumerate(concept.counterparts, 1):
+        if other.pattern in found.columns:
+            score = other.weight * scores[:, found.columns[other.pattern]]
+            rows[row] = np.minimum(score, MOST_OF_IDF * other.importance)
     return rows
 
 
-def coverage_of(concepts: Sequence[Concept], candidates: Sequence[Candidate]) -> list[float]:
-    """Return the share of the question's importance that each candidate holds."""
-    total = sum(concept.importance for concept in concepts) or 1.0
-    return [
-        sum(concept.coverage(candidate.counts) for concept in concepts) / total for candidate in candidates
-    ]
+def neighbour_shares(question: AnalysedQuestion, concepts: Sequence[Concept], places: TokenPlaces) -> Scores:
+    """Return the share of the question's neighbouring words that are neighbours in each passage."""
+    pairs = _neighbours(question, concepts)
+    total, width = sum(pairs.values()), len(places.column)
+    looked_up = [pair for pair in pairs if places.column.keys() >= set(pair)]
+    if not looked_up:
+        return np.zeros(len(places.rows))
+    number = np.full(width * width, len(looked_up))
+    for place, (one, other) in enumerate(looked_up):
+        number[places.column[one] * width + places.column[other]] = place
+    holds_pair = np.zeros((len(places.rows), len(looked_up) + 1), np.bool_)
+    found = places.in_bodies
+    column = found.column.astype(np.int64)
+    for later in range(1, NEIGHBOURS + 1):  # the gaps between passages are wider
+        near = np.flatnonzero(found.at[later:] - found.at[:-later] <= NEIGHBOURS)
+        holds_pair[found.row[near], number[column[near] * width + column[near + later]]] = True
+    weights = np.array([pairs[pair] for pair in looked_up])
+    return np.asarray((holds_pair[:, :-1] * weights).sum(axis=1) / total)
 
 
-def neighbours_of(
-    question: AnalysedQuestion, concepts: Sequence[Concept], candidates: Sequence[Candidate]
-) -> list[float]:
-    """Return the share of the question's neighbouring words that stand beside each other, in their order."""
+def _neighbours(question: AnalysedQuestion, concepts: Sequence[Concept]) -> dict[tuple[str, str], float]:
+    """Return the pairs of words that are neighbours in a question, with their mean importance."""
     importance = {
-        token: word.importance for concept in concepts for word in concept.words for token in word.spellings
+        pattern[0][1]: word.importance
+        for concept in concepts
+        for word in concept.words
+        if word.is_known
+        for pattern in word.spellings
+        if len(pattern) == 1
     }
-    known = [token for token in question.tokens if importance.get(token[0])]
-    pairs = {
-        (first[0], second[0]): (importance[first[0]] + importance[second[0]]) / 2
-        for first, second in pairwise(sorted(known, key=itemgetter(1)))
-        if first[0] != second[0] and 0 < second[1] - first[1] <= NEIGHBOURS
+    known = sorted((token for token in question.tokens if token[0] in importance), key=itemgetter(1))
+    return {
+        (one[0], other[0]): (importance[one[0]] + importance[other[0]]) / 2
+        for one, other in pairwise(known)
+        if one[0] != other[0] and 0 < other[1] - one[1] <= NEIGHBOURS
     }
-    total = sum(pairs.values())
-    if not total:
-        return [0.0] * len(candidates)
-    wanted = {token for pair in pairs for token in pair}
-    found = []
-    for candidate in candidates:
-        held = {pair: weight for pair, weight in pairs.items() if all(t in candidate.counts for t in pair)}
-        places = candidate.places(wanted) if held else {}
-        found.append(sum(weight for pair, weight in held.items() if _stand_so(places, *pair)) / total)
-    return found
 
 
-def _stand_so(places: Mapping[str, Sequence[int]], first: str, second: str) -> bool:
-    behind = set(places[second])
-    return any(place + gap in behind for place in places[first] for gap in range(1, NEIGHBOURS + 1))
+def coverage(concepts: Sequence[Concept], found: Occurrences) -> Scores:
+    """Return the share of the question's importance that each passage holds."""
+    total = sum(concept.importance for concept in concepts)
+    held = found.texts > 0
+    summed: Scores = np.zeros(len(held))
+    for concept in concepts:
+        own: Scores = np.zeros(len(held))
+        for word in concept.words:
+            own += word.importance * _holds_any(word.spellings, found)
+        for other in concept.counterparts:
+            own = np.maximum(own, other.importance * _holds_any([other.pattern], found))
+        summed += np.minimum(own, concept.importance)
+    return np.asarray(summed / (total or 1.0))
+
+
+def _holds_any(patterns: Iterable[Pattern], found: Occurrences) -> Scores:
+    columns = [found.columns[pattern] for pattern in patterns if pattern in found.columns]
+    return np.asarray((found.texts[:, columns] > 0).any(axis=1), np.float64)
+
+
+def patterns_of(concepts: Sequence[Concept]) -> list[Pattern]:
+    """Return the patterns of concepts."""
+    return [pattern for concept in concepts for pattern in concept.patterns]

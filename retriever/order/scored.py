@@ -1,79 +1,121 @@
-"""Candidates with their scores, and what each score is made of."""
+"""Candidates with their scores, and the parts of each score."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from retriever.order.candidates import Candidate
-from retriever.order.concepts import Concept
-from retriever.order.features import Features
+import numpy as np
+from numpy.typing import NDArray
 
-LOWEST_OF_OTHER = 4  # place of the best paper in the other language, where nothing tells its words
-SAME_TITLE = 0.15  # of the mean of the passages under one title, in the place of a passage's own score
+from indexer.forward.rows import LANGUAGES
+from indexer.papers import Language
+from retriever.order.bm25 import Scores
+
+LOWEST_OF_OTHER = 4  # rank to which the best paper in the other language is lifted
+SAME_TITLE = 0.1  # weight of the mean score of one title; the passage's own score has the rest
+DECIMALS = 9  # of scores; sums of features differ by less between engines
+
+FOUNDED = {"base", "bridge", "title in passage"}  # a search shows passages that score by one of these parts
 
 Part = tuple[float, float]  # a value and its weight
 
 
-@dataclass(frozen=True)  # without slots, so that the score is summed once
-class Scored:
-    """A candidate, its features, and the parts of its score by name."""
+@dataclass(frozen=True)  # without slots, for cached properties
+class ScoredCandidates:
+    """Candidates and their scores.
 
-    candidate: Candidate
-    features: Features
-    parts: Mapping[str, Part]
+    Args:
+        ids: passage_ids.
+        parts: values of each part of the scores, and their weight.
+    """
+
+    ids: tuple[str, ...]
+    parts: Mapping[str, tuple[Scores, float]]
 
     @cached_property
-    def score(self) -> float:
+    def scores(self) -> Scores:
         """The sum of the parts, each times its weight."""
-        return sum(value * weight for value, weight in self.parts.values())
+        total = np.zeros(len(self.ids))
+        for values, weight in self.parts.values():
+            total += values * weight
+        return np.round(total, DECIMALS)
 
-    def with_part(self, name: str, value: float, weight: float) -> Self:
-        """Return the candidate with one part more."""
-        return replace(self, parts={**self.parts, name: (value, weight)})
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """The place of each passage_id."""
+        return {passage_id: row for row, passage_id in enumerate(self.ids)}
+
+    @cached_property
+    def founded(self) -> Mapping[str, bool]:
+        """Whether each passage scores for words of the question, or by a second search."""
+        held = np.zeros(len(self.ids), np.bool_)
+        for name in FOUNDED & self.parts.keys():
+            held |= self.parts[name][0] > 0
+        return dict(zip(self.ids, held.tolist(), strict=True))
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The rows by score, then passage_id."""
+        scores = self.scores.tolist()
+        return tuple(sorted(range(len(self.ids)), key=lambda row: (-scores[row], self.ids[row])))
+
+    def __contains__(self, passage_id: str) -> bool:
+        return passage_id in self.row
+
+    def score_of(self, passage_id: str) -> float:
+        """Return the score of a passage."""
+        return float(self.scores[self.row[passage_id]])
+
+    def parts_of(self, passage_id: str) -> dict[str, Part]:
+        """Return the parts of a passage's score that are not 0, by name."""
+        row = self.row[passage_id]
+        return {
+            name: (float(values[row]), weight) for name, (values, weight) in self.parts.items() if values[row]
+        }
+
+    def with_part(self, name: str, values: Scores, weight: float) -> Self:
+        """Return the candidates with a further part of their scores."""
+        return replace(self, parts={**self.parts, name: (values, weight)})
 
 
-def best_first(scored: Sequence[Scored]) -> list[Scored]:
-    """Order by score, then passage_id."""
-    return sorted(scored, key=lambda each: (-each.score, each.candidate.passage_id))
+def with_mean_of_title(scored: ScoredCandidates, same_title: NDArray[np.int64]) -> ScoredCandidates:
+    """Add a part of the mean score of each title, since passages of one title have one subject.
 
-
-def with_mean_of_title(scored: Sequence[Scored]) -> list[Scored]:
-    """Let passages under one title share a part of their scores: they speak of one thing."""
-    titled: dict[str, list[float]] = defaultdict(list)
-    for each in scored:
-        if title := each.candidate.title:
-            titled[title].append(each.score)
-    means = {title: sum(scores) / len(scores) for title, scores in titled.items() if len(scores) > 1}
-    return [
-        each.with_part("same title", means[title] - each.score, SAME_TITLE)
-        if (title := each.candidate.title) in means
-        else each
-        for each in scored
-    ]
-
-
-def with_other_language(ranked: Sequence[Scored], language: str, concepts: Sequence[Concept]) -> list[Scored]:
-    """Lift the best candidate in the other language to the fourth place.
-
-    A question of which no word has a counterpart reaches the other language by what both write alike (names,
-    abbreviations), of which BM25 sees little: only a candidate that holds such a word is lifted, and past
-    none that equals the third.
+    `same_title` is equal for passages of equal titles, 0 without a title.
     """
-    if len(ranked) < LOWEST_OF_OTHER:
-        return list(ranked)
-    alike = {token for concept in concepts for token in concept.tokens if any(map(str.isalpha, token))}
-    others = [
-        place
-        for place, each in enumerate(ranked)
-        if {each.candidate.lang, language} == {"ko", "en"} and not alike.isdisjoint(each.candidate.counts)
-    ]
-    if not others or others[0] < LOWEST_OF_OTHER:
-        return list(ranked)
-    above, best = ranked[LOWEST_OF_OTHER - 2].score, ranked[others[0]]
-    below = next(each for each in ranked[LOWEST_OF_OTHER - 1 :] if each is best or each.score < above)
-    if below is best:
-        return list(ranked)
-    lifted = best.with_part("other language", (above + below.score) / 2 - best.score, 1.0)
-    return best_first([*(each for each in ranked if each is not best), lifted])
+    _, titles, counts = np.unique(same_title, return_inverse=True, return_counts=True)
+    shared = (counts[titles] > 1) & (same_title > 0)
+    if not shared.any():
+        return scored
+    means = np.bincount(titles, scored.scores) / counts
+    return scored.with_part("same title", np.where(shared, means[titles] - scored.scores, 0.0), SAME_TITLE)
+
+
+def with_other_language(
+    scored: ScoredCandidates,
+    language: Language,
+    languages: NDArray[np.int64],
+    shares_word: NDArray[np.bool_],
+) -> ScoredCandidates:
+    """Lift the best candidate in the other language to the fourth rank.
+
+    A question of which no word has a counterpart finds papers in the other language by words that both
+    languages share (names, abbreviations), which BM25 hardly counts. Only a candidate that holds such a word
+    is lifted, and not above one that ties with the third.
+    """
+    ranked = scored.order
+    if len(ranked) < LOWEST_OF_OTHER or language not in {"ko", "en"}:
+        return scored
+    other = (languages == LANGUAGES.index("en" if language == "ko" else "ko")) & shares_word
+    best = next((rank for rank, row in enumerate(ranked) if other[row]), 0)
+    if best < LOWEST_OF_OTHER:
+        return scored
+    scores = scored.scores
+    above = scores[ranked[LOWEST_OF_OTHER - 2]]
+    below = next((scores[row] for row in ranked[LOWEST_OF_OTHER - 1 : best] if scores[row] < above), None)
+    if below is None:
+        return scored
+    lift = np.zeros(len(ranked))
+    lift[ranked[best]] = (above + below) / 2 - scores[ranked[best]]
+    return scored.with_part("other language", lift, 1.0)

@@ -1,50 +1,37 @@
-"""What features and cosines weigh in the order of candidates, found on training questions only.
+"""Weights of the parts of a score, chosen on training questions only.
 
-The lexical weights: `python -m eval.experiments.tuning`; those beside the cosine, on tydi's English training
-questions: `python -m eval.experiments.semantic_tuning`.
+The lexical weights: `python -m eval.experiments.tuning`. The weights with a cosine: `python -m
+eval.experiments.semantic_tuning`, on tydi's English training questions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from retriever.order.features import Features
-from retriever.order.scored import Part
+import numpy as np
 
-LEXICAL_WEIGHTS: Mapping[str, float] = {"base": 0.9, "feedback": 0.2, "coverage": 0.15, "neighbours": 0.1}
-# Of a text that was pasted in: what else its best passages speak of says more than its single words.
-PASSAGE_WEIGHTS: Mapping[str, float] = {**LEXICAL_WEIGHTS, "base": 0.7, "feedback": 0.45}
+from retriever.order.bm25 import Scores
+
+LEXICAL_WEIGHTS: Mapping[str, float] = {"base": 0.9, "feedback": 0.6, "neighbours": 0.2}
 SEMANTIC_WEIGHTS: Mapping[str, float] = {"base": 0.3, "neighbours": 0.1}
 COSINE_WEIGHT = 1.0
-SEMANTIC_HOP = 0.25  # of a second search's gains: at full weight they pass what the cosine puts first
+SEMANTIC_GAIN = 0.25  # of a second search's gains: at full weight they outrank the cosine
 
 
-def lexical_parts(row: Features, weights: Mapping[str, float] = LEXICAL_WEIGHTS) -> dict[str, Part]:
-    """Return the parts of a candidate's score by its features."""
-    return {name: (getattr(row, name), weight) for name, weight in weights.items()}
+def lexical_parts(features: Mapping[str, Scores]) -> dict[str, tuple[Scores, float]]:
+    """Return the parts of scores by lexical features."""
+    return {name: (features[name], weight) for name, weight in LEXICAL_WEIGHTS.items()}
 
 
-def semantic_parts(rows: Sequence[Features], cosines: Sequence[float | None]) -> list[dict[str, Part]]:
-    """Return the parts of candidates' scores by features and cosine.
+def semantic_parts(features: Mapping[str, Scores], cosines: Scores) -> dict[str, tuple[Scores, float]]:
+    """Return the parts of scores by lexical features and cosines.
 
-    Encoders differ in which cosines they give, so that of a question's candidates the least counts 0 and the
-    highest 1; the base counts as a share of the best one's. What has no vector counts 0.
+    Encoders differ in the range of their cosines, so a question's lowest counts 0 and its highest 1; the base
+    counts as a share of the highest one. A passage without a vector (NaN) counts 0.
     """
-    best = max((row.base for row in rows), default=0.0) or 1.0
-    return [
-        {
-            "cosine": (cosine, COSINE_WEIGHT),
-            "base": (row.base / best, SEMANTIC_WEIGHTS["base"]),
-            **{
-                name: (getattr(row, name), weight)
-                for name, weight in SEMANTIC_WEIGHTS.items()
-                if name != "base"
-            },
-        }
-        for row, cosine in zip(rows, _stretched(cosines), strict=True)
-    ]
-
-
-def _stretched(cosines: Sequence[float | None]) -> list[float]:
-    """Return cosines between 0, the least, and 1, the highest."""
-    known = [cosine for cosine in cosines if cosine is not None]
-    least, room = min(known), (max(known) - min(known)) or 1.0
-    return [0.0 if cosine is None else (cosine - least) / room for cosine in cosines]
+    best = float(features["base"].max()) or 1.0
+    low, high = float(np.nanmin(cosines)), float(np.nanmax(cosines))
+    stretched = np.nan_to_num((cosines - low) / ((high - low) or 1.0), nan=0.0)
+    return {
+        "cosine": (stretched, COSINE_WEIGHT),
+        "base": (features["base"] / best, SEMANTIC_WEIGHTS["base"]),
+        "neighbours": (features["neighbours"], SEMANTIC_WEIGHTS["neighbours"]),
+    }

@@ -16,6 +16,7 @@ from indexer.encoders.arrays import Stored
 from indexer.errors import IndexNotWritten
 from indexer.fingerprint import lexical_fingerprint
 from indexer.glossary.given import GENERAL, GivenPairs
+from indexer.glossary.storage import SCHEMA as GLOSSARY_SCHEMA
 from indexer.glossary.storage import write_glossary
 from indexer.logs import get_logger
 from indexer.sums import sum_of
@@ -47,7 +48,8 @@ def general_glossary(analyzer: str, decompound: Decompound, otherwise: Path) -> 
     Where the cache folder cannot be written it is made in the folder `otherwise`.
     """
     terms = hashlib.sha256(GENERAL.read_bytes()).hexdigest()
-    made_of = sum_of({**lexical_fingerprint(analyzer, decompound), "terms": terms})
+    schema = hashlib.sha256(GLOSSARY_SCHEMA.encode()).hexdigest()
+    made_of = sum_of({**lexical_fingerprint(analyzer, decompound), "terms": terms, "schema": schema})
     name = f"general-glossary-{made_of[:16]}.sqlite"
     with suppress(OSError, ValueError, IndexNotWritten):
         path = cache_folder() / name
@@ -71,7 +73,7 @@ def _is_whole(path: Path) -> bool:
         closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection,
     ):
         [(found,)] = connection.execute("PRAGMA quick_check(1)")
-        connection.execute("SELECT 1 FROM lengths LIMIT 1")
+        connection.execute("SELECT 1 FROM lookups LIMIT 1")
         return bool(found == "ok")
     return False
 

@@ -5,16 +5,16 @@ method reads of them (passages, terms, cosines) is the pool's, analysed here.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from indexer.analysed import AnalysedPassage
 from indexer.analysis import Analyzer
 from indexer.encoders.arrays import Stored
-from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
-from retriever.engines import Engine, EngineHit, Explanation
+from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T, no_rows
 from retriever.engines.facets import FacetCounts, FacetField
 from retriever.engines.tantivy import TantivyEngine
 from retriever.errors import SourceFailed
@@ -55,7 +55,7 @@ class Pool:
 
     papers: Mapping[str, MergedPaper] = field(default_factory=dict)
     found: Mapping[Sent, Found] = field(default_factory=dict)
-    passages: Mapping[str, tuple[tuple[StoredPassage, PassageTokens], ...]] = field(default_factory=dict)
+    passages: Mapping[str, tuple[tuple[StoredPassage, AnalysedPassage], ...]] = field(default_factory=dict)
     engine: TantivyEngine | None = None
 
 
@@ -229,6 +229,15 @@ class SourcesEngine(Engine):
                 counts, _ = await summed_frequencies(self._sources, sorted(set(words.values())))
                 self._counted |= {token: counts[word] for token, word in words.items() if word in counts}
 
+    @property
+    def lexicon(self) -> None:
+        """None: no source lists its terms."""
+
+    async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
+        """Call a function with the rows of passages of the pool."""
+        pool = self._pool.engine
+        return function(no_rows()) if pool is None else await pool.of_rows(passage_ids, function)
+
     async def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
@@ -260,6 +269,13 @@ class SourcesEngine(Engine):
         self._pool = await self._threads.run(self._with_passages, replace(self._pool, papers=merged.papers))
         self._absent |= {doc_id for doc_id in doc_ids if doc_id not in merged.papers}
 
+    async def add(self, papers: Mapping[str, MergedPaper]) -> None:
+        """Put papers into the pool whose records are known; those that are there stay as they are."""
+        async with self._gathering:
+            if papers.keys() - self._pool.papers.keys():
+                pool = replace(self._pool, papers={**papers, **self._pool.papers})
+                self._pool = await self._threads.run(self._with_passages, pool)
+
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Return how many passages of the pool each query matches."""
         pool = self._pool.engine
@@ -270,11 +286,6 @@ class SourcesEngine(Engine):
     ) -> FacetCounts:
         """Count papers of the pool."""
         return await self._gathered().facets(query, filters=filters, fields=fields, several=several)
-
-    async def terms_near(self, token: str, limit: int) -> list[tuple[str, int]]:
-        """Return none: no source lists its terms."""
-        del token, limit
-        return []
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
         """Return how often the token stands in passages of the pool that hold it."""

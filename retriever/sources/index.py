@@ -54,7 +54,8 @@ class IndexSource(Source):
         """Take an open index, which is closed with it."""
         self._name, self._index = name, index
 
-    async def _ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+    async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        """Ask one version of the index from the beginning of a question to its end."""
         return await self._index.ask(question)
 
     @property
@@ -75,7 +76,7 @@ class IndexSource(Source):
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read what they found in another."""
-        return await self._ask(lambda version: self._search(version, queries, filters))
+        return await self.ask(lambda version: self._search(version, queries, filters))
 
     async def _search(
         self, index: SearchIndex, queries: Sequence[tuple[Query, int]], filters: Filters
@@ -129,7 +130,7 @@ class IndexSource(Source):
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
-        return await self._ask(lambda version: self._papers(version, ids))
+        return await self.ask(lambda version: self._papers(version, ids))
 
     async def _papers(self, index: SearchIndex, ids: Sequence[str]) -> dict[str, SourcePaper]:
         if _holds_papers(index):
@@ -140,11 +141,11 @@ class IndexSource(Source):
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers of the index that papers refer to, in the order of their references."""
-        return await self._ask(lambda version: self._linked(version, references, ids, limit))
+        return await self.ask(lambda version: self._linked(version, references, ids, limit))
 
     async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers of the index that refer to papers."""
-        return await self._ask(lambda version: self._linked(version, cited_by, ids, limit))
+        return await self.ask(lambda version: self._linked(version, cited_by, ids, limit))
 
     async def _linked(
         self, index: SearchIndex, follow: Follow, ids: Sequence[str], limit: int
@@ -163,14 +164,14 @@ class IndexSource(Source):
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
         """Return how many papers of the index refer to each, by its citation graph; nothing without one."""
-        return await self._ask(lambda version: _cited_by_count(version, ids))
+        return await self.ask(lambda version: _cited_by_count(version, ids))
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return in how many passages each word stands, and of how many; of a compound its rarest part.
 
         What is a token only within its sentence (줄이) counts as it is written.
         """
-        return await self._ask(lambda version: _frequencies(version, words))
+        return await self.ask(lambda version: _frequencies(version, words))
 
     async def close(self) -> None:
         """Close the index."""

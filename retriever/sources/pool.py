@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
+from indexer.analysed import AnalysedPassage
 from indexer.analysis import Analyzer
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
-from indexer.packing import PassageTokens
+from indexer.forward.lexicon import TokenCounts, write_lexicon
 from indexer.papers import Paper
 from indexer.schema import StoredPassage
+from indexer.store.build_folder import LEXICON
 from indexer.stored import stored_passages
 from indexer.vectors.adding import row_of
 from indexer.vectors.store import VectorStore
@@ -24,10 +26,10 @@ WRITER_MEMORY_MB = 15  # the least there is; a question brings some hundreds of 
 
 def passages_of_papers(
     papers: Iterable[Paper], analyzer: Analyzer
-) -> list[tuple[StoredPassage, PassageTokens]]:
-    """Return the passages of papers as they are indexed, with their tokens."""
+) -> list[tuple[StoredPassage, AnalysedPassage]]:
+    """Return the passages of papers as they are indexed, with their analysis."""
     return [
-        (passage, PassageTokens.of(passage.title, passage.text, passage.title2, analyzer.analyze))
+        (passage, AnalysedPassage.of(passage.title, passage.text, passage.title2, analyzer))
         for paper in papers
         for passage in stored_passages(paper, "paper")
     ]
@@ -35,7 +37,7 @@ def passages_of_papers(
 
 def write_pool(
     folder: Path,
-    passages: Iterable[tuple[StoredPassage, PassageTokens]],
+    passages: Iterable[tuple[StoredPassage, AnalysedPassage]],
     vectors: Mapping[bytes, Stored],
     fingerprint: VectorFingerprint | None,
 ) -> TantivyEngine:
@@ -46,11 +48,12 @@ def write_pool(
         fingerprint: of the vectors; None where there are none.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    written = list(passages)
+    written, counts = list(passages), TokenCounts()
     with TantivyWriter(folder / "index", unit="paper", memory_mb=WRITER_MEMORY_MB) as writer:
-        for number, (passage, tokens) in enumerate(written):
-            writer.add(passage, tokens, number)
+        for number, (passage, analysed) in enumerate(written):
+            counts.add(writer.add(passage, analysed, number))
         writer.finish()
+        write_lexicon(folder / LEXICON, writer.terms, counts)
     with ExitStack() as opened:
         store = None
         if fingerprint:

@@ -1,12 +1,12 @@
 """The words behind tokens: a search asks for tokens, sources are asked for words as they are written."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.tokens import TaggedToken, TaggedWord
-from indexer.glossary.storage import Glossary, Match
+from indexer.glossary.storage import Glossary, Match, Unit
 from retriever.queries import Phrase, Query, Term, with_words
 
 
@@ -68,9 +68,14 @@ class NotingGlossary(Glossary):
         glossary.written = words
         return glossary
 
-    def translations(self, tokens: Sequence[str]) -> list[Match]:
-        """Return the pairs one side of which stands in `tokens`."""
-        found = super().translations(tokens)
+    def translations(
+        self,
+        tokens: Sequence[str],
+        units: Collection[Unit] = (),
+        is_held: Callable[[Sequence[str]], bool] | None = None,
+    ) -> list[Match]:
+        """Return the pairs with one side in `tokens`."""
+        found = super().translations(tokens, units, is_held)
         for match in found:
             if len(match.other_tokens) == 1:  # others are analysed again
                 text = match.pair.english if match.target == "en" else match.pair.korean

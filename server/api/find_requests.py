@@ -62,7 +62,10 @@ class FindCall(Call):
     papers: int = _number("papers", "to find; enough are enough")
     rounds: int = _number("rounds", "how often queries are evolved from what was found")
     layers: int = _number("layers", "how far references are followed")
-    threshold: float = _number("threshold", "judgement from which a paper is relevant")
+    threshold: float = _number(
+        "threshold",
+        "a model's score from which a paper is relevant; without a model a share of the expected F",
+    )
     judge: Wording = _option("judge", "wording of the judgement by a model")
     per_query: int = _number("per_query", "papers that a query brings")
     seed: int = _option("seed", "of the draw of evolved queries", ge=-(2**63), lt=2**63)

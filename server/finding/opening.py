@@ -40,8 +40,9 @@ async def opened_sources(asked: AskedOf, services: Backends) -> AsyncIterator[Op
 class DiscreetIndex(IndexSource):
     """A version of an index, whose failures tell callers nothing of where it is."""
 
-    async def _ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+    async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        """Ask the version; SourceFailed hides where it is."""
         try:
-            return await super()._ask(question)
+            return await super().ask(question)
         except RemediableError as error:
             raise SourceFailed(detail_of(error)) from None

@@ -16,6 +16,7 @@ const SIGNS = { supported: "✓", unsupported: "✗", "not checkable": "?", excl
 const KEY = "shrag-answers";
 const KEPT = 6;
 const ANSWER_STEP = "answer (model)";
+const QUOTATIONS = "passages";
 
 /** Ask, and show the answer as it arrives; one that this session has had is shown again as it was. */
 export async function showAnswer(asked, { signal, again = false, repeat, useKeywords }) {
@@ -52,10 +53,11 @@ export async function showAnswer(asked, { signal, again = false, repeat, useKeyw
 function answerView(asked, useKeywords) {
   const title = h("p", { class: "title", "data-waiting": true }, t("answer_searching"));
   const notes = h("div");
+  const likelihood = h("p", { class: "quiet", "data-likelihood": true });
   const sections = h("div", { "aria-busy": "true" });
   const cited = h("div");
   const colophon = h("div", { class: "colophon" });
-  fill(byId("answer-body"), title, notes, sections, cited, colophon);
+  fill(byId("answer-body"), likelihood, title, notes, sections, cited, colophon);
   let hits = [];
   let pairs = [];
   let index = asked.index || byId("index").value;
@@ -77,7 +79,7 @@ function answerView(asked, useKeywords) {
       hits = data.hits ?? data.evidence ?? [];
       index = placeOf(data) ?? index;
       pairs = (data.concepts ?? []).flatMap((concept) => (concept.counterparts ?? []).map((other) => [concept.text, other.text]));
-      if (data.evidence_score !== undefined && data.evidence_score !== null) view.likelihood = data.evidence_score;
+      fill(likelihood, typeof data.likelihood === "number" ? t("likelihood", { percent: number(Math.round(100 * data.likelihood)) }) : "");
       showEvidenceBadges(hits.map((hit) => hit.doc_id));
     },
     sentence(data) {
@@ -106,10 +108,12 @@ function answerView(asked, useKeywords) {
       const same = rows.length === answer.sentences.length && rows.every((row, at) => row?.text === answer.sentences[at].text && row.check === answer.sentences[at].check);
       rows = answer.sentences;
       if (!same) { fill(sections); rows.forEach((row, at) => place({ ...row, index: at })); }
-      showSources();
+      showSources(answer.abstained ? "nearest" : "evidence");
       if (answer.abstained) {
         const near = rows.length ? t("abstained_quotes") : t("abstained_near");
-        sections.prepend(h("div", { class: "plainly", "data-abstained": true }, h("p", {}, h("b", {}, t("abstained"))), h("p", {}, near)));
+        const unknown = whole.unknown_words ?? [];
+        const named = unknown.length > 0 && h("p", {}, t("abstained_unknown"), " ", unknown.map((word, place) => [place > 0 && ", ", h("q", { lang: langOf(word) }, word)]));
+        sections.prepend(h("div", { class: "plainly", "data-abstained": true }, h("p", {}, h("b", {}, t("abstained"))), named, h("p", {}, near)));
         title.textContent = "";
       }
       const model = answer.written_by !== "extractive" && answer.written_by;
@@ -117,10 +121,10 @@ function answerView(asked, useKeywords) {
       if (failed) fill(notes, h("p", { class: "box", "data-model-failed": true }, t("model_failed")));
       if (before) notes.prepend(before);
       fill(colophon, checks(answer),
-        h("p", { "data-written-by": answer.written_by }, model ? t("written_by", { name: model }) : t("written_extractive"),
-          likelihood(whole.evidence_score ?? view.likelihood)));
+        h("p", { "data-written-by": answer.written_by }, model ? t("written_by", { name: model }) : t("written_extractive")));
       const supported = rows.filter((row) => row.check === "supported").length;
-      say(answer.abstained ? t("abstained") : t("answer_done", { n: rows.length, supported }));
+      const done = model ? t("answer_done", { n: rows.length, supported }) : t("answer_quoted", { n: rows.length });
+      say(answer.abstained ? t("abstained") : done);
     },
     failed(error, repeat) {
       sections.setAttribute("aria-busy", "false");
@@ -141,17 +145,16 @@ function answerView(asked, useKeywords) {
   }
 
   // Behind the last sentence, so that nothing is pushed away while they arrive.
-  function showSources() {
-    if (hits.length) fill(cited, h("h3", {}, t("evidence")), h("ol", { class: "evidence" }, hits.map(source)));
+  function showSources(heading = "evidence") {
+    if (hits.length) fill(cited, h("h3", {}, t(heading)), h("ol", { class: "evidence" }, hits.map(source)));
   }
-
-  const likelihood = (score) => (typeof score === "number" ? ` · ${t("likelihood", { percent: number(100 * score) })}` : "");
 
   function place(data) {
     const name = data.section ?? "body";
     let section = sections.querySelector(`[data-section="${name}"]`);
     if (!section) {
-      section = h("div", { "data-section": name, role: "group", "aria-label": t(`section_${name}`) }, h("h3", {}, t(`section_${name}`)));
+      const heading = name !== QUOTATIONS && h("h3", {}, t(`section_${name}`)); // the title is that of quotations
+      section = h("div", { "data-section": name, role: "group", "aria-label": t(`section_${name}`) }, heading);
       sections.append(section);
     }
     section.append(sentenceElement(data, data.index ?? rows.length - 1));
@@ -166,11 +169,13 @@ function answerView(asked, useKeywords) {
       const button = h("button", { type: "button", class: "cite", "aria-expanded": "false", "aria-label": named, "data-cites": id, onclick: open }, `[${label}]`);
       return button;
     });
+    const sentence = (...behind) => h("div", { class: "sentence", "data-sentence": at, "data-check": check },
+      h("span", { lang: langOf(text) }, text), " ", cites, " ", behind);
+    if (check === "quoted") return sentence(h("span", { class: "quiet" }, `(${t("said_quoted")})`));
     const numbers = citations.map((id) => hits.findIndex((hit) => hit.passage_id === id) + 1).filter(Boolean).map((n) => `[${n}]`).join(" ");
     const said = check === "unsupported" && !citations.length ? t("said_uncited") : t(`said_${check}`, { numbers });
     const [mark, why] = disclosure(`${SIGNS[check] ?? "?"} ${said}`, () => reasonsOf(check, reasons, numbers), { class: "check-mark", "data-check": check });
-    return h("div", { class: "sentence", "data-sentence": at, "data-check": check },
-      h("span", { lang: langOf(text) }, text), " ", cites, " ", mark, why);
+    return sentence(mark, why);
   }
 
   function source(hit, place) {

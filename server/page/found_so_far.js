@@ -41,14 +41,13 @@ export function foundSoFar() {
 
 /** Yield the record of a whole search as the events that would have led to it. */
 export function* eventsOf(record) {
-  const { threshold = 0.5 } = record.request ?? {};
   const listed = new Map((record.papers ?? []).map((paper) => [paper.id, paper]));
   if (record.understanding) yield { kind: "understanding", data: record.understanding };
   yield { kind: "queries", data: { queries: record.queries ?? [] } };
   const papers = [];
   const walk = (nodes, found_by) => nodes.forEach((node, place) => {
     const { paper: id, references = [], cited_by: citing = [], evolved = [], ...told } = node;
-    papers.push({ id, relevant: typeof told.score === "number" && told.score >= threshold, ...told, ...only(listed.get(id)), score: listed.get(id)?.relevance ?? told.score, found_by: { ...found_by, rank: place + 1 } });
+    papers.push({ id, ...told, ...only(listed.get(id)), score: listed.get(id)?.relevance ?? told.score, found_by: { ...found_by, rank: place + 1 } });
     walk(references, { kind: "reference", of: id });
     walk(citing, { kind: "citing", of: id });
     evolved.forEach(walkQuery);

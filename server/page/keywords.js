@@ -77,7 +77,9 @@ export function showKeywords(result, asked, change) {
   const input = h("input", { "aria-label": t("add_keyword"), placeholder: t("add_keyword"), maxlength: "200", "data-key": "add", onkeydown: entered });
   function add() {
     const text = input.value.trim();
-    if (text && !texts.includes(text)) change([...texts, text], t("added_word", { word: text }));
+    const most = result.applied?.keyword_count ?? Infinity;
+    // There is a query for each of so many keywords: in a full list the new one takes the place of the last.
+    if (text && !texts.includes(text)) change([...texts.slice(0, most - 1), text], t("added_word", { word: text }));
   }
   function entered(event) {
     if (event.key !== "Enter" || isComposing(event)) return;

@@ -3,7 +3,7 @@
 import { byId, fill, h } from "./dom.js";
 import { number, t } from "./i18n.js";
 
-const NAMED = new Set(["question", "nearest", "bridges", "expression"]);
+const NAMED = new Set(["question", "nearest", "bridges", "feedback", "expression"]);
 let shown = false;
 
 /** Show the queries of a result; `change(skip)` is called with the names that are left out. */

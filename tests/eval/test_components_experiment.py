@@ -20,4 +20,4 @@ def test_a_part_of_the_order_is_laid_beside_the_whole_by_kind_of_question(tmp_pa
 
 
 def test_constraints_are_a_part_like_those_of_the_order():
-    assert {"second-hop", "weights", "constraints"} <= set(PARTS)
+    assert {"second-search", "weights", "constraints"} <= set(PARTS)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from eval.experiments.bench import Bench
-from eval.experiments.collections import COLLECTIONS
+from eval.experiments.collections import COLLECTIONS, TRAINING
 from eval.experiments.components import EVERY as EVERY_COMPONENT
 from eval.experiments.components import component_rows
 from eval.experiments.golden import (
@@ -22,13 +22,15 @@ from eval.experiments.golden import (
     main,
     ranking_rows,
     read_rows,
+    training_golden_row,
 )
 from eval.experiments.held_out import figures_by_kind
 from eval.experiments.rows import Row
 from indexer.requests import no_progress
 from tests.conftest import SHARED
 
-BY_NAME = {collection.name: collection for collection in COLLECTIONS}
+BY_NAME = {collection.name: collection for collection in (*COLLECTIONS, *TRAINING)}
+SHARED_NAMES = [collection.name for collection in COLLECTIONS]
 
 
 @pytest.fixture(scope="session")
@@ -61,12 +63,12 @@ def test_held_out_questions_are_counted_by_what_their_kind_asks_for():
 
 
 @pytest.mark.parametrize("every", [EVERY, pytest.param(1, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", SHARED_NAMES)
 def test_methods_rank_a_shared_collection_as_recorded(bench, shared_data, name, every):
     assert_as_recorded(ranking_rows(bench, shared_data, "tantivy", BY_NAME[name], every=every))
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", SHARED_NAMES)
 def test_without_each_part_of_the_order_a_shared_collection_is_ranked_as_recorded(bench, shared_data, name):
     assert_as_recorded(component_rows(bench, shared_data, BY_NAME[name], every=EVERY_COMPONENT))
 
@@ -74,6 +76,15 @@ def test_without_each_part_of_the_order_a_shared_collection_is_ranked_as_recorde
 @pytest.mark.parametrize("name", ["tydi-ko", "tydi-en"])
 def test_answers_hold_and_abstain_as_recorded(bench, shared_data, name):
     assert_as_recorded(answer_rows(bench, shared_data, BY_NAME[name], no_progress, every=EVERY))
+
+
+@pytest.mark.parametrize("name", [collection.name for collection in TRAINING])
+def test_shrag_gains_on_a_training_collection_as_recorded(bench, shared_data, name):
+    folder = shared_data / "training" / name
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not present")
+
+    assert_as_recorded([training_golden_row(bench, shared_data, BY_NAME[name])])
 
 
 def row(method, **figures):

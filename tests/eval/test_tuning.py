@@ -6,92 +6,130 @@ import pytest
 from eval.experiments import semantic_tuning, tuning
 from eval.experiments.bench import Bench
 from eval.experiments.collections import questions
-from eval.experiments.golden import SAMPLE_COLLECTION
-from eval.experiments.weight_grid import COLUMNS, COSINE, Candidates, collect, grid, ndcg, scaled
+from eval.experiments.sample import SAMPLE_COLLECTION
+from eval.experiments.weight_grid import candidates_of, grid, ndcg
 from eval.measures import evaluate
-from eval.ranking import rank_topics
 from indexer.requests import no_progress
-from retriever.search import SearchRequest
+from retriever.engines import EngineHit
+from retriever.order.scored import ScoredCandidates
+from retriever.pool import CandidatePool
+from retriever.ranking import Ranking
 from retriever.settings import RetrieverSettings
-from tests.retriever.papers import index_of
 
 
-def candidates(base, grades, *, titles=None, cosines=None):
-    """Return the candidates of questions of which only the base, and the cosine, are known."""
-    values = np.zeros((*np.shape(base), len(COLUMNS)))
-    values[:, :, COLUMNS.index("base")] = base
-    values[:, :, -1] = np.nan if cosines is None else cosines
-    titles = np.arange(np.size(base)).reshape(np.shape(base)) if titles is None else np.array(titles)
-    return Candidates(values, np.array(grades), titles, np.ones(len(base)))
+def packed(base, judged, *, papers=(), titles=(), fixed=None, **parts):
+    """Arrange passages A, B, C, … by the values of their parts; each is a paper unless `papers` are named."""
+    ids = tuple("ABCDEFGHIJKLMN"[: len(base)])
+    values = {"base": np.array(base), **{name: np.array(of) for name, of in parts.items()}}
+    hits = tuple(EngineHit(*both, 0.0) for both in zip(ids, papers or ids, strict=True))
+    return candidates_of(
+        Ranking(scored=ScoredCandidates(ids, {}), pool=CandidatePool({"question": hits})),
+        values,
+        np.array(titles or [0] * len(base)),
+        judged,
+        "paper",
+        np.array(fixed or [0.0] * len(base)),
+    )
 
 
-def test_the_weights_in_use_give_what_the_method_ranks(tmp_path):
+def test_the_constants_in_use_give_what_the_method_ranks(tmp_path):
     bench = Bench(tmp_path, tmp_path, no_progress)
     topics, qrels = questions(tmp_path, SAMPLE_COLLECTION, "dev")
-    settings = RetrieverSettings(constraints=False, without=frozenset({"second-hop"}))
+    settings = RetrieverSettings(constraints=False, without=frozenset({"other-language"}))
 
     with bench.open(SAMPLE_COLLECTION, "alone") as index:
-        found = collect(index, topics, qrels, settings, no_progress)
-        request = SearchRequest("", k=100, collapse=False)
-        run = asyncio.run(rank_topics(index, topics, request, settings))
+        values = asyncio.run(tuning.values_of(index, topics, qrels, no_progress))
+        run = bench.rank(index, topics, "shrag", settings)
 
     of_method = evaluate(qrels, run, ["nDCG@10"]).per_query["nDCG@10"]
     expected = [of_method[query_id] for query_id in topics if query_id in of_method]
-    assert ndcg(found, tuning.IN_USE) == pytest.approx(expected)
+    assert values[:, tuning.PLACE_IN_USE] == pytest.approx(expected)
 
 
-def test_candidates_are_ordered_by_weights():
-    found = candidates([[0.2, 0.5, 0.9]], [[1.0, 0.0, -np.inf]])
+def test_candidates_are_ordered_by_each_of_the_weights():
+    found = packed([0.2, 0.5], {"A": 1})
 
-    assert ndcg(found, {"base": 1.0}) == pytest.approx([0.6309297536])
-    assert ndcg(found, {"base": -1.0}) == pytest.approx([1.0])
-
-
-def test_passages_under_one_title_share_their_scores():
-    found = candidates([[0.6, 0.5, 0.9]], [[0.0, 1.0, 0.0]], titles=[[0, 1, 1]])
-
-    assert ndcg(found, {"base": 1.0}) == pytest.approx([0.5])
-    assert ndcg(found, {"base": 1.0, "same title": 1.0}) == pytest.approx([1.0])
+    assert ndcg(found, [{"base": 1.0}, {"base": -1.0}]) == pytest.approx([0.6309297536, 1.0])
 
 
-def test_passages_without_a_title_are_told_apart(tmp_path):
-    papers = [{"id": f"P{number}", "title": "", "abstract": f"Quokka {number}."} for number in range(3)]
-    with index_of(tmp_path, *papers) as index:
-        found = collect(index, {"1": "quokka"}, {"1": {"P1": 1}}, RetrieverSettings(), no_progress)
-
-    assert found.titles.size == len(papers)
-    assert len(set(found.titles.ravel())) == len(papers)
+def test_equal_scores_are_ordered_by_id():
+    assert ndcg(packed([0.5, 0.5], {"A": 1}), [{"base": 1.0}]) == pytest.approx([1.0])
 
 
-def test_a_candidate_without_vector_counts_as_the_least_similar():
-    found = scaled(candidates([[4.0, 2.0, 1.0]], [[0.0, 1.0, 0.0]], cosines=[[np.nan, 0.9, 0.5]]))
+def test_passages_of_one_title_share_their_scores():
+    found = packed([0.6, 0.5, 0.9], {"B": 1}, titles=[1, 2, 2])
 
-    assert found.values[0, :, 0].tolist() == [1.0, 0.5, 0.25]
-    assert found.values[0, :, -1].tolist() == [0.0, 1.0, 0.0]
-    assert ndcg(found, {COSINE: 1.0, "base": 0.5}) == pytest.approx([1.0])
+    tried = [{"base": 1.0}, {"base": 1.0, "same title": 1.0}]
+
+    assert ndcg(found, tried) == pytest.approx([0.5, 1.0])
+
+
+def test_passages_without_a_title_share_nothing():
+    found = packed([0.9, 0.5, 0.1], {"C": 1})
+
+    assert ndcg(found, [{"base": 1.0, "same title": 1.0}]) == pytest.approx([0.5])
+
+
+def test_a_paper_scores_as_its_best_passage():
+    found = packed([0.9, 0.5, 0.8], {"P2": 1}, papers=["P1", "P2", "P1"])
+
+    assert ndcg(found, [{"base": 1.0}]) == pytest.approx([0.6309297536])
+
+
+def test_fixed_scores_are_added_whatever_the_weights():
+    found = packed([0.2, 0.5], {"A": 1}, fixed=[1.0, 0.0])
+
+    assert ndcg(found, [{"base": 1.0}, {"base": 0.0}]) == pytest.approx([1.0, 1.0])
+
+
+def test_a_relevant_paper_that_is_no_candidate_lowers_the_score():
+    # The ideal order has two relevant papers: 1 + 1 / log2(3).
+    assert ndcg(packed([0.2], {"A": 1, "Z": 1}), [{"base": 1.0}]) == pytest.approx([1 / 1.6309297536])
+
+
+def test_a_question_without_candidates_scores_nothing():
+    assert ndcg(packed([], {"A": 1}), [{"base": 1.0}]).tolist() == [0.0]
 
 
 def test_the_grid_begins_with_the_smallest_weights():
-    assert grid({"base": (1.0,), "coverage": (0.2, 0.0)}) == [
-        {"base": 1.0, "coverage": 0.0},
-        {"base": 1.0, "coverage": 0.2},
+    assert grid({"base": (1.0,), "feedback": (0.2, 0.0)}) == [
+        {"base": 1.0, "feedback": 0.0},
+        {"base": 1.0, "feedback": 0.2},
     ]
 
 
-def test_by_folds_a_question_is_ranked_with_weights_chosen_without_it():
-    # The first weights are better by far for the first question, the second by little for all others.
-    table = np.array([[1.0] + 9 * [0.5], [0.0] + 9 * [0.6]])
+def test_the_constants_for_a_set_are_chosen_by_the_other_sets():
+    # The first constants are the best of the first set by far, the second of the two others.
+    gains = np.array([[0.9, 0.0], [0.1, 0.2], [0.1, 0.2]])
 
-    assert table.mean(axis=1).tolist() == pytest.approx([0.55, 0.54])
-    assert tuning.by_folds([], table) == pytest.approx((0.0 + 0.6 + 8 * 0.5) / 10)
+    assert tuning.chosen_without(gains) == [1, 0, 0]
+
+
+def test_of_equally_good_constants_the_first_are_chosen():
+    assert tuning.chosen_without(np.array([[0.1, 0.1], [0.2, 0.2]])) == [0, 0]
+
+
+def test_the_gains_of_the_constants_in_use_the_best_and_the_chosen_stand_side_by_side():
+    of_cisi, of_tydi = np.zeros((2, len(tuning.TRIED)))
+    of_cisi[[tuning.PLACE_IN_USE, 0, 1]] = 0.3, 0.8, 0.0
+    of_tydi[[tuning.PLACE_IN_USE, 0, 1]] = 0.1, 0.0, 0.4
+
+    rows = tuning.gain_rows({"cisi": of_cisi, "tydi-ko": of_tydi})
+
+    assert [(row.subject["set"], dict(row.figures)) for row in rows] == [
+        ("cisi", {"in use": 0.3, "in sample": 0.8, "left out": 0.0}),
+        ("tydi-ko", {"in use": 0.1, "in sample": 0.0, "left out": 0.0}),
+        ("mean of training", {"in use": 0.3, "in sample": 0.8, "left out": 0.0}),
+        ("mean of all", {"in use": 0.2, "in sample": 0.4, "left out": 0.0}),
+    ]
 
 
 def test_the_heaviest_base_within_one_standard_error_is_taken_and_of_these_the_best():
     tried = [
-        {"base": 0.1, "coverage": 0.1},
-        {"base": 0.2, "coverage": 0.0},
-        {"base": 0.2, "coverage": 0.1},
-        {"base": 0.3, "coverage": 0.1},
+        {"base": 0.1, "feedback": 0.1},
+        {"base": 0.2, "feedback": 0.0},
+        {"base": 0.2, "feedback": 0.1},
+        {"base": 0.3, "feedback": 0.1},
     ]
     values = np.array(
         [[0.8, 1.0, 0.6, 0.8], [0.8, 0.9, 0.6, 0.8], [0.8, 0.9, 0.6, 0.7], [0.2, 0.9, 0.6, 0.8]]

@@ -38,7 +38,8 @@ SEARCH_KEYS = [
     "filtered",
     "order",
     "applied",
-    "evidence_score",
+    "likelihood",
+    "unknown_words",
     "constraints",
     "notes",
     "milliseconds",
@@ -73,7 +74,7 @@ def found(index, question, **request):
     return asyncio.run(search(index, SearchRequest(question, k=EVIDENCE, **request), RetrieverSettings()))
 
 
-def result_of(*passages, question, keywords=(), weights=None, evidence_score=1.0):
+def result_of(*passages, question, keywords=(), weights=None, likelihood=1.0, concepts=()):
     """Make a result that holds these passages, best first."""
     hits = tuple(Hit(rank, one, score=1.0 / rank) for rank, one in enumerate(passages, 1))
     return SearchResult(
@@ -85,7 +86,8 @@ def result_of(*passages, question, keywords=(), weights=None, evidence_score=1.0
         filtered={},
         milliseconds={},
         token_weights=token_weights(keywords) if weights is None else weights,
-        evidence_score=evidence_score,
+        likelihood=likelihood,
+        concepts=tuple(concepts),
     )
 
 

@@ -1,6 +1,13 @@
 """An answer as a record and as text."""
 
-from generator.answers import Answer, Sentence, no_answer
+from generator.answers import (
+    Answer,
+    Sentence,
+    likelihood_line,
+    naming_unknown_words,
+    no_answer,
+    quoting_answer,
+)
 
 ENGLISH = Answer(
     title="Slowing thermal runaway",
@@ -23,8 +30,15 @@ KOREAN = Answer(
         Sentence("느려졌다.", "conclusion", ("B1",), "not checkable"),
     ),
     language="ko",
-    written_by="extractive",
+    written_by="tiny-writer",
     abstained=False,
+)
+QUOTING = quoting_answer(
+    "en",
+    [
+        Sentence("Aerogel slows the spread.", "passages", ("B1",), "quoted"),
+        Sentence("확산이 느려졌다.", "passages", ("B3",), "quoted"),
+    ],
 )
 
 
@@ -94,7 +108,45 @@ def test_an_answer_that_abstains_says_so_in_the_question_s_language():
     assert english["introduction"] == "The passages found do not answer this question."
 
 
-def test_what_comes_close_stands_behind_the_statement_that_there_is_no_answer():
+def test_quoted_sentences_are_a_list_without_sections():
+    record = QUOTING.as_record()
+    assert (record["title"], record["written_by"]) == ("Passages that may help", "extractive")
+    assert (record["introduction"], record["body"], record["conclusion"]) == ("", "", "")
+    assert record["sentences"][0] == {
+        "text": "Aerogel slows the spread.",
+        "section": "passages",
+        "citations": ["B1"],
+        "check": "quoted",
+    }
+    assert QUOTING.as_text() == (
+        "Passages that may help\n"
+        "\n"
+        "- Aerogel slows the spread. [B1] (quoted)\n"
+        "- 확산이 느려졌다. [B3] (quoted)"
+    )
+
+
+def test_an_abstaining_answer_names_the_words_that_no_paper_contains():
+    assert naming_unknown_words(no_answer("en", "extractive"), ["bitcoin", "Kombucha"]).as_text() == (
+        "No answer found\n\n"
+        "The passages found do not answer this question. No paper contains: bitcoin, Kombucha."
+    )
+    assert naming_unknown_words(no_answer("ko", "extractive"), ["비트코인"]).section("introduction") == (
+        "찾은 문헌에는 이 질문에 대한 답이 없습니다. 어느 논문에도 나오지 않는 단어: 비트코인."
+    )
+
+
+def test_an_answer_names_no_unknown_words():
+    assert naming_unknown_words(QUOTING, ["bitcoin"]) == QUOTING
+
+
+def test_the_likelihood_is_given_in_percent():
+    assert likelihood_line("en", 0.816) == "Likelihood that these papers answer: 82 %"
+    assert likelihood_line("ko", 0.816) == "이 논문들에 답이 있을 가능성: 82%"
+    assert likelihood_line("en", None) == ""
+
+
+def test_close_sentences_follow_the_statement_that_there_is_no_answer():
     close = Sentence("Ketamine was tried.", "introduction", ("M1",), "supported")
     answer = no_answer("en", "tiny-writer", [close])
     assert (
@@ -102,7 +154,8 @@ def test_what_comes_close_stands_behind_the_statement_that_there_is_no_answer():
         == "The passages found do not answer this question. Ketamine was tried."
     )
     assert answer.as_text().splitlines()[2:] == [
-        "Introduction",
         "The passages found do not answer this question.",
+        "",
+        "Introduction",
         "Ketamine was tried. [M1]",
     ]

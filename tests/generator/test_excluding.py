@@ -17,7 +17,7 @@ from tests.generator.test_model_answer import EVIDENCE, GOOD, answer_of
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-NO_MICA = Constraints((Exclusion("mica plates", tokens=("mica", "plate")),))
+NO_MICA = Constraints((Exclusion("mica plates", tokens=("mica", "plate"), names=("mica plate",)),))
 MICA = {"text": "Mica plates delayed thermal runaway by 6 minutes.", "citations": [2]}
 QUESTIONS = {
     "en": "How long is thermal runaway delayed, apart from mica plates?",
@@ -62,14 +62,14 @@ def test_a_models_sentence_about_what_is_excluded_is_marked(sample):
 
 
 def test_a_quotation_holds_nothing_that_is_excluded(sample):
-    question = "Which materials slow the spread of thermal runaway from cell to cell in a battery pack"
+    question = "How is kimchi fermented"
 
     with_all = extractive_answer(found(sample, f"{question}?"), sample, 0.0)
-    without = extractive_answer(found(sample, f"{question}, excluding aerogel?"), sample, 0.0)
+    without = extractive_answer(found(sample, f"{question}, excluding salt?"), sample, 0.0)
 
-    assert any("aerogel" in sentence.text.lower() for sentence in with_all.sentences)
+    assert any("salt" in sentence.text.lower() for sentence in with_all.sentences)
     assert without.sentences
-    assert not any("aerogel" in sentence.text.lower() for sentence in without.sentences)
+    assert not any("salt" in sentence.text.lower() for sentence in without.sentences)
 
 
 def test_asking_takes_the_options_of_constraints(sample_home, tmp_path):

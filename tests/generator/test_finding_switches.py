@@ -17,10 +17,11 @@ from tests.generator.finding_model import (
     value_of,
 )
 from tests.generator.test_finding import find, names_of_steps
+from tests.indexer.corpora import build, write_jsonl
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-WIDE = "황산 없이 폐리튬이온전지의 코발트를 회수하는 연구 동향"
+WIDE = "황산 없이 폐배터리의 코발트를 회수하는 연구 동향"
 CERTAIN = "“Recovering cobalt from spent NCM cathodes” 문헌 고찰"
 BOTH = ("with a model", "without one")
 
@@ -93,11 +94,10 @@ ASPECTS = {
         if ranked.score != ranked.known.score
     ],
 }
-# What there is nothing of to switch off: a model judges without links, and the rest is a model's.
+# Nothing to switch off: a model judges without links, and the rest is a model's.
 IDLE = {"with a model": {"links"}, "without one": {"query-writing", "own-words", "judgement"}}
-NEEDING = {"query-writing": ("own-words",), "refchain": ("cited-by",)}
-# Papers that each query brings: of fewer, one is found by its links alone.
-PER_QUERY = {"links": 2}
+NEEDING = {"query-writing": ("own-words",), "refchain": ("cited-by", "links"), "cited-by": ("links",)}
+THRESHOLDS = {"with a model": 0.3, "without one": 0.01}
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +105,8 @@ def found(sample_home):
     """Return what finds papers, the same search once."""
 
     @cache
-    def find_without(question, way, *without, per_query=3):
-        request = FindRequest(question, threshold=0.3, per_query=per_query, without=frozenset(without))
+    def find_without(question, way, *without):
+        request = FindRequest(question, threshold=THRESHOLDS[way], per_query=3, without=frozenset(without))
         return find(sample_home, request, model=model() if way == BOTH[0] else None)
 
     return find_without
@@ -120,8 +120,7 @@ def outcome(found):
 @pytest.mark.parametrize("way", BOTH)
 @pytest.mark.parametrize("part", [*AGENTS, *ADDITIONS])
 def test_each_part_does_its_work_and_switching_it_off_changes_this_alone(found, part, way):
-    per_query = PER_QUERY.get(part, 3)
-    whole, without = (found(WIDE, way, *off, per_query=per_query) for off in ((), (part,)))
+    whole, without = (found(WIDE, way, *off) for off in ((), (part,)))
     shown, left = ({name: see(each) for name, see in ASPECTS.items()} for each in (whole, without))
     if part in IDLE[way] or part == "specific-intent":
         assert outcome(without) == outcome(whole)
@@ -131,17 +130,12 @@ def test_each_part_does_its_work_and_switching_it_off_changes_this_alone(found, 
     assert shown[part]
     assert {name: left[name] for name in before} == {name: shown[name] for name in before}
     gone = {name for name in order if shown[name] and not left[name]}
-    assert gone == {part, *NEEDING.get(part, ())}
+    assert gone == {part, *NEEDING.get(part, ())} - IDLE[way]
 
 
 @pytest.mark.parametrize("way", BOTH)
 def test_on_the_sample_every_agent_does_its_work(found, way):
-    seen = {
-        name
-        for per_query in (2, 3)
-        for name, see in ASPECTS.items()
-        if see(found(WIDE, way, per_query=per_query))
-    }
+    seen = {name for name, see in ASPECTS.items() if see(found(WIDE, way))}
     assert seen == ASPECTS.keys() - IDLE[way]
 
 
@@ -160,3 +154,19 @@ def test_the_pure_mode_is_all_additions_off(found, way):
     seen = {name for name, aspect in ASPECTS.items() if aspect(pure)}
     assert seen == ASPECTS.keys() - IDLE[way] - PURE
     assert pure.papers
+
+
+def test_a_paper_without_a_word_of_the_question_is_relevant_by_links_from_several_relevant_papers(tmp_path):
+    papers = [
+        {"id": "A", "title": "Methane of rice paddies", "references": ["LINKED", "ALONE"]},
+        {"id": "B", "title": "Methane of rice paddies in spring", "references": ["LINKED"]},
+        {"id": "LINKED", "title": "Soil microbes"},
+        {"id": "ALONE", "title": "Neutron stars"},
+    ]
+    build(tmp_path, write_jsonl(tmp_path / "papers.jsonl", papers), name="linked")
+    request = FindRequest("methane of rice paddies", threshold=0.1)
+    whole = find(tmp_path, request, name="linked")
+    without = find(tmp_path, replace(request, without=frozenset({"links"})), name="linked")
+    assert {ranked.paper_id for ranked in whole.papers} == {"A", "B", "LINKED"}
+    assert {ranked.paper_id for ranked in without.papers} == {"A", "B"}
+    assert "2 relevant papers are linked to it" in whole.state.papers["LINKED"].judgement.reason

@@ -30,7 +30,7 @@ def traces(sample_home, tmp_path_factory):
     """Save the trace of a search twice, of another draw of evolved queries, and of an answer."""
     folder = tmp_path_factory.mktemp("traces")
     for name, seed in (("one", 0), ("again", 0), ("other", 4)):
-        searched(sample_home, folder / f"{name}.json", "--seed", seed)
+        searched(sample_home, folder / f"{name}.json", "--threshold", 0.2, "--seed", seed)
     shrag("ask", ENGLISH, "--name", NAME, "--trace", folder / "answer.json", home=sample_home)
     return folder
 

@@ -116,7 +116,7 @@ def test_as_much_evidence_as_is_asked_for_goes_to_the_answer_of_several_steps(sa
 
 
 def test_what_the_question_excludes_and_its_years_hold_for_every_hop(sample):
-    question = f"Since 2015 and except swelling: {STEPS}"
+    question = f"Papers since 2015, except swelling: {STEPS}"
     asked, _ = asked_of(
         sample,
         decomposed(KOREAN, ENGLISH, ordered=False),

@@ -22,6 +22,7 @@ from tests.generator.sample_index import (
     ask_model,
     settings_of,
 )
+from tests.retriever.papers import queries_of_plan
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -84,8 +85,10 @@ def test_the_evidence_is_the_five_best_papers(sample):
 def test_a_question_that_the_sample_cannot_answer_is_turned_away_in_its_language(sample):
     asked = without_model(sample, UNANSWERABLE_KOREAN)
     assert asked.answer.abstained
-    assert asked.answer.as_text().splitlines()[2:] == ["서론", "찾은 문헌에는 이 질문에 대한 답이 없습니다."]
-    assert len(asked.evidence) == 5  # what was found is shown all the same
+    assert asked.answer.as_text().splitlines()[2:] == [
+        "찾은 문헌에는 이 질문에 대한 답이 없습니다. 어느 논문에도 나오지 않는 단어: 청자, 비색, 유약, 소성."
+    ]
+    assert len(asked.evidence) == 5  # the nearest papers
 
 
 def test_filters_hold_and_stand_in_the_trace(sample):
@@ -106,7 +109,7 @@ def test_given_keywords_stand_in_for_the_models_and_queries_can_be_left_out(samp
 
     assert [body["response_format"]["json_schema"]["name"] for body in script.bodies] == ["answer"]
     assert keyword_texts(asked) == list(keywords)
-    assert [query.name for query in asked.result.queries] == ["question", "SQ2"]
+    assert [query.name for query in queries_of_plan(asked.result)] == ["question", "SQ2"]
     request, inputs = asked.trace.record["request"], step_of(asked, "search")["inputs"]
     assert (request["keywords"], request["skip"]) == (list(keywords), list(skip))
     assert (inputs["keywords"], inputs["skip"]) == (list(keywords), list(skip))
@@ -126,7 +129,7 @@ def test_the_model_writes_keywords_and_answer(sample):
 def test_the_model_s_keywords_are_what_is_searched_for(sample):
     _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
     assert keyword_texts(asked) == ["간호사", "resilience", "회복탄력성", "turnover", "이직", "의도"]
-    queries = [query.query for query in asked.result.queries]
+    queries = [query.query for query in queries_of_plan(asked.result)]
     assert queries[-6:] == [
         "간호사 OR resilience OR 회복탄력성 OR turnover OR 이직 OR 의도",
         "간호사 OR resilience OR 회복탄력성 OR turnover OR 이직",
@@ -277,7 +280,7 @@ def test_the_trace_holds_the_whole_way(sample):
     assert (record["index"]["name"], record["index"]["version"]) == ("sample", 1)
     assert record["settings"]["model"] == "tiny-writer"
     assert searched["keywords"][0] == {"text": "간호사", "language": "ko", "weight": 1.0}
-    assert searched["queries"][-1]["query"] == "간호사"
+    assert {query["name"]: query["query"] for query in searched["queries"]}["SQ1"] == "간호사"
     assert [hit["passage_id"] for hit in searched["hits"]] == [hit.passage_id for hit in asked.evidence]
     assert record["evidence"][0]["text"] == asked.evidence[0].passage.text
     assert json.loads(step_of(asked, "keywords")["model_call"]["text"]) == KEYWORDS

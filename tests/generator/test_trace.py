@@ -9,6 +9,7 @@ import pytest
 from generator.console import step_lines
 from generator.trace import Trace, differences
 from indexer.errors import UnknownPath
+from tests.generator.sample_index import shrag
 
 
 def step(name, output=None, steps=(), **more):
@@ -49,6 +50,26 @@ def test_a_saved_trace_is_read_as_it_was(tmp_path):
     Trace(RECORD).save(file)
     assert Trace.load(file).record == RECORD
     assert "강은 어디로" in file.read_text(encoding="utf-8")
+
+
+def shown(folder, record):
+    """Return the lines that `trace show` prints of a record."""
+    Trace(record).save(folder / "trace.json")
+    done = shrag("trace", "show", folder / "trace.json", home=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_a_trace_from_before_the_likelihood_is_shown(tmp_path):
+    lines = shown(tmp_path, RECORD)
+    assert "- 강은 바다로 흐른다. [R1] (supported)" in lines
+    assert not any("가능성" in line for line in lines)
+
+
+def test_a_trace_shows_the_likelihood_before_the_answer_and_unknown_words_as_a_note(tmp_path):
+    lines = shown(tmp_path, RECORD | {"likelihood": 0.82, "unknown_words": ["나루"]})
+    assert lines[lines.index("강의 흐름") - 1] == "이 논문들에 답이 있을 가능성: 82%"
+    assert "note: 어느 논문에도 나오지 않는 단어: 나루" in lines
 
 
 def test_steps_are_found_by_name_however_deep_and_in_order():

@@ -18,6 +18,7 @@ from indexer.ingest import IngestRequest, build_index
 from indexer.manifest import Manifest
 from indexer.schema import tantivy_schema
 from indexer.settings import IndexerSettings
+from indexer.store.build_folder import FORWARD, LEXICON
 from indexer.store.folder import TANTIVY, FolderStore
 from indexer.stored import read_stored
 from retriever.index import open_index
@@ -108,11 +109,20 @@ def stored_records(home, name="papers"):
     return [passage.to_json() for passage in read_stored(searcher)]
 
 
+def forward_files(home, name="papers"):
+    """Return the bytes of the lexicon and of the forward index of the version that answers, by file."""
+    folder = FolderStore(home, name)
+    version = folder.version_path(folder.require_current())
+    return {
+        path.name: path.read_bytes() for path in (version / LEXICON, *sorted((version / FORWARD).iterdir()))
+    }
+
+
 QUESTIONS = ("지식 그래프 검색", "question answer retrieval", "환각 근거 evidence ranking", "1700")
 
 
-def answers(home, name="papers", questions=QUESTIONS):
-    """Return (passage_id, score) of every hit of some questions by two methods; `home` may be settings."""
+def answers(home, name="papers", questions=QUESTIONS, methods=("or", "shrag")):
+    """Return (passage_id, score) of every hit of some questions by some methods; `home` may be settings."""
     settings = home if isinstance(home, IndexerSettings) else IndexerSettings(home=home)
 
     async def ask(index):
@@ -122,7 +132,7 @@ def answers(home, name="papers", questions=QUESTIONS):
                 for hit in (await search(index, SearchRequest(question, method), RetrieverSettings())).hits
             ]
             for question in questions
-            for method in ("or", "shrag")
+            for method in methods
         ]
 
     with open_index(settings, name) as index:

@@ -3,11 +3,12 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from indexer.glossary.abbreviations import Abbreviation, expanded_abbreviations
+from indexer.glossary.abbreviations import Abbreviation, Expanded, expanded_abbreviations
 from indexer.glossary.brackets import passage_mentions
 from indexer.glossary.forms import FormMiner, Forms
 from indexer.glossary.mining import texts_of
 from indexer.glossary.storage import FormMatch, Glossary, write_glossary
+from indexer.glossary.vocabulary import WordCounts
 from indexer.schema import StoredPassage
 
 BILINGUAL = make_analyzer("bilingual")
@@ -15,10 +16,12 @@ BILINGUAL = make_analyzer("bilingual")
 
 def mined(*texts):
     """Return the forms of papers of these texts."""
-    miner = FormMiner(BILINGUAL)
+    words = WordCounts()
+    miner = FormMiner(BILINGUAL, words)
     for number, text in enumerate(texts):
         passage = StoredPassage(f"P{number}", f"P{number}", "", text, "en", "abstract")
         miner.add(passage, passage_mentions(texts_of(passage), BILINGUAL))
+        words.add(text)
     return miner.forms()
 
 
@@ -42,7 +45,7 @@ def long_forms(*texts):
     ],
 )
 def test_a_bracket_beside_a_long_form(text, short, long):
-    assert list(expanded_abbreviations(text)) == [(short, long)]
+    assert list(expanded_abbreviations(text)) == [Expanded(short, long)]
 
 
 @pytest.mark.parametrize(
@@ -58,10 +61,22 @@ def test_a_bracket_beside_a_long_form(text, short, long):
         "a knowledge (Kd) of",
         "Italian imports (II) of",
         "D</b>eoxyribo<b>n</b>ucleic acid (DNA)",
+        "TNT (treatment) was",
     ],
 )
 def test_a_bracket_without_a_long_form(text):
     assert list(expanded_abbreviations(text)) == []
+
+
+def test_letters_that_are_no_initials_need_a_second_paper():
+    assert long_forms("a slow treatment (TNT) of") == []
+    assert long_forms("the drug pyrazinamide (PZA)") == []
+    assert long_forms("the drug pyrazinamide (PZA)", "of pyrazinamide (PZA)") == [("PZA", "pyrazinamide", 2)]
+
+
+def test_an_ordinary_word_is_no_long_form_of_two_papers():
+    others = [f"The treatment of sample {number}." for number in range(40)]
+    assert long_forms("a treatment (TNT) of", "the treatment (TNT) is", *others) == []
 
 
 def test_long_forms_of_the_same_tokens_are_one_and_the_rare_are_left_out():
@@ -114,6 +129,11 @@ def test_a_long_form_within_a_longer_is_left_out(glossary):
         FormMatch(MODEL, 0, 2),
         FormMatch(LARGE_MODEL, 2, 3),
     ]
+
+
+def test_an_abbreviation_is_not_found_in_a_part_of_a_term(glossary):
+    assert glossary.abbreviations(["kd", "2"], units=[(0, 1)]) == []
+    assert glossary.abbreviations(["kd", "2"]) == [FormMatch(DISTILLATION, 0, 1), FormMatch(KNOCKDOWN, 0, 1)]
 
 
 def test_nothing_is_found_in_no_tokens(glossary):

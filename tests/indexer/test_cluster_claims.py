@@ -46,7 +46,8 @@ def page(sequence):
     """Return the answer to a search that finds one passage."""
     passage_id = f"P{sequence:04}"
     passage = StoredPassage(passage_id, passage_id, "quokka", "islands", "en", "abstract", record="{}")
-    document = to_document(passage, PassageTokens.of("quokka", "islands", "", lambda _: []), sequence)
+    tokens = PassageTokens.of("quokka", "islands", "", lambda _: [])
+    document = to_document(passage, tokens, b"", sequence)
     return {"hits": {"hits": [{"_id": "x", "_source": document, "sort": [sequence, passage_id]}]}}
 
 

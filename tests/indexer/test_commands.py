@@ -204,8 +204,9 @@ def glossary_of(name):
 def test_an_index_has_the_general_glossary_unless_it_is_left_out(call, corpus, monkeypatch):
     said = call(index, corpus, "--name", "x").output
 
-    assert "0 glossary pairs mined, 3," in said
-    assert glossary_of("x")["corpus"] == 0 < glossary_of("x")["general"]
+    general = glossary_of("x")["general"]
+    assert f"0 glossary pairs mined, {general:,} general one" in said
+    assert general > 0
 
     monkeypatch.setenv("SHRAG_GENERAL_GLOSSARY", "false")
     call(index, corpus, "--name", "y")

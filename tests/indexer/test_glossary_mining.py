@@ -57,6 +57,14 @@ def test_a_pair_comes_with_its_tokens_its_count_and_its_sources():
         ("효과는 SGLT2 억제제(SGLT2 inhibitor)에서 컸다.", "SGLT2 억제제", "SGLT2 inhibitor"),
         ("자기장(磁氣場, magnetic field)은 힘이다.", "자기장", "magnetic field"),
         ("아미노산(영어: amino acid)은 물질이다.", "아미노산", "amino acid"),
+        ("우리는 '짙은 안개(dense fog)'를 보았다.", "짙은 안개", "dense fog"),
+        ("이를 '전이 학습'(transfer learning)이라 한다.", "전이 학습", "transfer learning"),
+        ("도심에서 무대 페스티벌(Stage Festival)이 열렸다.", "무대 페스티벌", "Stage Festival"),
+        ("엘리자베스 2세(Elizabeth II)의 편지이다.", "엘리자베스 2세", "Elizabeth II"),
+        ("결과의 보고(reporting)를 미룬다.", "보고", "reporting"),
+        ("초미세먼지(PM2.5)를 재었다.", "초미세먼지", "PM2.5"),
+        ("이산화탄소(CO₂)가 늘었다.", "이산화탄소", "CO₂"),
+        ("황화수소(H2S)를 없앤다.", "황화수소", "H2S"),
     ],
 )
 def test_the_korean_term_in_front_of_a_bracket(text, korean, english):
@@ -94,6 +102,21 @@ def test_an_abbreviation_and_its_full_form_are_two_pairs(text):
         "연구에서는(in the study) 다음을 본다.",
         "소프트웨어(SPSS)로 분석하였다.",
         "나트륨 이온(Na+)과 염화 이온(Cl-)이 많다.",
+        "의존도가 낮아지고 있고(D2C, Direct to Customer), 값이 오른다.",
+        "그는 종이를 '찢다'(to split)라고 쓴다.",
+        "이렇게 정했기 때문에(4.5 MHz) 바꾸지 않는다.",
+        "가게에서 20 마일(32 km) 떨어져 있다.",
+        "고객은 Solbox (주)이다.",
+        "한 갑(pack)에 스무 개비가 든다.",
+        "사업주체(LH, SH 등)에 신청한다.",
+        "말린 잎(녹차, roasted leaf)을 산다.",
+        "품목(T1)을 보라.",
+        "신호의 대역(guard band)은 좁다.",
+        "교통의 흐름(traffic flow)은 느리다.",
+        "제도의 유형(DB)이 다르다.",
+        "이는 다윈(Charles Darwin)의 책이다.",
+        "이를 부담(book off)한다.",
+        "시장의 가격(1umber price)이 오른다.",
     ],
 )
 def test_what_is_no_translation_is_left_out(text):
@@ -134,6 +157,64 @@ def test_a_keyword_of_the_paper_tells_where_the_term_begins():
     text = "설문으로 지각된 안전(perceived safety)을 재었다."
     assert in_text(text) == set()
     assert in_text(text, keywords=["지각된 안전", "설문"]) == {("지각된 안전", "perceived safety")}
+
+
+def test_a_word_that_goes_on_from_the_line_before_needs_a_second_paper():
+    broken = "새로운 연\n구단체(research group)가 있다."
+    assert in_text(broken) == set()
+    assert in_text("이는 연구단체(research group)이다.") == {("연구단체", "research group")}
+
+
+def test_a_word_that_may_be_misread_needs_a_second_passage():
+    broken = "원두를 물에 씻\n는다. 이는 건조(drylng)이다."
+    assert in_text(broken) == set()
+    assert mined(passage(broken, doc_id="P1"), passage("drylng", doc_id="P2")) == {("건조", "drylng")}
+    assert in_text("원두를 물에 씻는다. 이는 건조(drylng)이다.") == {("건조", "drylng")}
+
+
+def test_a_caption_in_capitals_below_a_word_is_no_translation():
+    assert in_text("작년 거래액\n(Live Streaming) 단위") == set()
+
+
+def test_a_common_word_does_not_mean_a_rare_one():
+    first = passage("이는 원고(licensee)이다.", doc_id="P0")
+    others = [passage("원고의 말이다.", doc_id=f"P{number}") for number in range(1, 30)]
+    assert mined(first, *others[:5]) == {("원고", "licensee")}
+    assert mined(first, *others) == set()
+
+
+def test_of_two_spellings_the_commoner_is_right():
+    papers = [
+        passage("이는 설명서(instruction)이다.", doc_id="P1"),
+        passage("그 설명서(instruction)이다.", doc_id="P2"),
+        passage("저 설명서(instructicn)이다.", doc_id="P3"),
+    ]
+    assert mined(*papers) == {("설명서", "instruction")}
+
+
+def test_a_keyword_list_tells_that_a_bracket_says_more():
+    text = "해마다 줄어든 여과율(estimated filtration rate)을 재었다."
+    assert in_text(text, keywords=["여과율", "filtration rate"]) == {("여과율", "filtration rate")}
+
+
+def test_an_abbreviation_of_two_letters_needs_its_full_form_or_a_second_paper():
+    alone = "큰 투자은행(IB)이 있다."
+    assert in_text(alone) == set()
+    assert mined(passage(alone, doc_id="P1"), passage(alone, doc_id="P2")) == {("투자은행", "IB")}
+    assert in_text("큰 투자은행(investment bank, IB)이 있다.") == {
+        ("투자은행", "investment bank"),
+        ("투자은행", "IB"),
+    }
+
+
+def test_a_term_of_which_one_token_is_left_is_looked_up_from_the_other_side():
+    pairs = mine_glossary(
+        [passage("", keywords=["잠금 효과", "lock-in", "고혈압", "high blood pressure"])], BILINGUAL
+    )
+    assert [(pair.korean, pair.english_tokens, pair.target) for pair in pairs] == [
+        ("고혈압", ("high", "blood", "pressur"), "ko"),
+        ("잠금 효과", ("lock",), "en"),
+    ]
 
 
 def test_more_papers_tell_that_a_word_does_not_belong():
@@ -232,11 +313,11 @@ def test_a_paper_counts_once_whatever_its_passages_and_sources():
 
 def test_pairs_come_by_papers_then_korean_then_english():
     papers = [
-        passage("", keywords=["철", "iron", "금", "gold"], doc_id="P1"),
-        passage("", keywords=["은행", "bank", "철", "iron"], doc_id="P2"),
+        passage("", keywords=["구리", "copper", "황금", "gold"], doc_id="P1"),
+        passage("", keywords=["은행", "bank", "구리", "copper"], doc_id="P2"),
     ]
     pairs = [(pair.korean, pair.english) for pair in mine_glossary(papers, BILINGUAL)]
-    assert pairs == [("철", "iron"), ("금", "gold"), ("은행", "bank")]
+    assert pairs == [("구리", "copper"), ("은행", "bank"), ("황금", "gold")]
 
 
 def test_a_term_whose_analysis_drops_a_word_is_left_out():
@@ -246,9 +327,9 @@ def test_a_term_whose_analysis_drops_a_word_is_left_out():
 
 def test_the_rare_and_early_are_dropped_beyond_the_bound(monkeypatch):
     monkeypatch.setattr(mining, "MOST_MENTIONS", 4)
-    terms = [("철", "iron"), ("금", "gold"), ("구리", "copper"), ("납", "lead"), ("주석", "tin")]
+    terms = [("구리", "copper"), ("황금", "gold"), ("은행", "bank"), ("흑연", "graphite"), ("주석", "tin")]
     papers = [passage("", keywords=list(term), doc_id=f"P{i}") for i, term in enumerate([terms[0], *terms])]
-    assert mined(*papers) == {("철", "iron"), ("납", "lead"), ("주석", "tin")}
+    assert mined(*papers) == {("구리", "copper"), ("흑연", "graphite"), ("주석", "tin")}
 
 
 @pytest.mark.parametrize("name", ["korean", "english"])

@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten
+from indexer.glossary.forms import Forms
+from indexer.glossary.loanwords import SpeltWord
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, Match, write_glossary
+from tests.counted_reads import CountedReads
 
 GRAPH = Pair("그래프", "graph", ("그래프",), ("graph",), 9, ("bracket",))
 KNOWLEDGE_GRAPH = Pair(
@@ -37,11 +40,29 @@ def test_korean_is_translated_into_english_and_the_reverse(tmp_path):
         assert found.translations(["knowledg", "graph", "now"]) == [Match(KNOWLEDGE_GRAPH, 0, 2, "ko")]
 
 
+def test_the_corpus_s_words_are_found_by_their_first_letter(tmp_path):
+    words = [SpeltWord("K", "gram", "gram", "gram", 3), SpeltWord("N", "naif", "naïve", "naïv", 1)]
+    words += [SpeltWord("S", "soo", "zoo", "zoo", 2), SpeltWord("N", "not", "noz", "noz", 2)]
+    write_glossary(tmp_path / "g", [], Forms(words=tuple(words)))
+
+    with Glossary.open(tmp_path / "g") as found:
+        assert sorted(found.words_starting_with("n").words) == ["naïve", "noz"]
+        assert found.words_starting_with("g") == (("gram",), ("gram",), (3,))
+        assert found.words_starting_with("x") == ((), (), ())
+
+
 def test_tokens_that_do_not_stand_together_are_no_match(tmp_path):
     with glossary(tmp_path, KNOWLEDGE_GRAPH) as found:
         assert found.translations(["지식", "의", "그래프"]) == []
         assert found.translations(["지식"]) == []
         assert found.translations([]) == []
+
+
+def test_a_longer_match_that_no_passage_holds_hides_no_shorter_one(tmp_path):
+    with glossary(tmp_path, KNOWLEDGE_GRAPH, GRAPH) as found:
+        matches = found.translations(["지식", "그래프"], is_held=lambda tokens: "knowledg" not in tokens)
+
+    assert matches == [Match(GRAPH, 1, 2, "en")]
 
 
 def test_a_shorter_match_within_a_longer_is_left_out(tmp_path):
@@ -111,6 +132,26 @@ def test_a_pair_can_be_looked_up_from_one_side_only(tmp_path):
     with glossary(tmp_path, of_source(GRAPH, "user", "ko")) as found:
         assert found.translations(["그래프"]) == []
         assert [match.pair.target for match in found.translations(["graph"])] == ["ko"]
+
+
+MONOXIDE = Pair("일산화탄소", "CO", ("일산화탄소",), ("co",), 1, ("bracket",))
+ENRICHMENT = Pair(
+    "이산화탄소 시비", "CO2 enrichment", ("이산화탄소", "시비"), ("co", "2", "enrich"), 1, ("keywords",)
+)
+
+
+def test_a_term_of_several_tokens_is_not_looked_up_by_a_part(tmp_path):
+    with glossary(tmp_path, MONOXIDE, ENRICHMENT) as found:
+        assert found.translations(["co", "2", "level"], units=[(0, 1)]) == []
+        assert found.translations(["co", "2", "enrich"], units=[(0, 1)]) == [Match(ENRICHMENT, 0, 3, "ko")]
+        assert found.translations(["co", "2", "level"]) == [Match(MONOXIDE, 0, 1, "ko")]
+
+
+def test_many_terms_of_several_tokens_are_read_once_each(tmp_path):
+    units = CountedReads((place, place + 1) for place in range(0, 1_000, 2))
+    with glossary(tmp_path, MONOXIDE, ENRICHMENT) as found:
+        assert found.translations(["co", "2"] * 500, units) == []
+    assert units.reads == 500
 
 
 def test_a_missing_file_is_no_empty_glossary(tmp_path):

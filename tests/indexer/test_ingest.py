@@ -8,7 +8,15 @@ from indexer.errors import EmptyCorpus, IndexMismatch, InvalidCall, StrictRefusa
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore
-from tests.indexer.corpora import answers, build, edit_manifest, paper, stored_records, write_jsonl
+from tests.indexer.corpora import (
+    answers,
+    build,
+    edit_manifest,
+    forward_files,
+    paper,
+    stored_records,
+    write_jsonl,
+)
 
 REFUSED = '{"title": "no id"}'
 
@@ -69,6 +77,7 @@ def test_builds_are_equal_whatever_the_number_of_workers(home, tmp_path, workers
 
     assert stored_records(home, "other") == stored_records(home, "one")
     assert answers(home, "other") == answers(home, "one")
+    assert forward_files(home, "other") == forward_files(home, "one")
 
 
 def test_an_update_replaces_by_id_and_adds(home, corpus, tmp_path):
@@ -83,6 +92,27 @@ def test_an_update_replaces_by_id_and_adds(home, corpus, tmp_path):
         *("P00000", "P00000@en", "P00001", "P00002", "P00003", "P00004", "P00005", "P00005@en", "P00006"),
         *("P00007", "P00008"),
     ]
+
+
+def test_an_update_ranks_as_a_build_from_empty_of_the_same_records(home, tmp_path):
+    first = [paper(number) for number in range(40)]
+    changed = [paper(number, version=1) for number in range(30, 60)]
+    build(home, write_jsonl(tmp_path / "first.jsonl", first), "updated")
+    build(home, write_jsonl(tmp_path / "changed.jsonl", changed), "updated")
+    build(home, write_jsonl(tmp_path / "all.jsonl", first[:30] + changed), "new")
+
+    # By `or` an engine that has not merged yet counts replaced passages too.
+    by_order = {"methods": ("shrag",)}
+    assert answers(home, "updated", **by_order) == answers(home, "new", **by_order)
+
+
+def test_an_update_that_only_adds_ranks_as_a_build_from_empty_by_any_method(home, tmp_path):
+    papers = [paper(number) for number in range(60)]
+    build(home, write_jsonl(tmp_path / "first.jsonl", papers[40:]), "updated")
+    build(home, write_jsonl(tmp_path / "more.jsonl", papers[:40]), "updated")
+    build(home, write_jsonl(tmp_path / "all.jsonl", papers), "new")
+
+    assert answers(home, "updated") == answers(home, "new")
 
 
 def test_an_update_with_the_same_corpus_changes_no_score(home, corpus):

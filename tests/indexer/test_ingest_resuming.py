@@ -15,7 +15,16 @@ from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore
 from tests.damaging import DAMAGES
-from tests.indexer.corpora import ROOT, answers, build, environment_of, paper, stored_records, write_jsonl
+from tests.indexer.corpora import (
+    ROOT,
+    answers,
+    build,
+    environment_of,
+    forward_files,
+    paper,
+    stored_records,
+    write_jsonl,
+)
 from tests.interrupts import interrupts_heeded
 
 
@@ -58,6 +67,14 @@ def test_what_was_committed_is_read_again_but_not_analysed_again(home, corpus):
     assert len(set(stored_records(home))) == 240
 
 
+@pytest.mark.parametrize("stage", ["glossary", "publishing"])
+def test_a_build_that_broke_off_after_its_last_passage_is_not_analysed_again(home, corpus, stage):
+    break_off(home, corpus, stage)
+
+    assert stages_of(home, corpus)[0] == "reading"
+    assert len(set(stored_records(home))) == 240
+
+
 def test_a_resumed_build_answers_as_an_undisturbed_one(home, corpus, tmp_path):
     break_off(home, corpus, "committing")
     break_off(home, corpus, "glossary")
@@ -65,6 +82,7 @@ def test_a_resumed_build_answers_as_an_undisturbed_one(home, corpus, tmp_path):
     build(tmp_path / "undisturbed", corpus)
 
     assert stored_records(home) == stored_records(tmp_path / "undisturbed")
+    assert forward_files(home) == forward_files(tmp_path / "undisturbed")
     assert answers(home) == answers(tmp_path / "undisturbed")
 
 
@@ -79,7 +97,7 @@ def broken_off(tmp_path_factory):
 
 
 @pytest.mark.parametrize("how", ["flip middle", "cut", "remove"])
-@pytest.mark.parametrize("suffix", ["store", "idx", "fast", "fieldnorm"])
+@pytest.mark.parametrize("suffix", ["store", "idx", "fast", "fieldnorm", "rows", "ids", "terms"])
 def test_what_broke_off_and_was_damaged_since_is_built_anew(broken_off, tmp_path, suffix, how, tried):
     home, corpus, undisturbed = broken_off
     home = shutil.copytree(home, tmp_path / "home")

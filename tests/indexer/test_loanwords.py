@@ -1,5 +1,7 @@
 """Hangul words and the English words they sound like."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from indexer.glossary.forms import Forms
 from indexer.glossary.loanwords import spelt_words
 from indexer.glossary.sounds import english_sound, hangul_sound, sound_distance
 from indexer.glossary.storage import Glossary, write_glossary
-from indexer.glossary.vocabulary import WordCounts
+from indexer.glossary.vocabulary import commonest
 
 BILINGUAL = make_analyzer("bilingual")
 VOCABULARY = """
@@ -90,16 +92,5 @@ def test_a_syllable_that_no_loanword_has_tells_a_korean_word():
     assert hangul_sound("abc") is None
 
 
-def test_words_are_counted_once_a_passage_and_abbreviations_not_at_all():
-    counts = WordCounts()
-    counts.add("Lithium and lithium DNA mRNA")
-    counts.add("LITHIUM, the lithium. Schrödinger")
-    assert counts.commonest(3) == [("lithium", 2), ("and", 1), ("schrödinger", 1)]
-
-
-def test_of_too_many_words_the_rare_ones_are_forgotten():
-    counts = WordCounts(most=4)
-    counts.add("ab cd")
-    counts.add("ab cd ef gh")
-    counts.add("ij")
-    assert counts.commonest(9) == [("ab", 2), ("cd", 2)]
+def test_the_commonest_words_come_first():
+    assert commonest(Counter({"iron": 1, "gold": 2, "copper": 2}), 2) == [("copper", 2), ("gold", 2)]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, make_analyzer
-from indexer.packing import GAP, PackedTokens
+from indexer.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
 
 TEXTS = [
     "메탄의 배출량은 2024년에 늘었다. The emission of methane (CH4) from 논 rose!",
@@ -52,6 +52,17 @@ def test_what_was_packed_comes_back(name, mode, text):
     tokens = make_analyzer(name, mode).analyze(text)
 
     assert PackedTokens.pack(tokens).tokens() == tokens
+
+
+@pytest.mark.parametrize("mode", DECOMPOUND_MODES)
+def test_terms_that_do_not_fit_their_layout_are_an_error(mode):
+    tokens = PassageTokens.pack(make_analyzer("bilingual", mode).analyze("공기업 경영의 평가 of firms"))
+    words, separator = tokens.text.words(), TERM_SEPARATOR if tokens.text.positions else " "
+
+    assert PassageTokens.of_layout([separator.join(words)], tokens.layout) == tokens
+    for other in ([*words, "more"], words[:-1], []):
+        with pytest.raises(ValueError, match="the tokens of a passage are not what was written"):
+            PassageTokens.of_layout([separator.join(other)], tokens.layout)
 
 
 ANALYZER_OF = {name: make_analyzer(name) for name in ANALYZERS}

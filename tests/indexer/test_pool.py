@@ -19,8 +19,8 @@ def characters(texts, analyzer):
 
 def analysed(items, workers):
     return [
-        (item, list(tokens.text.unpack()), list(tokens.title.unpack()), beside)
-        for item, tokens, beside in analyse_in_order(
+        (item, list(of.tokens.text.unpack()), list(of.tokens.title.unpack()), of.names, beside)
+        for item, of, beside in analyse_in_order(
             items,
             lambda item: Texts(*item),
             characters,
@@ -33,7 +33,7 @@ def analysed(items, workers):
 
 @pytest.mark.parametrize("count", [0, 1, BATCH, BATCH + 1, 5 * BATCH + 3])
 def test_two_processes_give_the_same_in_the_same_order(count):
-    items = [(f"제목 {number}", f"methane {number} 배출량") for number in range(count)]
+    items = [(f"제목 {number}", f"methane of Marta Quillon {number} 배출량") for number in range(count)]
 
     assert analysed(items, workers=2) == analysed(items, workers=1)
 

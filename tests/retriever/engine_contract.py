@@ -9,7 +9,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from indexer.analysis import make_analyzer
+from indexer.analysis import DECOMPOUND_MODES, make_analyzer
+from indexer.forward.rows import LANGUAGES
 from indexer.packing import PassageTokens
 from retriever.expert import parse_expression
 from retriever.queries import And, Exact, Filters, Not, Or, Range, Term, or_query
@@ -192,6 +193,27 @@ def test_passages_come_back_with_the_tokens_they_were_indexed_by(engine):
     assert found["BOTH"].tokens.title2.words() == ["estim", "nonlinear", "regress"]
 
 
+@pytest.mark.parametrize("mode", DECOMPOUND_MODES)
+def test_tokens_come_back_however_compounds_are_taken_apart(own, mode):
+    texts = [
+        {
+            "title": "공기업경영평가와 비선형 모형",
+            "abstract": "메탄의 배출량은 늘었다.",
+            "title2": "Of public firms",
+        },
+        {"title": "Of naïve scenes", "abstract": "The emission of methane (CH4) from 논 rose!"},
+        {"title": "…"},
+    ]
+    engine = own([{"id": f"P{number}", **text} for number, text in enumerate(texts)], decompound=mode)
+    analyze = make_analyzer("bilingual", mode).analyze
+
+    found = asyncio.run(engine.passages(["P0", "P0@en", "P1", "P2"]))
+
+    assert len(found) == 4
+    for passage in found.values():
+        assert passage.tokens == PassageTokens.of(passage.title, passage.text, passage.title2, analyze)
+
+
 def test_papers_are_found_by_what_they_refer_to(own):
     engine = own(
         [
@@ -252,8 +274,47 @@ def test_the_index_counts_its_passages(engine):
 
 
 def test_terms_of_the_text_are_found_by_their_beginning(engine):
-    assert ("pangolin", 2) in asyncio.run(engine.terms_near("pangolim", 100))
-    assert len(asyncio.run(engine.terms_near("p", 2))) <= 2
+    assert engine.lexicon.starting_with("pang") == [("pangolin", 2)]
+    assert engine.lexicon.starting_with("pangolim") == []
+
+
+def rows(engine, *ids):
+    return asyncio.run(engine.rows(ids))
+
+
+def test_rows_come_in_the_order_asked_for_without_those_that_are_not_there(engine):
+    read = rows(engine, "TITLED", "none", "BOTH@en", "DECOMPOSED")
+
+    assert read.ids == ("TITLED", "BOTH@en", "DECOMPOSED")
+    assert [LANGUAGES[language] for language in read.rows.language.tolist()] == ["en", "en", "ko"]
+    assert read.rows.year.tolist() == [2015, 2019, 2021]
+
+
+def test_a_row_holds_the_tokens_of_its_passage(engine):
+    [stored] = asyncio.run(engine.passages(["BOTH"])).values()
+    read = rows(engine, "BOTH")
+
+    body = read.lexicon.terms(read.rows.body[read.rows.in_text].tolist())
+    title = read.lexicon.terms(read.rows.title.tolist())
+
+    assert body == stored.tokens.text.words()
+    assert title == [term for term, _ in stored.tokens.title.unpack()] == ["비", "선형", "회귀", "추정"]
+
+
+def test_rows_that_come_with_the_hits_are_those_that_are_asked_for(engine):
+    def found(read):
+        [hits, _] = asyncio.run(
+            engine.search([(PANGOLIN, 5), (AXOLOTL, 5)], filters=Filters(), collapse=False, read=read)
+        )
+        return [hit.passage_id for hit in hits]
+
+    assert found(1) == found(0) == ["TEXTUAL", "TITLED"]
+    asked, known = rows(engine, "TITLED", "TEXTUAL"), rows(engine, "TEXTUAL", "BARE")
+    assert asked.rows.body_of(1).tolist() == known.rows.body_of(0).tolist()
+
+
+def test_no_rows_are_read_where_none_are_asked_for(engine):
+    assert rows(engine).ids == rows(engine, "none").ids == ()
 
 
 def test_term_frequencies_tell_how_often_a_token_stands_in_each_passage(engine):

@@ -10,6 +10,7 @@ from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.plan import QueryPlan
+from retriever.query_names import BRIDGES, FEEDBACK
 from retriever.search import SearchRequest, open_ranking, rank, run_stages, search
 from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import build, write_jsonl
@@ -140,6 +141,11 @@ def planned(index, question, method="shrag", settings=None, **request) -> QueryP
     stages = asyncio.run(run_stages(context, upto="plan"))
     assert stages.plan is not None
     return stages.plan
+
+
+def queries_of_plan(result):
+    """Return the queries of a result without those of the terms and names of its first hits."""
+    return [query for query in result.queries if query.name not in {FEEDBACK, BRIDGES}]
 
 
 def ids(index, question, method="shrag", settings=None, **request):

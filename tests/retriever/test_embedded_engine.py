@@ -57,7 +57,7 @@ def test_a_passage_that_is_not_there_may_be_asked_for_beside_searches(tmp_path, 
 
 def test_a_wrong_call_says_nothing_of_an_index_that_is_intact(home):
     with open_index(IndexerSettings(home=home), NAME) as index, pytest.raises((TypeError, ValueError)):
-        asyncio.run(index.engine.document_frequencies([3]))  # type: ignore[list-item]
+        asyncio.run(index.engine.term_frequencies(3, 1))  # type: ignore[arg-type]
 
 
 def test_an_error_over_a_file_that_was_changed_is_damage(home):
@@ -65,7 +65,7 @@ def test_an_error_over_a_file_that_was_changed_is_damage(home):
         path = home / NAME / "versions" / "000001" / "glossary.sqlite"
         path.write_bytes(path.read_bytes() + b"more")
         with pytest.raises(IndexDamaged, match=r"glossary\.sqlite has [\d,]+ bytes, [\d,]+ were written"):
-            asyncio.run(index.engine.document_frequencies([3]))  # type: ignore[list-item]
+            asyncio.run(index.engine.term_frequencies(3, 1))  # type: ignore[arg-type]
 
 
 def test_vectors_are_closed_where_the_engine_cannot_be_opened(tmp_path, monkeypatch):

@@ -1,14 +1,15 @@
 """What a question asks to leave out, and what only reads like it."""
 
 import unicodedata
+from pathlib import Path
 
 import pytest
 
 from retriever.constraints import Constraints, find_constraints
 from retriever.exclusions import Exclusion
-from retriever.keywords import Keyword, Translation
 from retriever.years import YearRange
 
+QUESTIONS = Path(__file__).parent / "constraint_questions"
 ENGLISH = {
     "Summarise battery recycling, excluding lead-acid and nickel batteries.": [
         "lead-acid and nickel batteries"
@@ -21,8 +22,6 @@ ENGLISH = {
     "Which regimens other than bismuth eradicate H. pylori?": ["bismuth"],
     "Apart from temperature, what ages a battery?": ["temperature"],
     "Aside from nitrogen, what limits rice yield?": ["nitrogen"],
-    "What factors besides temperature affect yield?": ["temperature"],
-    "Besides Little Rock, what city has an office?": ["Little Rock"],
     "Solid electrolytes, not including sulfides, in humid air": ["sulfides"],
     "Greenhouse gases not counting carbon dioxide": ["carbon dioxide"],
     "Explain knowledge graphs, leaving out embeddings": ["embeddings"],
@@ -45,8 +44,6 @@ ENGLISH = {
     ],
     "What sensors other than cameras are used in cars?": ["cameras"],
     "Which solvents other than water dissolve cellulose?": ["water"],
-    "Apart from improving yield, does biochar store carbon?": ["improving yield"],
-    "Who besides Einstein worked on relativity?": ["Einstein"],
     "Explain how lithium is recovered, but do not discuss leaching and do not mention costs.": [
         "leaching",
         "costs",
@@ -114,7 +111,6 @@ KOREAN = {
     "물이외의 용매": ["물"],
     "메탄 외의 온실가스 배출": ["메탄"],
     "질소 외에 벼의 수량을 좌우하는 양분은?": ["질소"],
-    "온도 외에도 어떤 요인이 수명을 줄이는가?": ["온도"],
     "운동 외에는 무엇이 효과가 있는가?": ["운동"],
     "챗봇은 언급하지 말고 교육용 도구를 소개해 줘": ["챗봇"],
     "임베딩은 다루지 말고 지식 그래프를 설명해 줘": ["임베딩"],
@@ -122,14 +118,14 @@ KOREAN = {
     "드론에 대한 내용은 포함하지 마세요": ["드론"],
     "백신을 언급하지 않고 면역을 설명하면?": ["백신"],
     "트랜스포머 언급 없이 번역 모형을 설명해 줘": ["트랜스포머"],
-    "납, 카드뮴 등을 제외한 중금속": ["카드뮴"],
+    "납, 카드뮴 등을 제외한 중금속": ["납, 카드뮴"],
     "마을을 제외한 지역": ["마을"],
     "영어를 제외하고는 어떤 언어가 쓰이는가?": ["영어"],
     "사례 보고는 제외할 것. 효과는?": ["사례 보고"],
     "음주는 거론하지 말고 간암의 원인을 알려 줘": ["음주"],
     "배지 말고 세포의 성장을 돕는 것은?": ["배지"],
     "불면증을 줄이는 약물 치료 이외의 방법": ["약물 치료"],
-    "다른 연구 말고 이 연구의 한계": ["연구"],
+    "다른 연구 말고 이 연구의 한계": [],
     # Near misses
     "임상시험의 제외 기준": [],
     "제외된 환자의 특성": [],
@@ -170,6 +166,26 @@ def test_a_question_excludes_what_an_operator_says(question, excluded):
     assert [exclusion.text for exclusion in find_constraints(question, 2026).exclusions] == excluded
 
 
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_ordinary_questions_with_the_same_words_exclude_nothing(language):
+    questions = (QUESTIONS / f"ordinary.{language}.txt").read_text(encoding="utf-8").splitlines()
+
+    assert [question for question in questions if find_constraints(question, 2026)] == []
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_questions_exclude_in_many_words(language):
+    lines = (QUESTIONS / f"excluding.{language}.tsv").read_text(encoding="utf-8").splitlines()
+    asked = dict(line.split("\t") for line in lines)
+
+    read = {
+        question: " | ".join(exclusion.text for exclusion in find_constraints(question, 2026).exclusions)
+        for question in asked
+    }
+
+    assert read == asked
+
+
 @pytest.mark.parametrize(
     ("question", "left"),
     [
@@ -200,14 +216,6 @@ def test_constraints_that_overlap_take_no_more_than_their_places():
 def test_papers_of_excluded_years_are_not_excluded_for_being_papers():
     assert not find_constraints("Rice drought, excluding papers before 2005", 2026).exclusions
     assert not find_constraints("2010년 이전 논문은 제외하고 벼의 가뭄", 2026).exclusions
-
-
-def test_a_translation_without_tokens_is_never_held():
-    translation = Translation(frozenset({"sulfid"}), (Keyword("것", "ko", ()),))
-    exclusion = Exclusion("sulfides", tokens=("sulfid",), translations=(translation,))
-
-    assert not exclusion.is_held({"oxid"})
-    assert exclusion.is_held({"sulfid"})
 
 
 @pytest.mark.parametrize("piece", ["등제외하고/", "excluding/a,", "가나제외하고/", "2015년 이후,"])

@@ -69,7 +69,7 @@ PAPERS: list[dict[str, Any]] = [
 ]
 SECOND_HOP = "Where was the founder of the Kestrel archive born?"
 ACROSS = "물을 뺀 논의 methane 배출과 KD"
-TIMED = "Methane of paddies since 2021, other than distillation?"
+TIMED = "Methane of paddies in papers since 2021, other than distillation?"
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_a_second_search_is_accounted_for(index):
     assert {"text": "Miranda Oakley", "passage_id": "ARCHIVE", "held": True} in record["bridges"]
     assert "born" in record["uncovered"]
     assert record["features"]["bridge"]["contribution"] > 0
-    without = explained(index, SECOND_HOP, "OAKLEY", without=frozenset({"second-hop"})).as_record()
+    without = explained(index, SECOND_HOP, "OAKLEY", without=frozenset({"second-search"})).as_record()
     assert (without["bridges"], without["uncovered"]) == ([], {})
 
 
@@ -280,7 +280,7 @@ def test_a_search_tells_concepts_bridges_and_the_second_search(home):
 
     assert {"text": "Miranda Oakley", "passage_id": "ARCHIVE"} in record["bridges"]
     assert any(
-        note.startswith("also searched for Miranda Oakley, which ARCHIVE names") for note in record["notes"]
+        note.startswith("also searched for Miranda Oakley, named in ARCHIVE") for note in record["notes"]
     )
     assert {"text", "weight", "counterparts"} == set().union(*record["concepts"])
     across = json.loads(shrag("search", "논의 메탄", "--name", NAME, "--json", home=home).stdout)

@@ -12,7 +12,7 @@ from retriever.keywords import Keyword
 from retriever.query_names import ALL_LEFT_OUT
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
-from tests.retriever.papers import found, opened, planned
+from tests.retriever.papers import found, opened, planned, queries_of_plan
 
 QUESTION = "비선형 회귀와 지식 그래프를 만드는 방법"
 
@@ -83,7 +83,7 @@ def test_the_first_typed_keyword_is_in_every_query(index):
     result = found(index, QUESTION, keywords=("pangolin", "trade", "quokka"))
 
     assert [keyword.text for keyword in result.keywords] == ["pangolin", "trade", "quokka"]
-    assert [(query.name, query.query) for query in result.queries[1:]] == [
+    assert [(query.name, query.query) for query in queries_of_plan(result)[1:]] == [
         ("SQ3", "pangolin OR trade OR quokka"),
         ("SQ2", "pangolin OR trade"),
         ("SQ1", "pangolin"),
@@ -122,7 +122,7 @@ def test_what_of_typed_keywords_is_not_searched_for_is_told(index):
 def test_keywords_of_which_nothing_is_left_leave_the_whole_question(index):
     result = found(index, QUESTION, keywords=("the", "…"))
 
-    assert [query.name for query in result.queries] == ["question"]
+    assert [query.name for query in queries_of_plan(result)] == ["question"]
     assert result.keywords == ()
 
 
@@ -135,7 +135,7 @@ def test_queries_can_be_left_out(index):
     whole = planned(index, QUESTION)
     result = found(index, QUESTION, skip=("question", "SQ2"))
 
-    assert [query.name for query in result.queries] == [
+    assert [query.name for query in queries_of_plan(result)] == [
         named.name for named in whole.queries if named.name not in {"question", "SQ2"}
     ]
     assert result.applied.skip == ("question", "SQ2")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from indexer.analysis import make_analyzer
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
-from retriever.highlights import snippet, title_spans
+from retriever.highlights import found_in, snippet, title_spans
 
 BILINGUAL = make_analyzer("bilingual")
 MIXED = make_analyzer("bilingual", "mixed")
@@ -172,7 +172,7 @@ def test_the_words_found_are_marked_in_a_title_as_it_is_given():
     decomposed = unicodedata.normalize("NFD", "지식 그래프")
     passage = indexed("graph", title=f"{decomposed} graphs")
 
-    spans = title_spans(passage, {"그래프", "graph"})
+    spans = title_spans(passage, found_in(passage, {"그래프", "graph"}))
 
     assert [unicodedata.normalize("NFC", passage.title[start:end]) for start, end in spans] == [
         "그래프",

@@ -8,6 +8,7 @@ import pytest
 from indexer.analysis import make_analyzer
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, write_glossary
+from retriever.compounds import compounds
 from retriever.keywords import (
     KEYWORDS,
     Keyword,
@@ -131,6 +132,17 @@ def test_a_korean_compound_of_the_glossary_comes_as_its_words(tmp_path, analyzer
     ]
 
 
+def test_a_term_that_is_cut_otherwise_alone_keeps_the_tokens_of_its_pair(tmp_path, analyzer):
+    level = Pair("해수면", "sea level", ("해", "수면"), ("sea", "level"), 2, ("bracket",))
+    write_glossary(tmp_path / "glossary.sqlite", [level])
+
+    with Glossary.open(tmp_path / "glossary.sqlite") as glossary:
+        [found] = translations(analyzer.analyze("sea level"), glossary, analyzer)
+
+    assert found.pattern == ((0, "해"), (1, "수면"))
+    assert [(word.text, word.tokens) for word in found.words] == [("해수면", ("해", "수면"))]
+
+
 def test_a_keyword_of_several_tokens_is_the_or_of_them():
     assert keyword("비선형", "비", "선형").term() == Term("비선형", ("비", "선형"))
 
@@ -148,3 +160,13 @@ def test_there_are_ten_keywords_at_most(index):
 
 def test_words_that_the_index_does_not_hold_are_no_keywords(index):
     assert [one.text for one in found(index, "axolotl xyzzyplugh", "paper").keywords] == ["axolotl"]
+
+
+def test_a_formula_is_looked_up_as_a_whole(tmp_path, analyzer):
+    oxide = Pair("일산화탄소", "CO", ("일", "산화", "탄소"), ("co",), 2, ("bracket",))
+    write_glossary(tmp_path / "glossary.sqlite", [oxide])
+    tokens = analyzer.analyze("levels of CO2")
+
+    with Glossary.open(tmp_path / "glossary.sqlite") as glossary:
+        assert len(translations(tokens, glossary, analyzer)) == 1
+        assert translations(tokens, glossary, analyzer, compounds("levels of CO2", tokens)) == []

@@ -1,4 +1,4 @@
-"""Relevance of papers to a question by the words that they share."""
+"""Papers compared with a question: the words that they share, and what papers lose to exclusions."""
 
 import asyncio
 import math
@@ -9,7 +9,7 @@ from indexer.papers import Paper
 from indexer.settings import IndexerSettings
 from retriever.asked_words import subject_text
 from retriever.authority import Cited, authorities, citations, timeliness
-from retriever.paper_relevance import Asked, PaperRelevance
+from retriever.paper_relevance import PaperRelevance, PaperScores
 
 
 @pytest.fixture(scope="module")
@@ -18,68 +18,33 @@ def relevance():
         yield opened
 
 
-def measured(relevance, question, *papers, found=()):
+def shared(relevance, question, *papers):
+    return asyncio.run(relevance.shared(question, papers))
+
+
+def losses(relevance, question, *papers):
     async def measure():
-        excluded = await relevance.excluded(question, 2026)
-        asked = Asked(subject_text(question, 2026), found=found, excluded=excluded)
-        return await relevance.scores(asked, papers)
+        return await relevance.losses(await relevance.excluded(question, 2026), papers)
 
     return asyncio.run(measure())
-
-
-def scores(relevance, question, *papers, found=()):
-    return measured(relevance, question, *papers, found=found).scores
 
 
 def paper(title, abstract="", **fields):
     return Paper.model_validate({"id": "P1", "title": title, "abstract": abstract, **fields})
 
 
-def test_a_paper_with_all_words_is_relevant_and_one_with_none_is_not(relevance):
-    papers = (
-        paper("Methane emission of rice paddies", "Methane was measured over rice paddies."),
-        paper("Rice prices"),
-        paper("Neutron stars"),
-    )
-    full, part, none = scores(relevance, "methane emission of rice paddies", *papers, found=papers[:2])
-    assert full > 0.9
-    assert 0 < part < 0.5
-    assert none == 0
+def test_the_words_of_a_question_are_those_that_title_or_abstract_hold(relevance):
+    papers = (paper("Methane of rice", "Paddies were flooded."), paper("Rice prices"), paper("Neutron stars"))
+    assert shared(relevance, "methane emission of rice paddies", *papers) == [
+        ("methane", "rice", "paddies"),
+        ("rice",),
+        (),
+    ]
 
 
-def test_counterparts_of_the_general_glossary_stand_for_a_word(relevance):
-    english, other = scores(
-        relevance, "메탄 배터리", paper("Methane and battery", lang="en"), paper("Rice and bees", lang="en")
-    )
-    assert english > 0.5
-    assert other == 0
-
-
-def test_words_that_name_the_kind_of_paper_say_little(relevance):
-    subject, kind = scores(
-        relevance, "a survey of recent methane studies", paper("Methane"), paper("A survey of recent studies")
-    )
-    assert subject > kind
-
-
-def test_what_others_hold_of_a_question_too_says_less(relevance):
-    question, part = "methane emission of rice paddies", paper("Methane of paddies")
-    others, alike = ([paper(f"{title} {number}") for number in range(9)] for title in ("Stars", "Rice"))
-    [alone] = scores(relevance, question, part, found=(part, *others))
-    [among] = scores(relevance, question, part, found=(part, *alike))
-    assert alone > among
-
-
-def test_papers_that_all_hold_most_of_a_question_share_its_subject(relevance):
-    alike = [paper(f"Methane emission of rice paddies {number}") for number in range(20)]
-    assert min(scores(relevance, "methane emission of rice paddies", *alike, found=tuple(alike))) > 0.5
-
-
-def test_what_the_question_finds_first_is_more_relevant_and_its_equals_are_as_relevant(relevance):
-    question, papers = "methane emission of rice paddies", [paper(f"Methane {n}") for n in range(3)]
-    first, *equals = scores(relevance, question, *papers, found=tuple(papers))
-    assert set(equals) == {first}
-    assert first > scores(relevance, question, papers[0])[0]
+def test_a_word_that_only_a_counterpart_stands_for_is_named_with_it(relevance):
+    [words] = shared(relevance, "메탄 배터리", paper("Methane and bees", lang="en"))
+    assert words == ("메탄 (methane)",)
 
 
 @pytest.mark.parametrize(
@@ -90,15 +55,20 @@ def test_what_the_question_finds_first_is_more_relevant_and_its_equals_are_as_re
     ],
 )
 def test_a_paper_about_what_is_excluded_loses_relevance(relevance, question, about, other):
-    lost, kept = measured(relevance, question, paper(about), paper(other)).excluded
+    lost, kept = losses(relevance, question, paper(about), paper(other))
     assert 0 < lost <= 1
     assert kept == 0
 
 
 def test_a_paper_without_text_and_a_question_without_words_are_no_error(relevance):
-    assert scores(relevance, "methane", paper("")) == (0.0,)
-    assert scores(relevance, "🙂", paper("Methane")) == (0.0,)
-    assert scores(relevance, "methane") == ()
+    assert shared(relevance, "methane", paper("")) == [()]
+    assert shared(relevance, "🙂", paper("Methane")) == [()]
+    assert shared(relevance, "methane") == []
+
+
+def test_nothing_measures_relevance_where_no_model_is_configured(relevance):
+    assert not relevance.has_model
+    assert asyncio.run(relevance.scores("methane", [paper("Methane")])) == PaperScores()
 
 
 @pytest.mark.parametrize(

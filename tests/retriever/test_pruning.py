@@ -55,7 +55,6 @@ def test_the_ten_queries_find_the_same_whether_all_is_read_or_not(index, filters
         found = []
         for worthwhile in (math.inf, 0):
             monkeypatch.setattr(pruning, "WORTHWHILE", worthwhile)
-            monkeypatch.setattr("retriever.engines.tantivy_search.WORTHWHILE", worthwhile)
             found.append(asyncio.run(index.engine.search(queries, filters=filters, collapse=True)))
         read, pruned = found
         for one, other in zip(read, pruned, strict=True):

@@ -3,9 +3,11 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from retriever.names import names_in
-from retriever.question import analyse_question
-from retriever.question_words import KOREAN_NOUNS, KOREAN_VERBS, role_of
+from indexer.analysis.word_roles import KOREAN_NOUNS, KOREAN_VERBS, role_of
+from retriever.constraints import Constraints
+from retriever.exclusions import Exclusion
+from retriever.question import AnalysedQuestion, analyse_question
+from retriever.question_words import ROLE_WEIGHTS
 from retriever.synonyms import Synonyms
 
 
@@ -51,7 +53,10 @@ def light(text, index=BILINGUAL):
     ],
 )
 def test_words_that_ask_weigh_less_than_the_subject(question, asking, request_words):
-    assert light(question) == dict.fromkeys(asking, 0.6) | dict.fromkeys(request_words, 0.7)
+    assert light(question) == {
+        **dict.fromkeys(asking, ROLE_WEIGHTS["asking"]),
+        **dict.fromkeys(request_words, ROLE_WEIGHTS["request"]),
+    }
 
 
 def test_a_word_that_may_ask_weighs_fully_where_it_is_a_noun():
@@ -97,22 +102,6 @@ def test_the_listed_korean_verbs_are_tokens_of_the_analysis():
 
 
 @pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("[Bar. Zorblax Quimby went home.", ["Bar", "Zorblax Quimby"]),
-        ("The Foo Bar. Zorblax Quimby went home.", ["Foo Bar", "Zorblax Quimby"]),
-        (
-            "In St. Louis they met J. R. Smith and Gen. Robert Lee.",
-            ["St. Louis", "J. R. Smith", "Gen. Robert Lee"],
-        ),
-        ("It was \x1b[31mRed\x1b[0m as the Blue Danube is.", ["Blue Danube"]),
-    ],
-)
-def test_a_name_ends_with_its_sentence_and_begins_with_no_control_sequence(text, names):
-    assert list(names_in(text, make_analyzer("bilingual").tagged_tokens(text)).values()) == names
-
-
-@pytest.mark.parametrize(
     ("question", "names"),
     [
         ("Where was the film shot in Leland, North Carolina?", [("leland",), ("north", "carolina")]),
@@ -149,11 +138,24 @@ def test_a_long_text_that_asks_nothing_is_a_passage(text, is_passage):
     assert analysed(text).is_passage is is_passage
 
 
-def test_the_words_of_a_passage_weigh_alike_and_none_is_a_name():
+def test_the_words_of_a_passage_weigh_as_those_of_a_question_and_none_is_a_name():
     passage = analysed("What the Seoul National University found is this. " + CLAIM)
-    assert set(passage.weights.values()) == {1}
+    assert passage.weights["what"] == ROLE_WEIGHTS["asking"]
+    assert passage.weights["seoul"] == 1
+    assert passage.weights["vaccin"] == 9 * 4 / (8 + 4)
     assert passage.names == ()
 
 
 def test_what_holds_no_word_has_no_weights():
     assert analysed("🌊").weights == {}
+
+
+# Exclusions
+
+
+def test_the_tokens_of_an_excluded_thing_are_not_the_questions_own():
+    solid, sulfides = ("solid", 0, 0, 5), Exclusion("x", tokens=("solid", "sulfid"), names=("solid 황화 물",))
+    question = AnalysedQuestion("", ((solid, ""),), constraints=Constraints(exclusions=(sulfides,)))
+
+    assert question.excluded_tokens == {"sulfid", "황화", "물"}
+    assert analysed("solid electrolytes").excluded_tokens == set()

@@ -46,8 +46,8 @@ def cross_encoder(tmp_path, scores="sigmoid"):
 def test_by_words_the_passage_that_answers_is_relevant_and_one_that_shares_a_word_is_not(tmp_path):
     scores, found = measured(IndexerSettings(home=tmp_path, workers=1))
     assert found.by == "words"
-    assert scores["A"] > 0.6 > scores["B"]
-    assert scores["A"] > 0.6 > scores["C"]
+    assert scores["A"] > 0.5 > scores["B"]
+    assert scores["A"] > 0.5 > scores["C"]
     assert all(0 <= score <= 1 for score in scores.values())
 
 

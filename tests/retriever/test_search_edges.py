@@ -34,7 +34,7 @@ def test_incomplete_papers_do_not_crowd_out_complete_ones(tmp_path, method):
 def test_nothing_found_is_no_evidence(tmp_path):
     with index_of(tmp_path, {"id": "BARE", "title": "graph retrieval"}) as index:
         result = found(index, "graph retrieval")
-    assert (result.hits, result.evidence_score) == ((), 0.0)
+    assert (result.hits, result.likelihood) == ((), 0.0)
 
 
 def test_a_duplicate_does_not_speak_against_the_paper_it_repeats(tmp_path):
@@ -45,7 +45,7 @@ def test_a_duplicate_does_not_speak_against_the_paper_it_repeats(tmp_path):
         alone = found(index, "methane of paddy fields", filters=Filters(without=("TWO",)))
     assert (result.filtered["duplicates"], alone.filtered["duplicates"]) == (1, 0)
     assert [hit.doc_id for hit in result.hits] == [hit.doc_id for hit in alone.hits] == ["ONE", "OTHER"]
-    assert result.evidence_score == pytest.approx(alone.evidence_score)
+    assert result.likelihood == pytest.approx(alone.likelihood)
 
 
 def test_an_incomplete_paper_is_no_evidence(tmp_path):
@@ -55,7 +55,7 @@ def test_an_incomplete_paper_is_no_evidence(tmp_path):
         first = found(index, "methane of paddy fields", k=1)
         kept = found(index, "methane of paddy fields", settings=RetrieverSettings(drop_incomplete=False), k=1)
     assert ([hit.doc_id for hit in first.hits], [hit.doc_id for hit in kept.hits]) == (["WHOLE"], ["BARE"])
-    assert first.evidence_score < 0.3 < kept.evidence_score
+    assert first.likelihood < 0.3 < kept.likelihood
 
 
 def test_a_filter_holds_for_what_a_title_in_the_other_language_found(tmp_path):

@@ -81,3 +81,8 @@ def test_the_other_methods_search_what_is_asked(index, method):
     result = found(index, "KD 트로포닌", method)
     assert not any("also searched" in note for note in result.notes)
     assert result.applied.without is None
+
+
+def test_a_query_shows_words_not_stems(index):
+    [whole, *_] = found(index, "KD 손실").queries
+    assert whole.query.startswith('KD OR "knowledge distillation" OR 손실')

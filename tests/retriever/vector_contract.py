@@ -115,7 +115,7 @@ def test_the_nearest_come_by_cosine_then_passage_id(settings, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("text", ["salamander", "the of"])
+@pytest.mark.parametrize("text", ["methane", "the of"])
 def test_what_vectors_alone_find_is_named_and_answers_nothing(settings, tmp_path, text):
     build(settings, PAPERS, tmp_path)
 
@@ -126,15 +126,15 @@ def test_what_vectors_alone_find_is_named_and_answers_nothing(settings, tmp_path
     assert result.hits
     assert all(hit.found_by == ("nearest",) for hit in result.hits)
     assert [query.hits for query in result.queries if query.name == "nearest"] == [len(PAPERS)]
-    assert result.evidence_score is not None
-    assert result.evidence_score < 0.1
+    assert result.likelihood is not None
+    assert result.likelihood < 0.1
 
 
 @pytest.mark.parametrize(
     ("text", "method", "skip"),
     [
         ("axolotl", "shrag", ("question", "SQ1", "nearest")),
-        ("salamander", "shrag", ("nearest",)),
+        ("methane", "shrag", ("nearest",)),
         ("the of", "shrag", ("nearest",)),
         ("axolotl", "dense", ("nearest",)),
     ],

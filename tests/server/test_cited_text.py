@@ -15,10 +15,10 @@ HITS = [
 ]
 
 
-def begun(question="Does it help?"):
-    """Return what writes an answer from two papers."""
+def begun(question="Does it help?", likelihood=None):
+    """Return a text that cites two papers."""
     text = CitedText(question, lambda hit: f"/{hit['doc_id']}#{hit['passage_id']}")
-    text.evidence(HITS)
+    text.evidence(HITS, likelihood)
     return text
 
 
@@ -26,8 +26,12 @@ def sentence(text, *citations, section="body", check="supported"):
     return {"text": text, "section": section, "citations": list(citations), "check": check}
 
 
-def answer(*sentences, abstained=False):
-    return {"sentences": list(sentences), "abstained": abstained}
+def quotation(text, *citations):
+    return sentence(text, *citations, section="passages", check="quoted")
+
+
+def answer(*sentences, abstained=False, written_by="extractive"):
+    return {"sentences": list(sentences), "abstained": abstained, "written_by": written_by}
 
 
 def test_sentences_have_numbers_paragraphs_doubts_and_references():
@@ -68,10 +72,35 @@ def test_another_check_of_a_sentence_is_told_at_the_end():
     assert "Checked again: sentence 1: excluded; sentence 2: supported" in text.end(whole, [])
 
 
-def test_where_the_papers_do_not_answer_that_is_all():
-    assert begun().end(answer(abstained=True), []) == "The passages found do not answer this question."
-    korean = begun("도움이 되는가?")
-    assert korean.end(answer(abstained=True), []) == "찾은 문헌에는 이 질문에 대한 답이 없습니다."
+def test_quotations_are_a_list_after_their_likelihood():
+    text = begun(likelihood=0.82)
+    quotations = [quotation("It helps.", "P2#1"), quotation("It costs.", "P1#1")]
+    assert [text.sentence(each) for each in quotations] == [
+        "Likelihood that these papers answer: 82 %\n\n**Passages that may help**\n\n- It helps. [1] (quoted)",
+        "\n- It costs. [2] (quoted)",
+    ]
+    assert text.end(answer(*quotations), []).startswith("\n\n**References**\n\n- [1] ")
+
+
+def test_an_abstaining_answer_names_unknown_words_and_lists_the_nearest_papers():
+    assert begun(likelihood=0.04).end(answer(abstained=True), [], ["quokka"]) == (
+        "Likelihood that these papers answer: 4 %\n\n"
+        "The passages found do not answer this question. No paper contains: quokka.\n\n"
+        "**Nearest papers**\n\n"
+        "- Kim A, Lee B, Park C et al. (2020). Title 1. Journal /P1#P1#1\n"
+        "- Kim A, Lee B, Park C et al. (2020). Title 2. Journal /P2#P2#1"
+    )
+    korean = begun("도움이 되는가?").end(answer(abstained=True), [])
+    assert korean.startswith("찾은 문헌에는 이 질문에 대한 답이 없습니다.\n\n**가장 가까운 논문**\n\n- ")
+
+
+def test_an_abstaining_model_keeps_its_references():
+    text = begun()
+    close = sentence("It was tried.", "P1#1", section="introduction")
+    text.sentence(close)
+    end = text.end(answer(close, abstained=True, written_by="tiny-writer"), [])
+    assert end.startswith("\n\nThe passages found do not answer this question.\n\n**References**\n\n- [1] ")
+    assert "Nearest papers" not in end
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_search_over_stdio_finds_papers_that_fetch_reads(sample_home):
     assert paper["metadata"]["year"] == first["metadata"]["year"]
 
 
-def test_ask_over_stdio_gives_cited_and_checked_sentences(sample_home):
+def test_ask_over_stdio_gives_cited_sentences(sample_home):
     asked = run(called_over_stdio(sample_home, "ask", {"question": KOREAN})).structured_content
     assert asked["written_by"] == "extractive"
     assert not asked["abstained"]
@@ -96,7 +96,7 @@ def test_ask_over_stdio_gives_cited_and_checked_sentences(sample_home):
     numbers = [reference["number"] for reference in asked["references"]]
     assert numbers == list(range(1, len(numbers) + 1))
     for sentence in asked["sentences"]:
-        assert sentence["check"] == "supported"
+        assert (sentence["section"], sentence["check"]) == ("passages", "quoted")
         marks = "".join(f"[{number}]" for number in sentence["references"])
         assert marks
         assert f"{sentence['text']} {marks}" in asked["answer"]
@@ -110,7 +110,24 @@ def test_ask_says_that_the_papers_do_not_answer(sample_home, tmp_path):
     asked = run(called_over_stdio(sample_home, "ask", {"question": ENGLISH, "year": "1901"}, **of_the_server))
     assert asked.structured_content["abstained"]
     assert asked.content[0].text == asked.structured_content["answer"]
-    assert asked.structured_content["answer"].startswith("The passages found do not answer")
+    assert "The passages found do not answer" in asked.structured_content["answer"]
+
+
+def test_ask_names_unknown_words_and_the_nearest_papers(sample_home):
+    asked = run(called_over_stdio(sample_home, "ask", {"question": "How high is Everest?"}))
+    values = asked.structured_content
+    assert (values["abstained"], values["unknown_words"], values["sentences"]) == (True, ["Everest"], [])
+    assert 0 <= values["likelihood"] < 0.2
+    assert values["nearest"]
+    for paper in values["nearest"]:
+        assert paper["id"].startswith(f"{NAME}:")
+        assert paper["url"] in values["answer"]
+
+
+def test_search_names_unknown_words(sample_home):
+    found = run(called_over_stdio(sample_home, "search", {"query": "bitcoin price"})).structured_content
+    assert found["unknown_words"] == ["bitcoin"]
+    assert 0 <= found["likelihood"] <= 1
 
 
 def test_nothing_but_messages_is_written_to_standard_output(sample_home):

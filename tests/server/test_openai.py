@@ -87,6 +87,13 @@ def test_streamed_and_plain_say_the_same(served, question):
     assert streamed(served.url, asks(question))[:2] == (text, noted)
 
 
+def test_a_chat_that_no_paper_answers_names_unknown_words_and_the_nearest_papers(served):
+    text, noted, _ = whole(served.url, asks("How high is Everest?"))
+    assert "The passages found do not answer this question. No paper contains: Everest." in text
+    assert "**Nearest papers**\n\n- " in text
+    assert noted == []
+
+
 def test_each_mark_is_an_annotation_whose_address_names_paper_index_and_passage(served):
     text, noted, _ = whole(served.url, asks(ENGLISH))
     for each in noted:

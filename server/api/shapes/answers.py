@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from server.api.shapes.searches import Bridge, Concept, Constraints, Filtered, Found, Hit, Keyword, SentQuery
 
-Check = Literal["supported", "unsupported", "not checkable", "excluded"]
+Check = Literal["supported", "unsupported", "not checkable", "excluded", "quoted"]
 
 
 class Reason(TypedDict):
@@ -21,18 +21,21 @@ class Sentence(TypedDict):
     """A sentence of an answer, the passages that it rests on, and what their check says."""
 
     text: str
-    section: Literal["introduction", "body", "conclusion"]
+    section: Annotated[
+        Literal["introduction", "body", "conclusion", "passages"],
+        Field(description="passages: of quoted sentences, the only section of their answer"),
+    ]
     citations: Annotated[list[str], Field(description="passage_ids of the evidence")]
     check: Check
     reasons: NotRequired[list[Reason]]
 
 
 class Answer(TypedDict):
-    """A cited answer; `abstained` where the passages found hold none."""
+    """A cited answer; if it `abstained`, the evidence is the papers nearest to the question."""
 
     title: str
-    introduction: str
-    body: str
+    introduction: Annotated[str, Field(description="of an abstaining answer it starts with the statement")]
+    body: Annotated[str, Field(description="empty, like the other two, where sentences are quoted")]
     conclusion: str
     language: Literal["ko", "en", "other"]
     written_by: Annotated[str, Field(description='the model\'s name, or "extractive"')]
@@ -86,7 +89,8 @@ class EvidenceEvent(TypedDict):
     hits: list[EvidenceHit]
     version: int | None
     filtered: Filtered
-    evidence_score: float | None
+    likelihood: float | None
+    unknown_words: list[str]
     constraints: Constraints
     concepts: list[Concept]
     bridges: list[Bridge]

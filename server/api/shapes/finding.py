@@ -110,6 +110,7 @@ class TreePaper(TypedDict):
     paper: str
     title: NotRequired[str]
     score: NotRequired[Annotated[float | None, Field(description="null where it was not judged")]]
+    relevant: NotRequired[bool]
     reason: NotRequired[str]
     year: NotRequired[int]
     lang: NotRequired[Language]

@@ -161,7 +161,12 @@ class Found(TypedDict):
     filtered: Filtered
     order: str
     applied: AppliedSearch | None
-    evidence_score: Annotated[float | None, Field(description="likelihood that the hits hold an answer")]
+    likelihood: Annotated[
+        float | None, Field(ge=0, le=1, description="that the hits answer; null where the method gives none")
+    ]
+    unknown_words: Annotated[
+        list[str], Field(description="words of the question, as typed, that no paper of the index contains")
+    ]
     constraints: Constraints
     notes: Annotated[
         list[str], Field(description="for a reader: what was done otherwise than asked, and why")

@@ -1,6 +1,7 @@
 """The tool `ask`: a question in, an answer out whose every sentence is cited and checked."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
@@ -27,18 +28,29 @@ class CheckedSentence(BaseModel):
     text: str
     section: str
     references: Annotated[list[int], Field(description="numbers of `references`")]
-    check: Annotated[str, Field(description="supported, unsupported, not checkable or excluded")]
+    check: Annotated[
+        str,
+        Field(
+            description="supported, unsupported, not checkable or excluded; quoted: the words of a paper, "
+            "which were not checked"
+        ),
+    ]
     reasons: Annotated[list[str], Field(description="what speaks against the sentence")] = []
 
 
-class CitedPassage(BaseModel):
-    """A passage that an answer cites."""
+class NearPassage(BaseModel):
+    """A passage of a paper."""
 
-    number: int
-    id: Annotated[str, Field(description="what `fetch` is called with")]
+    id: Annotated[str, Field(description="for `fetch`")]
     passage_id: str
     title: str
     url: Annotated[str, Field(description="where a reader finds the passage")]
+
+
+class CitedPassage(NearPassage):
+    """A passage that an answer cites."""
+
+    number: int
 
 
 class CheckedAnswer(BaseModel):
@@ -47,10 +59,13 @@ class CheckedAnswer(BaseModel):
     answer: Annotated[str, Field(description="the whole as text, `[1]` citing the first of `references`")]
     title: str
     abstained: Annotated[bool, Field(description="the papers found do not answer the question")]
+    likelihood: Annotated[float | None, Field(description="that the papers found answer, 0 to 1")]
+    unknown_words: Annotated[list[str], Field(description="words of the question that no paper contains")]
     language: str
     written_by: Annotated[str, Field(description="the model, or `extractive`: quoted from the papers")]
     sentences: list[CheckedSentence]
     references: list[CitedPassage]
+    nearest: Annotated[list[NearPassage], Field(description="papers found that do not answer")] = []
     notes: Annotated[list[str], Field(description="what a reader of the answer should know")] = []
 
 
@@ -60,15 +75,23 @@ async def _run(arguments: AskArguments, desk: Desk) -> Given:
     call = AskCall(question=arguments.question, evidence=arguments.k, **arguments.filters())
     request = call.request(services.settings)
     asked = await answer_question(of.opened, request, services.settings, model=services.model)
-    answer = asked.answer.as_record()
+    record = asked.as_record()
+    answer, unknown = record["answer"], record["unknown_words"]
     notes = without_address(list(asked.result.notes), services.settings)
-    text = CitedText(arguments.question, lambda hit: hit_address(hit, of.index, desk.public))
-    text.evidence(hit.as_record() | {"paper": hit.paper} for hit in asked.evidence)
-    written = "".join(text.sentence(record) for record in answer["sentences"]) + text.end(answer, notes)
+
+    def address(hit: Mapping[str, Any]) -> str:
+        return hit_address(hit, of.index, desk.public)
+
+    text = CitedText(arguments.question, address)
+    text.evidence([hit.as_record() | {"paper": hit.paper} for hit in asked.evidence], record["likelihood"])
+    sentences = "".join(map(text.sentence, answer["sentences"]))
+    written = sentences + text.end(answer, notes, unknown)
     values = CheckedAnswer(
         answer=written,
         title=asked.answer.title,
         abstained=asked.answer.abstained,
+        likelihood=record["likelihood"],
+        unknown_words=unknown,
         language=asked.answer.language,
         written_by=asked.answer.written_by,
         sentences=[
@@ -91,6 +114,15 @@ async def _run(arguments: AskArguments, desk: Desk) -> Given:
             )
             for each in text.references.values()
         ],
+        nearest=[
+            NearPassage(
+                id=paper_id(of, hit.doc_id),
+                passage_id=hit.passage_id,
+                title=hit.passage.title,
+                url=address(hit.as_record()),
+            )
+            for hit in (asked.evidence if asked.answer.abstained else ())
+        ],
         notes=notes,
     )
     return Given(values, written)
@@ -102,8 +134,10 @@ TOOL = Tool(
     description=(
         "Answer a question from Korean and English scholarly papers. Returns an answer in the question's "
         "language, every sentence with the passages it rests on and a check whether they support it, and the "
-        "references. It says so where the papers do not answer. Slower than `search`; use it for a question "
-        "that papers can answer, and `search` and `fetch` to read for yourself."
+        "references. Without a language model it returns sentences quoted from the papers, which may help. "
+        "Where the papers do not answer it says so, names unknown words and lists the nearest papers. Slower "
+        "than `search`; use it for a question that papers can answer, and `search` and `fetch` to read for "
+        "yourself."
     ),
     arguments=AskArguments,
     output=CheckedAnswer,

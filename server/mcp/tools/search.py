@@ -12,6 +12,9 @@ from server.api.requests import SearchCall
 from server.mcp.papers import MOST_RESULTS, AmongPapers, NamedPaper, metadata_of, paper_id
 from server.mcp.tool import Desk, Given, Tool
 
+# Of a result's record, the part that goes with its papers.
+BESIDE_THE_RESULTS = ("likelihood", "unknown_words", "notes")
+
 
 class SearchArguments(AmongPapers):
     """What to search for, and among which papers."""
@@ -32,6 +35,12 @@ class SearchResults(BaseModel):
     """The papers found, best first."""
 
     results: list[FoundPaper]
+    likelihood: Annotated[
+        float | None, Field(description="that the papers found answer the question, 0 to 1")
+    ] = None
+    unknown_words: Annotated[
+        list[str], Field(description="words of the question that no paper contains")
+    ] = []
     notes: Annotated[list[str], Field(description="what a reader of the results should know")] = []
 
 
@@ -50,7 +59,8 @@ async def _run(arguments: SearchArguments, desk: Desk) -> Given:
         )
         for hit in found.hits
     ]
-    return Given(SearchResults(results=results, notes=list(found.notes)))
+    record = found.as_record()
+    return Given(SearchResults(results=results, **{name: record[name] for name in BESIDE_THE_RESULTS}))
 
 
 TOOL = Tool(

@@ -47,7 +47,7 @@ def corpus(request, tmp_path_factory):
 
 
 def two_rounds(index, question, method="or", **request):
-    settings = RetrieverSettings(without=frozenset({"second-hop"}))
+    settings = RetrieverSettings(without=frozenset({"second-search", "feedback"}))
     context = open_search(index, SearchRequest(question, method=method, **request), settings)
 
     async def search():

@@ -1,42 +1,50 @@
-"""A question's words and what stands for them, joined into concepts."""
+"""A question's words and their counterparts, joined into concepts."""
 
 import math
 import time
 
 import pytest
 
+from indexer.analysis.word_roles import Role
 from retriever.keywords import Keyword, Translation
-from retriever.order.concepts import Concept, Counterpart, Word, make_concepts
-from tests.retriever.order.by_hand import held_by, question
+from retriever.order.concepts import Concept, make_concepts, with_roles
+from retriever.queries import single
+from retriever.spelling import VARIANT_WEIGHT
+from retriever.synonyms import SYNONYM_WEIGHT
+from tests.retriever.order.by_hand import counterpart, held_by, question, together, word
 
-TENTH = math.log(1 + 90.5 / 10.5)  # the idf of what 10 of 100 passages hold
-RARE = math.log(1 + 98.5 / 2.5)  # of what 2 hold
-
-GRAPH = Concept(
-    "graph search",
-    (Word({"graph": 1.0}, 2.0), Word({"search": 1.0}, 1.0)),
-    (Counterpart(("그래프",), 1.0, 2.0), Counterpart(("graph", "walk"), 0.8, 5.0, "synonym")),
-)
+TENTH = math.log(1 + 90.5 / 10.5)  # the idf of a token of 10 of 100 passages
+RARE = math.log(1 + 98.5 / 2.5)  # of 2
+UNSEEN = math.log(1 + 100.5 / 0.5)  # of none
 
 
-def translation(source, words, origin="corpus"):
-    keywords = tuple(Keyword(word, "en", tuple(word.split())) for word in words)
-    return Translation(frozenset(source.split()), keywords, origin)
+def translation(source, text, origin="corpus"):
+    keywords = tuple(Keyword(one, "en", (one,)) for one in text.split())
+    return Translation(frozenset(source.split()), keywords, together(text), origin)
 
 
-def of(text, *found, spellings=None, weighted=True, frequencies=None, **weights):
-    statistics = held_by(**(frequencies or {}))
-    return make_concepts(question(text, **weights), found, spellings or {}, statistics, weighted=weighted)
+def of(text, *found, spellings=None, weighted=True, frequencies=None, patterns=None, **weights):
+    asked, statistics = question(text, patterns=patterns, **weights), held_by(**(frequencies or {}))
+    return make_concepts(asked, found, spellings or {}, statistics, weighted=weighted)
 
 
-def test_words_that_nothing_stands_for_are_concepts_alone_in_the_order_of_the_question():
-    concepts = of("quokka eats grass eats", frequencies={"quokka": 2, "eats": 10, "grass": 0})
+def test_words_without_counterparts_are_concepts_alone_in_the_order_of_the_question():
+    concepts = of("quokka eats grass eats", frequencies={"quokka": 2, "eats": 10, "grass": 1})
 
     assert [concept.text for concept in concepts] == ["quokka", "eats", "grass"]
-    assert [concept.importance for concept in concepts] == pytest.approx([RARE, TENTH, 0])
+    assert [concept.importance for concept in concepts] == pytest.approx(
+        [RARE, TENTH, math.log(1 + 99.5 / 1.5)]
+    )
 
 
-def test_a_word_weighs_what_the_question_says_times_its_idf():
+def test_a_word_that_no_passage_holds_is_the_rarest_and_not_known():
+    [known, unknown] = of("quokka grass", frequencies={"quokka": 2, "grass": 0})
+
+    assert (known.is_known, unknown.is_known) == (True, False)
+    assert unknown.importance == pytest.approx(UNSEEN)
+
+
+def test_a_word_weighs_its_weight_in_the_question_times_its_idf():
     common = {"frequencies": {"who": 10, "quokka": 10}, "who": 0.6}
 
     assert [concept.importance for concept in of("who quokka", **common)] == pytest.approx(
@@ -46,11 +54,11 @@ def test_a_word_weighs_what_the_question_says_times_its_idf():
     assert [concept.importance for concept in alike] == pytest.approx([TENTH, TENTH])
 
 
-def test_words_that_one_thing_stands_for_are_one_concept():
+def test_words_with_a_common_counterpart_are_one_concept():
     concepts = of(
         "지식 그래프 검색",
-        translation("지식 그래프", ["knowledge", "graph"]),
-        translation("그래프", ["graph"]),
+        translation("지식 그래프", "knowledge graph"),
+        translation("그래프", "graph"),
         frequencies={"지식": 10, "그래프": 10, "검색": 10, "knowledge": 10, "graph": 2},
     )
 
@@ -59,14 +67,20 @@ def test_words_that_one_thing_stands_for_are_one_concept():
         ("지식", "그래프", "knowledge", "graph"),
         ("검색",),
     ]
+    assert concepts[0].patterns == (
+        single("지식"),
+        single("그래프"),
+        together("knowledge graph"),
+        single("graph"),
+    )
 
 
 def test_words_that_sources_join_in_a_chain_are_one_concept():
     [first, second] = of(
         "a x b c d",
-        translation("c d", ["three"]),
-        translation("a b", ["one"]),
-        translation("b c", ["two"]),
+        translation("c d", "three"),
+        translation("a b", "one"),
+        translation("b c", "two"),
         frequencies={"one": 2, "two": 2, "three": 2},
     )
 
@@ -74,54 +88,78 @@ def test_words_that_sources_join_in_a_chain_are_one_concept():
     assert [other.text for other in first.counterparts] == ["three", "one", "two"]
 
 
+def test_a_counterpart_found_twice_counts_once():
+    found = translation("검색", "search")
+
+    [concept] = of("검색", found, found, frequencies={"검색": 10, "search": 10})
+
+    assert len(concept.counterparts) == 1
+
+
 def test_ten_times_as_many_words_take_far_from_a_hundred_times_as_long():
     def seconds(number):
         words = [f"w{place}" for place in range(number)]
-        pairs = [translation(word, [f"{word}-{side}"]) for word in words for side in "ab"]
+        held = dict.fromkeys([*words, *(f"{word}{side}" for word in words for side in "ab")], 10)
+        pairs = [translation(word, f"{word}{side}") for word in words for side in "ab"]
         begun = time.thread_time()
-        assert len(of(" ".join(words), *pairs)) == number
+        assert len(of(" ".join(words), *pairs, frequencies=held)) == number
         return time.thread_time() - begun
 
     assert seconds(3_000) < 40 * min(seconds(300) for _ in range(3))
 
 
-def test_a_counterpart_is_as_important_as_the_words_it_stands_for_however_rare_it_is():
-    [concept] = of("검색", translation("검색", ["search"]), frequencies={"검색": 10, "search": 2})
+def test_a_counterpart_is_as_important_as_its_words_however_rare_it_is():
+    [concept] = of("검색", translation("검색", "search"), frequencies={"검색": 10, "search": 2})
 
-    [counterpart] = concept.counterparts
-    assert (counterpart.weight, counterpart.importance) == pytest.approx((1.0, TENTH))
+    [other] = concept.counterparts
+    assert (other.weight, other.importance) == pytest.approx((1.0, TENTH))
+    assert concept.importance == pytest.approx(TENTH)
 
 
-def test_what_stands_for_words_that_the_index_does_not_hold_has_the_importance_of_its_rarest():
+def test_a_counterpart_of_words_that_no_passage_holds_has_the_importance_of_its_rarest_token():
     [concept] = of(
-        "검색", translation("검색", ["full", "search"]), frequencies={"검색": 0, "search": 2, "full": 10}
+        "검색", translation("검색", "full search"), frequencies={"검색": 0, "search": 2, "full": 10}
     )
 
     assert concept.importance == pytest.approx(RARE)
+    assert concept.is_known
 
 
-def test_a_synonym_weighs_less_than_the_word_and_says_where_it_comes_from():
+def test_a_counterpart_covers_words_that_no_passage_holds_if_it_stands_for_others_too():
+    [concept] = of(
+        "court rulings",
+        translation("court rulings", "판례"),
+        frequencies={"court": 0, "rulings": 10, "판례": 2},
+    )
+
+    assert concept.importance == pytest.approx(UNSEEN + TENTH)
+    assert concept.counterparts[0].importance == pytest.approx(UNSEEN + TENTH)
+
+
+def test_concepts_of_a_role_are_those_with_a_word_of_it():
+    concepts = of("how quokka eats", frequencies={"how": 2, "quokka": 2, "eats": 2})
+    roles: dict[str, Role] = {"how": "asking", "quokka": "noun", "eats": "other"}
+
+    assert [concept.text for concept in with_roles(concepts, roles, {"noun"})] == ["quokka"]
+    assert [concept.text for concept in with_roles(concepts, roles, {"noun", "other"})] == ["quokka", "eats"]
+    assert with_roles(concepts[:1], roles, {"noun"}) == concepts[:1]  # no noun: all
+
+
+def test_a_synonym_weighs_less_than_the_word():
     [concept] = of(
         "search",
-        translation("search", ["deep lookup"], "synonym"),
+        translation("search", "deep lookup", "synonym"),
         frequencies={"search": 10, "deep": 10, "lookup": 10},
     )
 
-    [counterpart] = concept.counterparts
-    assert (counterpart.tokens, counterpart.weight) == (("deep", "lookup"), 0.8)
-    assert counterpart.is_whole
+    [other] = concept.counterparts
+    assert (other.pattern, other.weight) == (together("deep lookup"), SYNONYM_WEIGHT)
+    assert (other.origin, other.text) == ("synonym", "deep lookup")
 
 
-def test_a_counterpart_that_no_passage_holds_is_left_out():
-    [concept] = of("검색", translation("검색", ["search"]), frequencies={"검색": 10, "search": 0})
-
-    assert concept.counterparts == ()
-
-
-def test_a_synonym_with_a_token_that_no_passage_holds_is_left_out():
-    deep = {"search": 10, "lookup": 10, "deep": 0}
-
-    [concept] = of("search", translation("search", ["deep lookup"], "synonym"), frequencies=deep)
+@pytest.mark.parametrize("frequencies", [{"deep": 10, "lookup": 0}, {"deep": 0, "lookup": 0}])
+def test_a_counterpart_with_a_token_that_no_passage_holds_is_left_out(frequencies):
+    [concept] = of("검색", translation("검색", "deep lookup"), frequencies={"검색": 10, **frequencies})
 
     assert concept.counterparts == ()
 
@@ -131,33 +169,36 @@ def test_an_unknown_word_is_its_near_spellings_and_weighs_less():
         "grahp", spellings={"grahp": ("graph", "grasp")}, frequencies={"grahp": 0, "graph": 2, "grasp": 10}
     )
 
-    [word] = concept.words
-    assert word.spellings == {"graph": 0.8, "grasp": 0.8}
-    assert word.importance == pytest.approx(0.8 * RARE)
+    [only] = concept.words
+    assert only.spellings == {single("graph"): VARIANT_WEIGHT, single("grasp"): VARIANT_WEIGHT}
+    assert only.importance == pytest.approx(VARIANT_WEIGHT * RARE)
+    assert only.is_known
 
 
-def test_a_question_of_unknown_words_only_has_concepts_that_weigh_nothing():
-    [concept] = of("zzz", frequencies={"zzz": 0})
+def test_a_suffix_matches_beside_its_word_only_and_has_its_own_idf():
+    pattern = together("항생 제")
 
-    assert (concept.importance, concept.coverage({"zzz": 1})) == (0, 0)
+    [concept] = of("항생 제", frequencies={"항생": 2, "제": 10}, patterns={"제": pattern})
+
+    first, second = concept.words
+    assert tuple(first.spellings) == (single("항생"),)
+    assert tuple(second.spellings) == (pattern,)
+    assert second.importance == pytest.approx(TENTH)
 
 
 def test_a_question_without_words_has_no_concepts():
     assert of("") == ()
 
 
-@pytest.mark.parametrize(
-    ("held", "covered"),
-    [
-        ("", 0.0),
-        ("graph", 2.0),
-        ("search", 1.0),
-        ("graph search", 3.0),
-        ("그래프", 2.0),  # the counterpart's
-        ("search 그래프", 2.0),  # the more of the two
-        ("walk", 0.0),  # a synonym is there with all its tokens
-        ("graph walk", 3.0),  # and covers no more than the concept
-    ],
-)
-def test_a_concept_is_covered_by_its_own_words_or_its_best_counterpart(held, covered):
-    assert GRAPH.coverage(dict.fromkeys(held.split(), 1)) == covered
+def test_the_importance_of_a_concept_is_the_sum_of_its_words():
+    concept = Concept("graph search", (word("graph", 2.0), word("search", 1.0)), (counterpart("그래프"),))
+
+    assert concept.importance == 3.0
+
+
+def test_the_importance_of_unknown_words_is_that_of_their_best_counterpart():
+    unknown = word("grahp", 9.0, is_known=False)
+    others = counterpart("그래프", importance=2.0), counterpart("도표", importance=3.0)
+
+    assert Concept("grahp", (unknown,), others).importance == 3.0
+    assert Concept("grahp", (unknown,)).importance == 9.0

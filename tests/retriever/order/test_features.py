@@ -4,31 +4,45 @@ import math
 
 import pytest
 
-from retriever.order.candidates import Scale
-from retriever.order.concepts import Concept, Counterpart, Word
-from retriever.order.features import base_scores, coverage_of, neighbours_of
-from tests.retriever.order.by_hand import FOUR_LONG, candidate, held_by, question
+from retriever.order.bm25 import MOST_OF_IDF, Scale
+from retriever.order.concepts import Concept, Word
+from retriever.order.features import base_scores, coverage, neighbour_shares, patterns_of
+from retriever.queries import single
+from tests.retriever.order.by_hand import (
+    FOUR_LONG,
+    counterpart,
+    held_by,
+    passage,
+    places,
+    question,
+    read,
+    together,
+    word,
+)
 
-TENTH = math.log(1 + 90.5 / 10.5)  # the idf of what 10 of 100 passages hold
-RARE = math.log(1 + 98.5 / 2.5)  # of what 2 hold
-COMMON = math.log(1 + 10.5 / 90.5)  # of what 90 hold
-STATISTICS = held_by(graph=10, 검색=10, search=2, 그래프=2, chart=10, line=2, 지식=10, the=90, nowhere=0)
-
-
-def word(token, importance=TENTH, weight=1.0):
-    return Word({token: weight}, importance)
+TENTH = math.log(1 + 90.5 / 10.5)  # the idf of a token of 10 of 100 passages
+RARE = math.log(1 + 98.5 / 2.5)  # of 2
+COMMON = math.log(1 + 10.5 / 90.5)  # of 90
+STATISTICS = held_by(graph=10, 검색=10, search=2, 그래프=2, chart=10, line=2, 지식=10, the=90)
 
 
 def alone(token, importance=TENTH):
     return Concept(token, (word(token, importance),))
 
 
-def standing_for(token, *counterparts, importance=TENTH):
-    return Concept(token, (word(token, importance),), counterparts)
+def with_counterpart(token, other, importance=TENTH):
+    return Concept(token, (word(token, importance),), (other,))
+
+
+def found_in(concepts, candidates):
+    return places(candidates, *(token for one in concepts for token in one.tokens)).count(
+        patterns_of(concepts)
+    )
 
 
 def base(concepts, *texts, scale=FOUR_LONG):
-    return base_scores(concepts, [candidate(text) for text in texts], scale, STATISTICS)
+    candidates = read(*(passage(text) if isinstance(text, str) else text for text in texts))
+    return base_scores(concepts, found_in(concepts, candidates), scale, STATISTICS).tolist()
 
 
 GRAPH, SEARCH, KNOWLEDGE = alone("graph"), alone("search", RARE), alone("지식")
@@ -49,69 +63,102 @@ def test_a_word_scores_by_its_weight_in_the_question():
     assert scores == pytest.approx([0.6 * TENTH / (0.6 * TENTH + RARE)])
 
 
-def test_a_passage_in_the_other_language_is_not_behind():
-    concept = standing_for("graph", Counterpart(("chart",), 1.0, TENTH))
+def test_a_word_that_no_passage_holds_lowers_the_share_of_the_others():
+    unheard = Concept("unheard", (word("unheard", TENTH, is_known=False),))
+
+    assert base([GRAPH, unheard], "graph a b c") == pytest.approx([0.5])
+
+
+def test_a_passage_in_the_other_language_scores_no_less():
+    concept = with_counterpart("graph", counterpart("chart", importance=TENTH))
 
     assert base([concept], "graph a b c", "chart a b c", "graph chart a b") == pytest.approx([1, 1, 1])
 
 
-def test_of_the_tokens_of_a_translation_the_best_counts():
-    concept = standing_for("graph", Counterpart(("chart", "line"), 0.5, TENTH))
+def test_a_counterpart_of_several_tokens_scores_where_they_stand_together():
+    concept = with_counterpart("graph", counterpart("chart line", 0.5, TENTH))
 
-    scores = base([concept], "chart a b c", "line a b c", "chart line a b")
+    scores = base([concept], "chart a b c", "chart a line c", "line chart a b", "chart line a b")
 
-    assert scores == pytest.approx([0.5, 0.5 * RARE / TENTH, 0.5 * RARE / TENTH])
+    # By the idf of its rarest token.
+    assert scores == pytest.approx([0, 0, 0, 0.5 * RARE / TENTH])
 
 
 def test_a_rare_counterpart_scores_no_more_than_its_common_words_could():
-    concept = standing_for("the", Counterpart(("line",), 1.0, COMMON), importance=COMMON)
+    concept = with_counterpart("the", counterpart("line", importance=COMMON), importance=COMMON)
 
-    assert base([concept], "line a b c") == pytest.approx([1.9])
-
-
-@pytest.mark.parametrize("origin", ["synonym", "abbreviation"])
-def test_all_tokens_of_a_synonym_or_an_abbreviation_must_be_there(origin):
-    concept = standing_for("graph", Counterpart(("chart", "line"), 0.5, TENTH, origin))
-
-    scores = base([concept], "chart a b c", "line a b c", "chart line a b")
-
-    assert scores == pytest.approx([0, 0, 0.5 * (TENTH + RARE) / 2 / TENTH])
+    assert base([concept], "line a b c") == pytest.approx([MOST_OF_IDF])
 
 
-def test_of_near_spellings_the_best_counts():
-    concept = Concept("grahp", (Word({"graph": 0.8, "search": 0.8}, 0.8 * RARE),))
+def test_the_best_of_several_counterparts_counts():
+    concept = Concept(
+        "graph",
+        (word("graph", TENTH),),
+        (counterpart("chart", 0.4, TENTH), counterpart("그래프", 0.5, TENTH)),
+    )
+
+    scores = base([concept], "chart a b c", "그래프 a b c", "chart 그래프 a b")
+
+    assert scores == pytest.approx([0.4, 0.5 * RARE / TENTH, 0.5 * RARE / TENTH])
+
+
+def test_the_best_of_near_spellings_counts():
+    spellings = {single("graph"): 0.8, single("search"): 0.8}
+    concept = Concept("grahp", (Word(spellings, 0.8 * RARE),))
 
     scores = base([concept], "graph a b c", "search a b c", "graph search a b")
 
     assert scores == pytest.approx([TENTH / RARE, 1, 1])
 
 
-def test_a_word_in_the_title_counts_once_more():
-    passages = [candidate("graph a b c", "a b"), candidate("graph a b c", "graph a")]
+def test_a_word_in_the_title_scores_once_more():
+    titled = [passage("graph a b c", "a b"), passage("graph a b c", "graph a")]
 
-    scores = base_scores([GRAPH], passages, Scale(4.0, 2.0, 0.5), STATISTICS)
-
-    assert scores == pytest.approx([1, 1.5])
+    assert base([GRAPH], *titled, scale=Scale(4.0, title_weight=0.5)) == pytest.approx([1, 1.5])
 
 
 def test_the_title_in_the_other_language_scores_too():
-    concept = standing_for("graph", Counterpart(("그래프",), 1.0, TENTH))
+    concept = with_counterpart("graph", counterpart("그래프", importance=TENTH))
 
-    [score] = base_scores([concept], [candidate("a b c", title2="그래프")], FOUR_LONG, STATISTICS)
+    assert base([concept], passage("a b c", title2="그래프")) == pytest.approx([RARE / TENTH])
 
-    assert score == pytest.approx(RARE / TENTH)
+
+def covered(concepts, *texts):
+    return coverage(concepts, found_in(concepts, read(*map(passage, texts)))).tolist()
 
 
 def test_coverage_is_the_share_of_the_importance_that_a_passage_holds():
-    passages = [candidate(text) for text in ("graph", "search", "search graph graph", "other")]
-
     both = TENTH + RARE
-    assert coverage_of([GRAPH, SEARCH], passages) == pytest.approx([TENTH / both, RARE / both, 1, 0])
+
+    assert covered([GRAPH, SEARCH], "graph", "search", "search graph graph", "other") == pytest.approx(
+        [TENTH / both, RARE / both, 1, 0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("", 0),
+        ("graph", 2 / 3),
+        ("search", 1 / 3),
+        ("graph search", 1),
+        ("그래프", 2 / 3),  # the counterpart's
+        ("search 그래프", 2 / 3),  # the more of the two
+        ("deep walk", 1),  # no more than the concept's
+        ("walk deep", 0),  # a counterpart stands together
+        ("graph deep walk", 1),
+    ],
+)
+def test_a_concept_is_covered_by_its_own_words_or_its_best_counterpart(text, share):
+    words = word("graph", 2.0), word("search", 1.0)
+    others = counterpart("그래프", importance=2.0), counterpart("deep walk", importance=5.0)
+
+    assert covered([Concept("graph search", words, others)], text) == pytest.approx([share])
 
 
 def neighbours(asked, text, concepts=(GRAPH, SEARCH, KNOWLEDGE)):
-    [found] = neighbours_of(question(asked), concepts, [candidate(text)])
-    return found
+    candidates = read(passage(text), passage("graph a search a 지식"))
+    return neighbour_shares(question(asked), concepts, places(candidates, asked))[0]
 
 
 @pytest.mark.parametrize(
@@ -119,6 +166,7 @@ def neighbours(asked, text, concepts=(GRAPH, SEARCH, KNOWLEDGE)):
     [
         ("graph search", 1),
         ("graph _ search", 1),  # one between them
+        ("graph a search", 1),
         ("graph _2 search", 0),
         ("search graph", 0),  # in the question's order only
         ("search _9 graph search", 1),  # wherever it stands
@@ -130,32 +178,59 @@ def test_neighbours_stand_in_the_questions_order_within_two_positions(text, shar
     assert neighbours("graph search", text) == share
 
 
-def test_words_that_stand_further_apart_in_the_question_are_no_neighbours():
+def test_words_further_apart_in_the_question_are_no_neighbours():
     assert neighbours("graph _ search", "graph search") == 1
     assert neighbours("graph _2 search", "graph search") == 0
 
 
+def test_a_repeated_word_is_no_neighbour_of_itself():
+    assert neighbours("graph graph", "graph graph") == 0
+
+
 def test_pairs_of_neighbours_weigh_by_the_mean_importance_of_their_words():
-    first, second = (TENTH + RARE) / 2, (RARE + TENTH) / 2
+    both, one = (TENTH + RARE) / 2, TENTH
 
-    assert neighbours("graph search 지식", "graph search") == pytest.approx(first / (first + second))
+    assert neighbours("search graph 지식", "graph 지식") == pytest.approx(one / (both + one))
 
 
-def test_between_neighbours_words_that_no_passage_holds_are_passed_over():
-    concepts = (GRAPH, alone("nowhere", 0.0), SEARCH)
+def test_no_neighbours_are_found_across_two_passages():
+    candidates = read(passage("a graph"), passage("search b"))
 
-    assert neighbours("graph nowhere search", "graph x search", concepts) == 1
+    shares = neighbour_shares(question("graph search"), [GRAPH, SEARCH], places(candidates, "graph search"))
+
+    assert shares.tolist() == [0, 0]
+
+
+def test_words_that_no_passage_holds_are_passed_over_between_neighbours():
+    unknown = Concept("nowhere", (word("nowhere", 5.0, is_known=False),))
+
+    assert neighbours("graph nowhere search", "graph x search", (GRAPH, unknown, SEARCH)) == 1
+
+
+def test_a_suffix_is_no_neighbour_since_it_matches_beside_its_word_only():
+    suffix = Concept("제", (Word({together("항생 제"): 1.0}, TENTH),))
+    candidates = read(passage("항생 제 검색"))
+
+    shares = neighbour_shares(
+        question("항생 제 검색"),
+        [alone("항생"), suffix, alone("검색")],
+        places(candidates, "항생 제 검색"),
+    )
+
+    assert shares.tolist() == [1]  # 항생 beside 검색, the suffix between them
 
 
 def test_a_question_of_words_that_no_passage_holds_has_features_of_zero():
-    unknown, passages = [alone("nowhere", 0.0)], [candidate("graph"), candidate("")]
+    unknown = [Concept("nowhere", (word("nowhere", 5.0, is_known=False),))]
+    candidates = read(passage("graph"), passage(""))
 
     assert base(unknown, "graph", "") == [0, 0]
-    assert coverage_of(unknown, passages) == [0, 0]
-    assert neighbours_of(question("nowhere nowhere"), unknown, passages) == [0, 0]
+    assert covered(unknown, "graph", "") == [0, 0]
+    assert neighbour_shares(question("nowhere nowhere"), unknown, places(candidates)).tolist() == [0, 0]
+    assert base([], "graph") == covered([], "graph") == [0]
 
 
 def test_no_candidates_have_no_features():
-    assert base([GRAPH]) == []
-    assert coverage_of([GRAPH], []) == []
-    assert neighbours_of(question("graph search"), [GRAPH, SEARCH], []) == []
+    assert base([GRAPH]) == covered([GRAPH]) == []
+    found = neighbour_shares(question("graph search"), [GRAPH, SEARCH], places(read(), "graph search"))
+    assert found.tolist() == []

@@ -167,7 +167,7 @@ def test_a_question_without_words_asks_nobody(sample_home, question):
     assert result.notes
 
 
-def test_an_answer_is_checked_and_traced(sample, sample_home):
+def test_an_answer_is_quoted_and_traced(sample, sample_home):
     settings = settings_of(sample_home)
     answered = asked(
         settings.indexer,
@@ -175,7 +175,7 @@ def test_an_answer_is_checked_and_traced(sample, sample_home):
         lambda index: answer_question(index, settings.request(KOREAN), settings),
     )
     assert RIGHT[KOREAN] in [hit.doc_id for hit in answered.evidence]
-    assert {sentence.check for sentence in answered.answer.sentences} == {"supported"}
+    assert {sentence.check for sentence in answered.answer.sentences} == {"quoted"}
     assert answered.trace.record["index"]["name"] == "ours"
 
 

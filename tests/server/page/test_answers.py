@@ -48,10 +48,20 @@ def test_without_a_model_passages_are_quoted_and_the_page_says_so(reader, langua
     page.locator("#ask").click()
     answered(page)
     assert sentences(page).count() > 2
-    expect(page.locator('[data-sentence][data-check="supported"]').first).to_be_visible()
+    expect(page.locator('[data-sentence][data-check="quoted"]').first).to_be_visible()
+    expect(page.locator(".check-mark")).to_have_count(0)
+    expect(page.locator("[data-likelihood]")).to_contain_text("%")
     expect(hits(page).first).to_be_visible()
     expect(page.locator("[data-evidence]").first).to_be_visible()
     assert "ask=1" in page.url
+
+
+@in_both_languages
+def test_an_abstention_names_the_words_that_no_paper_contains(reader, language):
+    page = reader.open(address("bitcoin price volatility", ask=1), language=language)
+    answered(page)
+    expect(page.locator("[data-abstained] q")).to_have_text("bitcoin")
+    expect(page.locator("[data-evidence]").first).to_be_visible()
 
 
 @in_both_languages

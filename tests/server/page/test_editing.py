@@ -107,7 +107,7 @@ def test_what_came_and_went_is_told_and_adds_up(page):
     words = keywords(page)
     page.locator('[data-key="add"]').fill("methane")
     page.locator('[data-key="add"]').press("Enter")
-    wait_for_keywords(page, [*words, "methane"])
+    wait_for_keywords(page, [*words[:9], "methane"])  # there are ten queries
     changes = page.locator("[data-came]")
     now = documents(page)
     assert int(changes.get_attribute("data-came")) == len(set(now) - set(before))
@@ -146,9 +146,9 @@ def test_queries_are_shown_as_they_were_sent(page):
 @pytest.mark.parametrize(
     ("question", "without"),
     [
-        ("배터리 열폭주를 늦추는 방법은? 나트륨 제외, 2020년 이후", ["나트륨", "2020"]),
+        ("배터리 열폭주를 늦추는 방법은? 나트륨 제외, 2020년 이후 논문", ["나트륨", "2020"]),
         (
-            "How can thermal runaway in a battery pack be slowed, excluding sodium, since 2020?",
+            "How can thermal runaway in a battery pack be slowed, excluding sodium, in papers since 2020?",
             ["sodium", "2020"],
         ),
     ],

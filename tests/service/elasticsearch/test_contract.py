@@ -107,7 +107,7 @@ def test_a_question_becomes_the_same_queries_and_finds_the_same(both, method, qu
 
 
 @pytest.mark.parametrize(
-    "question", ["pangolim trsde routes hallucinaton", "해피리 군집의 이동과 알고리듬 비교"]
+    "question", ["pangolim trsde routes hallucinaton", "해나리 군집의 이동과 알고리즘 비교"]
 )
 def test_misspelt_words_are_mended_alike(both, question):
     embedded, cluster = (found(index, question, "shrag", k=20) for index in both)

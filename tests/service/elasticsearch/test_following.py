@@ -134,7 +134,7 @@ def test_a_machine_that_only_searches_keeps_copies_of_versions_that_are_there(se
     assert not (others.parent.parent / "000002").exists()
 
 
-@pytest.mark.parametrize("name", ["glossary.sqlite", "citations.sqlite"])
+@pytest.mark.parametrize("name", ["glossary.sqlite", "citations.sqlite", "lexicon.bin"])
 def test_a_copy_of_a_file_that_is_damaged_is_fetched_again(settings, name):
     with open_index(settings, NAME):
         [copy] = (settings.home / NAME / "versions").rglob(f"*-{name}")
@@ -160,6 +160,6 @@ def test_a_version_that_was_killed_before_it_answered_is_published_and_not_built
     built, _ = about()
     again = IngestRequest(NAME, [str(settings.home.parent / "edition-2.jsonl")], rebuild=True)
     assert build_index(again, settings).manifest.version == 2
-    assert about() == (built, {"manifest", "glossary", "citations"})
+    assert about() == (built, {"manifest", "glossary", "citations", "lexicon"})
     with open_index(settings, NAME) as opened:
         assert answered(opened) == 2

@@ -11,8 +11,9 @@ import pytest
 from eval.experiments.collections import COLLECTIONS
 from eval.experiments.engines import MEASURES, benches, run_experiment
 from eval.experiments.golden import RECORDED as SCORES
-from eval.experiments.golden import SAMPLE_COLLECTION, drift_table, find_drift, ranking_row, read_rows
+from eval.experiments.golden import drift_table, find_drift, ranking_row, read_rows
 from eval.experiments.measures import BOTH, RECALL
+from eval.experiments.sample import SAMPLE_COLLECTION
 from indexer.requests import no_progress
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 

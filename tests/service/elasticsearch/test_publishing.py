@@ -25,22 +25,23 @@ def settings(elasticsearch: Access, tmp_path):
     clean(made)
 
 
-def test_verifying_compares_the_passages_and_the_glossary(settings: IndexerSettings, tmp_path):
+def test_verifying_compares_the_passages_and_the_files_beside_them(settings: IndexerSettings, tmp_path):
     build(settings, tmp_path / "papers.jsonl")
     with open_store(settings, NAME) as store, Cluster(settings.elasticsearch) as cluster:
-        assert list(store.manifest().files) == ["glossary.sqlite", "citations.sqlite"]
+        assert list(store.manifest().files) == ["glossary.sqlite", "citations.sqlite", "lexicon.bin"]
         assert store.verify_files(1) == []
 
         index = "publishing-papers@000001"
         cluster.run(cluster.client.indices.put_settings(index=index, settings={"index.blocks.write": None}))
         cluster.run(cluster.client.delete(index=index, id=document_id("P00003"), refresh=True))
-        for piece in (f"{index}/0", f"{index}/citations/0"):
+        for piece in (f"{index}/0", f"{index}/citations/0", f"{index}/lexicon/0"):
             cluster.run(cluster.client.delete(index="publishing.glossaries", id=piece))
 
         assert store.verify_files(1) == [
             f"{index}: 14 passages, 15 were written",
             f"glossary.sqlite: a piece of the glossary {index} is missing in the cluster",
             f"citations.sqlite: a piece of the citation graph {index} is missing in the cluster",
+            f"lexicon.bin: a piece of the lexicon {index} is missing in the cluster",
         ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from indexer.cluster import names
 from indexer.cluster.connection import Cluster
 from indexer.cluster.mapping import VectorField, index_body, vector_field
+from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from retriever.engines.elasticsearch import ElasticsearchEngine
 from retriever.queries import Filters
 from tests.service.elasticsearch.own_prefix import own_prefix
@@ -43,7 +44,10 @@ def index(request, elasticsearch, tmp_path):
 @pytest.fixture
 def engine(index):
     settings, name = index
-    with closing(ElasticsearchEngine(settings, name, passages=len(ANGLES), shards=1)) as engine:
+    lexicon = Lexicon(lexicon_bytes([], TokenCounts()))
+    with closing(
+        ElasticsearchEngine(settings, name, passages=len(ANGLES), shards=1, lexicon=lexicon)
+    ) as engine:
         yield engine
 
 

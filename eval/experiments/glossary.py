@@ -1,0 +1,178 @@
+"""Precision of the mined glossary: counts, and a sample to judge by hand.
+
+    python -m eval.experiments.glossary --home DIR [--collection NAME] [--list] [--judged FILE] [--json]
+
+Indexes the Korean collections of `training/` in the data folder, and `sample/`. Counts the pairs by source,
+and the abbreviations. `--list` prints a fixed sample of 300 of them as JSON lines, with the text around one
+occurrence of each; replace the null of "right" by true or false. `--judged FILE` reads such a list, and
+reports the share of right items, and the share of right items that are still mined.
+"""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import click
+
+from eval.experiments.options import data_option, home_option
+from eval.experiments.rows import Row, echo_rows
+from eval.experiments.sample import SAMPLE, read_lines
+from indexer.glossary.pairs import Source
+from indexer.glossary.storage import TIER_OF, Glossary
+from indexer.ingest import IngestRequest, build_index
+from indexer.options import json_option
+from indexer.settings import IndexerSettings
+from indexer.store.build_folder import GLOSSARY
+from indexer.store.engines import open_store
+from indexer.terminal import echo_lines
+
+TRAINING = ("autorag-ko", "belebele-ko", "korquad-500", "welfare-ko")
+NAMES = ("sample", *TRAINING)
+SOURCES = tuple(source for source in get_args(Source) if source not in TIER_OF)
+PAIR, ABBREVIATION = "pair", "abbreviation"
+DRAWN, SEED = 300, 1
+AROUND = 60  # characters on each side of the second term
+
+
+class Mined(NamedTuple):
+    """A pair or an abbreviation of a collection."""
+
+    collection: str
+    kind: str
+    one: str  # the Korean term, or the short form
+    other: str
+    papers: int
+    sources: tuple[str, ...]
+
+
+class Judged(NamedTuple):
+    """A judged item of a list."""
+
+    collection: str
+    kind: str
+    one: str
+    other: str
+    right: bool
+
+
+def corpus_of(name: str, data: Path) -> Path:
+    """Return the corpus of a collection."""
+    return SAMPLE / "papers.jsonl" if name == "sample" else data / "training" / name / "corpus.jsonl.gz"
+
+
+def mined(name: str, data: Path, settings: IndexerSettings) -> tuple[list[Mined], list[str]]:
+    """Index a collection; return its mined pairs and abbreviations, and the texts of its passages."""
+    build_index(IngestRequest(name=name, paths=[str(corpus_of(name, data))], rebuild=True), settings)
+    with open_store(settings, name) as store:
+        manifest = store.manifest()
+        texts = [
+            f"{passage.title} {passage.text} {passage.title2}" for passage in store.stored_passages(manifest)
+        ]
+        with Glossary.open(store.companion_path(manifest, GLOSSARY)) as glossary:
+            found = [
+                Mined(name, PAIR, pair.korean, pair.english, pair.count, pair.sources)
+                for pair in glossary.pairs()
+                if pair.sources[0] not in TIER_OF
+            ]
+            found += [
+                Mined(name, ABBREVIATION, form.short, form.long, form.count, ("bracket",))
+                for form in glossary.all_abbreviations()
+            ]
+    return found, texts
+
+
+def counts_of(name: str, found: Iterable[Mined]) -> Row:
+    """Count the pairs of a collection, the pairs of each source, and the abbreviations."""
+    found = list(found)
+    pairs = [item for item in found if item.kind == PAIR]
+    by_source = Counter(source for pair in pairs for source in pair.sources)
+    figures = {"pairs": len(pairs), **{source: by_source[source] for source in SOURCES}}
+    return Row({"collection": name}, {**figures, "abbreviations": len(found) - len(pairs)})
+
+
+def drawn(found: Sequence[Mined], most: int = DRAWN) -> list[Mined]:
+    """Draw a sample with a fixed seed; all items of a list shorter than `most`."""
+    ordered = sorted(found)
+    return sorted(random.Random(SEED).sample(ordered, min(most, len(ordered))))  # noqa: S311 - nothing secret
+
+
+def around(item: Mined, texts: Iterable[str]) -> str:
+    """Return the text around one occurrence of both terms next to each other; empty if there is none."""
+    for text in texts:
+        start = text.find(item.other)
+        while start >= 0:
+            window = text[max(0, start - AROUND) : start + len(item.other) + AROUND]
+            if "".join(item.one.split()) in "".join(window.split()):
+                return " ".join(window.split())
+            start = text.find(item.other, start + 1)
+    return ""
+
+
+def listed(found: Iterable[Mined], texts: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
+    """Yield the records of a list to judge."""
+    for item in found:
+        yield {"right": None, **item._asdict(), "text": around(item, texts[item.collection])}
+
+
+def read_judged(path: Path) -> list[Judged]:
+    """Read the judged records of a list."""
+    records = [record for record in read_lines(path) if record["right"] is not None]
+    return [Judged(**{name: record[name] for name in Judged._fields}) for record in records]
+
+
+def judged_rows(judged: Sequence[Judged], found: Iterable[Mined]) -> Iterator[Row]:
+    """Yield the share of right items of each collection and kind, and how many of them are still mined."""
+    now = {item[:4] for item in found}
+    for subject in sorted({item[:2] for item in judged}):
+        of_it = [item for item in judged if item[:2] == subject]
+        right = [item for item in of_it if item.right]
+        kept = sum(item[:4] in now for item in right)
+        yield Row(
+            {"collection": subject[0], "kind": subject[1]},
+            {
+                "judged": len(of_it),
+                "right": len(right),
+                "precision": len(right) / len(of_it),
+                "still mined": kept / len(right) if right else 0.0,
+            },
+        )
+
+
+@click.command()
+@home_option
+@data_option
+@click.option(
+    "--collection", "names", multiple=True, type=click.Choice(NAMES), help="Only this; may be given again."
+)
+@click.option("--list", "listing", is_flag=True, help="Print a sample to judge, as JSON lines.")
+@click.option(
+    "--judged",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A judged list; report its precision.",
+)
+@json_option
+def main(
+    home: Path, data: Path, names: tuple[str, ...], listing: bool, judged: Path | None, as_json: bool
+) -> None:
+    """Index collections and report what their glossaries hold."""
+    settings = IndexerSettings(home=home)
+    found: list[Mined] = []
+    texts: dict[str, list[str]] = {}
+    rows = []
+    for name in names or NAMES:
+        of_it, texts[name] = mined(name, data, settings)
+        found += of_it
+        rows.append(counts_of(name, of_it))
+    if listing:
+        echo_lines(json.dumps(record, ensure_ascii=False) for record in listed(drawn(found), texts))
+    elif judged:
+        echo_rows(list(judged_rows(read_judged(judged), found)), as_json=as_json)
+    else:
+        echo_rows(rows, as_json=as_json)
+
+
+if __name__ == "__main__":
+    main()

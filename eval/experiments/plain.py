@@ -1,0 +1,123 @@
+"""What search and answers make of plain questions: found, answered, or declined as out of scope.
+
+    python -m eval.experiments.plain --home DIR [--half tune|test] [--list] [--json]
+
+Asks the questions of one half of `sample/plain/`, each to its own corpus, for an answer without a model.
+Reported for groups of questions: the share of questions in scope with a paper of grade 2 among the first two
+(`found`), the share of these questions with an answer (`answered`), the share of questions out of scope
+without one (`declined`), and the AUROC of the likelihood, questions in scope against those out of scope. Out
+of scope, `near` are questions of the corpus's fields and `far` are others.
+
+The likelihood and its threshold may be chosen on the tune half, never on the test half.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import click
+
+from eval.experiments.bench import Bench
+from eval.experiments.collections import Collection
+from eval.experiments.held_out import HELD_OUT
+from eval.experiments.measures import area_under_curve
+from eval.experiments.options import home_option
+from eval.experiments.rows import Row, echo_rows
+from eval.experiments.sample import SAMPLE, SAMPLE_COLLECTION, Question, ask_questions, read_lines
+from eval.progress import question_bar
+from eval.qrels import read_qrels
+from indexer.options import json_option
+from indexer.terminal import echo
+from retriever.confidence import THRESHOLD
+
+FOLDER = SAMPLE / "plain"
+CORPORA: Mapping[str, Collection] = {"sample": SAMPLE_COLLECTION, "held-out": HELD_OUT}
+FIRST = 2
+
+Half = Literal["tune", "test"]
+Topic: TypeAlias = Mapping[str, Any]
+Asked: TypeAlias = Sequence[tuple[Topic, Question]]
+
+# Groups of questions in scope, or out of scope, that are compared with all others out of, or in, scope.
+GROUPS: Mapping[str, Callable[[Topic], bool]] = {
+    "all": bool,
+    "sample": lambda topic: topic["corpus"] == "sample",
+    "held-out": lambda topic: topic["corpus"] == "held-out",
+    "Korean": lambda topic: topic["language"] == "ko",
+    "English": lambda topic: topic["language"] == "en",
+    "cross-lingual": lambda topic: topic["cross_lingual"] or topic["scope"] != "in",
+    "near": lambda topic: topic["scope"] in ("in", "near"),
+    "far": lambda topic: topic["scope"] in ("in", "far"),
+}
+
+
+def ask_half(bench: Bench, half: Half) -> Asked:
+    """Ask the questions of a half for five papers and a quoted answer, each to its own corpus."""
+    topics = [topic for topic in read_lines(FOLDER / "topics.jsonl") if topic["half"] == half]
+    qrels = read_qrels(FOLDER / "qrels.txt")
+    asked = list[tuple[Topic, Question]]()
+    for name, collection in CORPORA.items():
+        of_corpus = [topic for topic in topics if topic["corpus"] == name]
+        with bench.open(collection, "alone") as index:
+            answered = asyncio.run(ask_questions(index, of_corpus, qrels))
+        asked += zip(of_corpus, answered, strict=True)
+    return asked
+
+
+def figures_of(asked: Asked) -> dict[str, float]:
+    """Compute the shares of a group, and the AUROC of its likelihoods."""
+    within = [question for topic, question in asked if topic["scope"] == "in"]
+    outside = [question for topic, question in asked if topic["scope"] != "in"]
+    return {
+        "in scope": len(within),
+        "found": sum((question.rank or FIRST + 1) <= FIRST for question in within) / len(within),
+        "answered": sum(not question.abstained for question in within) / len(within),
+        "out of scope": len(outside),
+        "declined": sum(question.abstained for question in outside) / len(outside),
+        "AUROC": area_under_curve(
+            [question.likelihood for question in within], [question.likelihood for question in outside]
+        ),
+    }
+
+
+def plain_rows(asked: Asked, half: Half, groups: Iterable[str] = GROUPS) -> list[Row]:
+    """Return the row of each group."""
+    return [
+        Row(
+            {"table": "plain", "half": half, "of": name},
+            figures_of([(topic, question) for topic, question in asked if GROUPS[name](topic)]),
+        )
+        for name in groups
+    ]
+
+
+def went_wrong(topic: Topic, question: Question) -> bool:
+    """Whether a question in scope was declined or finds no paper, or one out of scope was answered."""
+    if topic["scope"] != "in":
+        return not question.abstained
+    return question.abstained or (question.rank or FIRST + 1) > FIRST
+
+
+@click.command()
+@home_option
+@click.option("--half", type=click.Choice(["tune", "test"]), default="tune", show_default=True)
+@click.option("--list", "listing", is_flag=True, help="List the questions that went wrong.")
+@json_option
+def main(home: Path, half: Half, listing: bool, as_json: bool) -> None:
+    """Ask the plain questions of one half."""
+    with question_bar() as progress:
+        asked = ask_half(Bench(home, SAMPLE, progress), half)
+    echo_rows(plain_rows(asked, half), as_json=as_json)
+    if listing:
+        echo(f"threshold {THRESHOLD}")
+        for topic, question in asked:
+            if went_wrong(topic, question):
+                echo(
+                    f"{topic['query_id']} {topic['scope']}: rank {question.rank}, "
+                    f"likelihood {question.likelihood:.3f}: {topic['question']}"
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""The lexicon of a version: for each term its number, its document frequency, and its share in names.
+
+Numbers count from 1 in the order in which terms were first indexed; 0 is a gap. An update keeps the numbers
+of the previous version. The file is memory-mapped:
+
+    header     number of terms, number of passages, bytes of the terms, and the width in bytes of each of the
+               four columns, as seven 64-bit integers
+    order      the numbers of the terms in order of their bytes
+    frequency  passages that hold the term, from number 0
+    lengths    bytes of each term, from number 0 (empty)
+    named      the share of these passages that have the term in a name, in 200ths
+    terms      UTF-8, concatenated
+"""
+
+import mmap
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.damage import describing_damage
+from indexer.forward.rows import LONGEST_NAME, PassageRows
+from indexer.packing import GAP
+
+HEADER = np.dtype("<i8")
+COLUMNS = 4  # order, frequency, lengths, named
+WHOLE = 200  # a share of 1 in the file
+REMEMBERED = 50_000  # terms in each cache: by term, and by number
+LARGEST_CHARACTER = "\U0010ffff"
+ROWS_AT_ONCE = 1_000  # rows whose tokens are counted in one call
+
+Counts = NDArray[np.int64]
+
+
+class Lexicon:
+    """The terms of a version; several threads may read it."""
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Map the file of a lexicon.
+
+        Raises:
+            FileNotFoundError: it is missing.
+            ValueError: it is damaged.
+        """
+        with path.open("rb") as file:
+            return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), path)
+
+    def __init__(self, data: bytes | mmap.mmap, what: str | Path = "a lexicon") -> None:
+        """Read the bytes of a lexicon; error messages call it `what`.
+
+        Raises:
+            ValueError: they are damaged. A damaged term or number raises IndexDamaged when it is read.
+        """
+        self._what = what
+        header = np.frombuffer(data, HEADER, 3 + COLUMNS)
+        size, self.passages, length, *widths = map(int, header)
+        at = [header.nbytes]
+        for width in widths:
+            at.append(at[-1] + (size + 1) * width)
+        if size < 0 or not {*widths} <= {1, 2, 4} or len(data) != at[-1] + length:
+            raise ValueError("a lexicon is not what was written")
+        order, frequency, lengths, self._named = (
+            np.frombuffer(data, f"<u{width}", size + 1, start)
+            for width, start in zip(widths, at, strict=False)
+        )
+        self.frequency = frequency.astype(np.uint32, copy=False)
+        self._ends = np.cumsum(lengths, dtype=np.uint32).data
+        self._order = order[:size].data
+        self._terms = memoryview(data)[at[-1] :]
+        if self._ends[size] != length:
+            raise ValueError("a lexicon is not what was written")
+        self._numbers: dict[str, int] = {GAP: 0}
+        self._texts: dict[int, str] = {0: GAP}
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def number(self, term: str) -> int:
+        """Return the number of a term, 0 where no passage holds it."""
+        known = self._numbers.get(term)
+        if known is None:
+            with describing_damage(self._what):
+                encoded = _encoded(term)
+                place = self._place(encoded)
+                known = self._order[place] if place < len(self) else 0
+                known = known if known and self._bytes(known) == encoded else 0
+            if len(self._numbers) >= REMEMBERED:
+                self._numbers = {GAP: 0}
+            self._numbers[term] = known
+        return known
+
+    def terms(self, numbers: Iterable[int]) -> list[str]:
+        """Return the terms of numbers, GAP for 0; IndexDamaged for an unknown number."""
+        if len(self._texts) > REMEMBERED:
+            self._texts = {0: GAP}
+        wanted, known = list(numbers), self._texts
+        missing = {number for number in wanted if number not in known}
+        if missing:
+            with describing_damage(self._what):
+                known |= {number: self._text(number) for number in missing}
+        return [known[number] for number in wanted]
+
+    def _text(self, number: int) -> str:
+        if number > len(self):
+            raise ValueError(f"a lexicon of {len(self):,} terms has none of the number {number:,}")
+        return str(self._bytes(number), "utf-8")
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return the document frequencies of terms."""
+        return {term: int(self.frequency[self.number(term)]) for term in terms}
+
+    def named_share(self, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the share of the passages of each number that have the term in a name, rounded down."""
+        return self._named[numbers] / WHOLE
+
+    def starting_with(self, prefix: str) -> list[tuple[str, int]]:
+        """Return (term, document frequency) of the terms in use that start with a prefix, in order."""
+        with describing_damage(self._what):
+            first, end = map(self._place, (_encoded(prefix), _encoded(prefix + LARGEST_CHARACTER)))
+            numbers = self._order[first:end].tolist()
+            used = [number for number in numbers if self.frequency[number]]
+        return list(zip(self.terms(used), self.frequency[used].tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the terms in order of their numbers."""
+        with describing_damage(self._what):
+            yield from map(self._text, range(1, len(self) + 1))
+
+    def _place(self, encoded: bytes) -> int:
+        return bisect_left(self._order, encoded, key=self._bytes)
+
+    def _bytes(self, number: int) -> bytes:
+        return bytes(self._terms[self._ends[number - 1] : self._ends[number]])
+
+
+def _encoded(term: str) -> bytes:
+    return term.encode(errors="surrogatepass")  # a question may have a lone surrogate; no lexicon has one
+
+
+class LexiconBuilder:
+    """The numbers of terms during a build."""
+
+    def __init__(self, terms: Iterable[str] = ()) -> None:
+        """Number the given terms first, in their order."""
+        self._numbers = _Numbers({GAP: 0})
+        self.numbers(terms)
+
+    def __len__(self) -> int:
+        return len(self._numbers) - 1
+
+    def numbers(self, terms: Iterable[str]) -> list[int]:
+        """Return the numbers of terms, 0 for a GAP; a new term gets the next one."""
+        return list(map(self._numbers.__getitem__, terms))
+
+    def terms_from(self, number: int) -> list[str]:
+        """Return the terms from a number on, in order."""
+        return list(self._numbers)[number:]
+
+
+class _Numbers(dict[str, int]):
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
+
+
+class TokenCounts:
+    """Counts of the passages that hold each number, and of the passages that have it in a name."""
+
+    def __init__(self) -> None:
+        """Start without passages."""
+        self.passages = 0
+        self._frequency, self._named = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._rows: list[bytes] = []
+
+    def add(self, row: bytes) -> None:
+        """Count the row of a passage."""
+        self._rows.append(row)
+        if len(self._rows) == ROWS_AT_ONCE:
+            self._count()
+
+    def columns(self, size: int) -> tuple[Counts, Counts]:
+        """Return the document frequencies and the counts in names, by number from 0 to `size`."""
+        self._count()
+        found = []
+        for counts in (self._frequency, self._named):
+            column = np.zeros(size + 1, np.int64)
+            column[: len(counts)] = counts
+            column[0] = 0
+            found.append(column)
+        return found[0], found[1]
+
+    def _count(self) -> None:
+        if not self._rows:
+            return
+        rows = PassageRows.of(self._rows)
+        self.passages += len(rows)
+        self._rows = []
+        in_text = rows.in_text
+        self._frequency = _added(self._frequency, rows.body_row[in_text], rows.body[in_text])
+        self._named = _added(self._named, *_of_names(rows))
+
+
+def _of_names(rows: PassageRows) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the passage and the number of each token of a name."""
+    within = np.arange(LONGEST_NAME)
+    inside = within < rows.name_length[:, None]
+    places = (rows.name_place[:, None] + within)[inside]
+    return np.repeat(rows.name_row, rows.name_length), rows.body[places]
+
+
+def _added(
+    counts: NDArray[np.int64], rows: NDArray[np.int64], numbers: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Add the distinct pairs of passage and number to counts by number."""
+    if not len(numbers):
+        return counts
+    size = int(numbers.max()) + 1
+    distinct = np.unique(rows * size + numbers) % size
+    new = np.bincount(distinct, minlength=len(counts))
+    new[: len(counts)] += counts
+    return new
+
+
+def write_lexicon(path: Path, terms: Sequence[str], counts: TokenCounts) -> None:
+    """Write a lexicon of terms in the order of their numbers."""
+    path.write_bytes(lexicon_bytes(terms, counts))
+
+
+def lexicon_bytes(terms: Sequence[str], counts: TokenCounts) -> bytes:
+    """Return the bytes of a lexicon of terms in the order of their numbers."""
+    encoded = [term.encode() for term in terms]
+    lengths = np.array([0, *map(len, encoded)], np.int64)
+    order = np.zeros(len(terms) + 1, np.int64)
+    order[:-1] = sorted(range(1, len(terms) + 1), key=lambda number: encoded[number - 1])
+    frequency, named = counts.columns(len(terms))
+    shares = WHOLE * named // np.maximum(1, frequency)
+    columns = [_narrowed(column) for column in (order, frequency, lengths, shares)]
+    widths = [column.itemsize for column in columns]
+    header = np.array([len(terms), counts.passages, int(lengths.sum()), *widths], HEADER)
+    return b"".join([header.tobytes(), *(column.tobytes() for column in columns), *encoded])
+
+
+def _narrowed(column: Counts) -> NDArray[np.unsignedinteger[Any]]:
+    """Return integers in the fewest bytes that hold the largest: one, two or four."""
+    largest = int(column.max())
+    return column.astype(next(f"<u{width}" for width in (1, 2, 4) if largest < 1 << 8 * width))

@@ -1,0 +1,66 @@
+"""The tokens of the terms of a pair, and the side from which a pair is looked up."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from indexer.analysis.tokens import Analyzer
+from indexer.glossary.pairs import HANGUL, Pair
+from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE
+
+SHORTEST_STEM = 2  # syllables, of a term without its suffix
+
+
+def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
+    """Return the tokens of a term; none if a whole Korean word has none (거꾸로 학습 is not 학습)."""
+    tokens = analyzer.analyze(term)
+    if HANGUL.search(term):
+        position = 0
+        for word in term.split():
+            start = term.index(word, position)
+            position = start + len(word)
+            if not any(token[2] < position and token[3] > start for token in tokens):
+                return ()
+    return tuple(token[0] for token in tokens)
+
+
+def korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
+    """Return the tokens of a Korean term; if they drop a part, its tokens as an object (비만을)."""
+    tokens = term_tokens(term, analyzer)
+    if tokens and not spell(tokens, term):
+        ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
+        as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
+        if spell(as_object, term):
+            return as_object
+    return tokens
+
+
+def spell(tokens: Sequence[str], term: str) -> bool:
+    """Return True if the tokens are all letters and digits of a term."""
+    return "".join(tokens) == "".join(filter(str.isalnum, term.lower()))
+
+
+def with_targets(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Yield the pairs; a pair is looked up from the English only if one token is a part of its Korean term.
+
+    The token 혈압 of 고혈압 would find the pair in questions about blood pressure. A term may lose a suffix
+    (타당성) unless the token is the term of another pair.
+    """
+    pairs = list(pairs)
+    whole = {
+        pair.korean_tokens[0]
+        for pair in pairs
+        if pair.korean_tokens == (pair.korean,) and pair.target != "ko"
+    }
+    for pair in pairs:
+        tokens = pair.korean_tokens
+        is_part = len(tokens) == 1 and not spell(tokens, pair.korean)
+        if not is_part or (_is_stem(tokens[0], pair.korean) and tokens[0] not in whole):
+            yield pair
+        elif pair.target != "en":
+            yield replace(pair, target="ko")
+
+
+def _is_stem(token: str, term: str) -> bool:
+    """Return True if a term is a token with a suffix or a nominal ending: 타당성, 돌봄 of 돌보."""
+    is_long_enough = len(token) >= SHORTEST_STEM
+    return is_long_enough and (token == term[:-1] or (len(token) == len(term) and token[:-1] == term[:-1]))

@@ -1,0 +1,121 @@
+"""Which sentences of a text may be quoted."""
+
+import pytest
+
+from generator.quotable import is_statement, quotable_sentences, repeats
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Flooded paddies emit most of the methane.",
+        "물이 찬 논은 메탄의 주된 배출원이다.",
+        "물이 찬 논은 메탄의 주된 배출원이다",
+        "중간 물떼기에서 메탄이 37% 감소함.",
+        "The effect was small (Kim and Lee, 2019).",
+        "수량에는 차이가 없었다(그림 2).",
+        "p53 binds the promoter of the gene.",
+        "-5 ℃에서도 균주는 잘 자랐다.",
+        "Apples, pears, plums, figs and quinces were stored for a year at two degrees.",
+        "Code is at https://example.org/code for all who ask.",
+    ],
+)
+def test_whole_sentences_are_statements(sentence):
+    assert is_statement(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Does flooding raise methane emissions?",
+        "물을 빼면 메탄이 얼마나 줄어드는가?",
+        "물을 빼면 메탄이 얼마나 줄어드는가.",
+        "이 방법은 다른 논에서도 쓸 수 있을까.",
+    ],
+)
+def test_questions_are_no_statements(sentence):
+    assert not is_statement(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "2. Materials and methods",
+        "Results",
+        "논물 관리와 메탄 배출",
+        "which was lower than in the flooded plots of the same farm.",
+        "The plots were flooded until the end of",
+        "Introduction\nFlooded paddies emit most of the methane.",
+        "See Table 2.",
+    ],
+    ids=["heading", "one word", "Korean title", "no beginning", "no end", "after a heading", "too short"],
+)
+def test_fragments_and_headings_are_no_statements(sentence):
+    assert not is_statement(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "- Plots were drained twice a week.",
+        "• 논은 매주 두 번 물을 뺐다.",
+        "(2) Plots were drained twice a week.",
+        "① 논은 매주 두 번 물을 뺐다.",
+        "Rice, methane, drainage, yield, Korea, soil.",
+        "논, 메탄, 물떼기, 수량, 토양, 관리함.",
+        "The plots " + "were drained " * 50 + "twice.",
+    ],
+    ids=[
+        "dash",
+        "bullet",
+        "number",
+        "circled number",
+        "keywords",
+        "Korean keywords",
+        "601 characters and more",
+    ],
+)
+def test_lists_are_no_statements(sentence):
+    assert not is_statement(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Kim, J., Lee, S., and Park, H. (2019).",
+        "Journal of Rice Research, 12(3), 45–67.",
+        "한국작물학회지, 제12권 제3호, 45-67.",
+        "Plant and Soil, vol. 12, pp. 45–67.",
+        "The data are in the archive, doi:10.5555/12345.",
+    ],
+)
+def test_references_are_no_statements(sentence):
+    assert not is_statement(sentence)
+
+
+def test_a_title_after_authors_and_year_is_not_quoted():
+    text = "Drained plots emit less. Kim et al. (2019). Methane from flooded rice paddies. It was cold there."
+    assert quotable_sentences(text, "methane?") == ["Drained plots emit less.", "It was cold there."]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("Methane from rice paddies in Korea.", "methane from rice paddies in Korea"),
+        ("논의 메탄 배출을 줄이는 물 관리 방법", "논의 메탄 배출을 줄이는 물 관리 방법?"),
+    ],
+)
+def test_a_sentence_with_the_words_of_the_question_repeats_it(sentence, question):
+    assert repeats(sentence, question)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("Green tea lowers blood pressure.", "Does green tea lower blood pressure?"),
+        ("녹차는 혈압을 낮춘다.", "녹차는 혈압을 낮추는가?"),
+        ("Methane from rice paddies in Korea fell by half.", "methane from rice paddies in Korea"),
+    ],
+)
+def test_an_answer_does_not_repeat_the_question(sentence, question):
+    assert not repeats(sentence, question)

@@ -1,0 +1,201 @@
+"""The lexicon: numbers of terms in a file, document frequencies, and how often a term is in names."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.errors import IndexDamaged
+from indexer.forward.lexicon import (
+    REMEMBERED,
+    ROWS_AT_ONCE,
+    Lexicon,
+    LexiconBuilder,
+    TokenCounts,
+    lexicon_bytes,
+    write_lexicon,
+)
+from indexer.forward.rows import RowTokens, pack_row
+from indexer.names import Name
+from indexer.packing import GAP
+from indexer.schema import StoredPassage
+
+TERMS = ["그래프", "graph", "naïve", "graphs", "가", "b", "\U0001f600", "gra"]
+
+
+def row(*body, other_title=(), names=()):
+    passage = StoredPassage("P", "P", "", "x", "en", "abstract")
+    return pack_row(passage, RowTokens(body, other_title, [], [Name(*name) for name in names]))
+
+
+def counted(*rows):
+    counts = TokenCounts()
+    for each in rows:
+        counts.add(each)
+    return counts
+
+
+def lexicon_of(terms, *rows):
+    return Lexicon(lexicon_bytes(terms, counted(*rows)))
+
+
+def test_a_builder_numbers_terms_in_the_order_in_which_they_come():
+    builder = LexiconBuilder()
+
+    assert builder.numbers(["b", GAP, "a", "b"]) == [1, 0, 2, 1]
+    assert builder.numbers(["c", "a"]) == [3, 2]
+    assert (len(builder), builder.terms_from(1), builder.terms_from(3)) == (3, ["b", "a", "c"], ["c"])
+
+
+def test_a_builder_goes_on_with_the_terms_that_have_numbers():
+    builder = LexiconBuilder(["b", "a"])
+
+    assert builder.numbers(["a", "c"]) == [2, 3]
+
+
+def test_terms_and_numbers_come_back():
+    lexicon = lexicon_of(TERMS)
+
+    assert len(lexicon) == len(TERMS)
+    assert [lexicon.number(term) for term in TERMS] == list(range(1, len(TERMS) + 1))
+    assert lexicon.terms([2, 0, 1]) == ["graph", GAP, "그래프"]
+    assert list(lexicon) == TERMS
+
+
+@pytest.mark.parametrize("term", ["", "gr", "grap", "graphss", "zzz", "가나", "\uffff", "\ud800"])
+def test_a_term_that_is_not_there_has_no_number(term):
+    assert lexicon_of(TERMS).number(term) == 0
+
+
+def test_a_gap_is_no_term():
+    assert lexicon_of(TERMS).number(GAP) == 0
+
+
+def test_terms_in_use_are_found_by_their_beginning_in_order_of_their_bytes():
+    used = lexicon_of(TERMS, row(1, 2), row(2, 4, 8), row(3, 5))
+
+    assert used.starting_with("gra") == [("gra", 1), ("graph", 2), ("graphs", 1)]
+    assert used.starting_with("그") == [("그래프", 1)]
+    assert used.starting_with("b") == []  # no passage holds it
+    assert used.starting_with("x") == []
+    assert [term for term, _ in used.starting_with("")] == ["gra", "graph", "graphs", "naïve", "가", "그래프"]
+
+
+def test_a_beginning_finds_terms_with_the_highest_characters():
+    assert lexicon_of(["\U0001f600", "a\U0010fffe"], row(1, 2)).starting_with("a") == [("a\U0010fffe", 1)]
+
+
+def test_an_empty_lexicon_has_no_terms():
+    lexicon = lexicon_of([])
+
+    assert (len(lexicon), lexicon.number("a"), lexicon.starting_with("a"), list(lexicon)) == (0, 0, [], [])
+    assert lexicon.frequencies(["a"]) == {"a": 0}
+
+
+def test_a_number_beyond_the_lexicon_is_damage():
+    with pytest.raises(IndexDamaged, match="a lexicon of 8 terms has none of the number 9"):
+        lexicon_of(TERMS).terms([9])
+
+
+def test_frequencies_count_the_passages_that_hold_a_term():
+    lexicon = lexicon_of(["a", "b", "c"], row(1, 1, 0, 2), row(1), row(other_title=[3]))
+
+    assert lexicon.frequencies(["a", "b", "c", "d"]) == {"a": 2, "b": 1, "c": 0, "d": 0}
+    assert lexicon.passages == 3
+
+
+def test_terms_have_the_share_of_their_passages_that_have_them_in_a_name():
+    lexicon = lexicon_of(
+        ["marta", "quillon", "maps"],
+        row(1, 2, 3, 1, 2, names=[(0, 2), (3, 2)]),
+        row(3, 2, names=[(1, 1)]),
+        row(2),
+    )
+
+    assert lexicon.named_share(np.arange(4)).tolist() == [0, 1, 0.665, 0]
+    assert lexicon.frequency.tolist() == [0, 1, 3, 2]
+
+
+@pytest.mark.parametrize("count", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, 2 * ROWS_AT_ONCE + 1])
+def test_any_number_of_passages_is_counted(count):
+    rows = [row(1, *([2] if number % 2 else [3])) for number in range(count)]
+
+    assert lexicon_of(["a", "b", "c"], *rows).frequencies("abc") == {
+        "a": count,
+        "b": count // 2,
+        "c": count - count // 2,
+    }
+
+
+def test_passages_of_names_and_numbers_that_come_later_are_counted_together():
+    rows = [row(1)] * ROWS_AT_ONCE + [row(2, names=[(0, 1)])]
+
+    lexicon = lexicon_of(["a", "b"], *rows)
+
+    assert lexicon.frequency.tolist() == [0, ROWS_AT_ONCE, 1]
+    assert lexicon.named_share(np.arange(3)).tolist() == [0, 0, 1]
+
+
+def test_more_lookups_than_are_remembered_find_the_same():
+    lexicon = lexicon_of(["a", "b"])
+
+    assert all(lexicon.number(f"x{number}") == 0 for number in range(REMEMBERED + 10))
+    assert (lexicon.number("a"), lexicon.number("b"), lexicon.number(GAP)) == (1, 2, 0)
+
+
+def test_a_lexicon_is_read_from_its_file(tmp_path):
+    path = tmp_path / "lexicon.bin"
+    write_lexicon(path, TERMS, counted(row(2)))
+
+    lexicon = Lexicon.open(path)
+
+    assert list(lexicon) == TERMS
+    assert lexicon.frequencies(["graph"]) == {"graph": 1}
+
+
+def test_a_lexicon_that_is_gone_is_said_to_be(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Lexicon.open(tmp_path / "lexicon.bin")
+
+
+BYTES = lexicon_bytes(TERMS, counted(row(1, 2), row(2, 3)))
+
+
+@pytest.mark.parametrize("data", [b"", BYTES[:10], BYTES[:-1], BYTES + b"x", BYTES[8:]])
+def test_a_file_of_another_size_is_an_error(tmp_path, data):
+    path = tmp_path / "lexicon.bin"
+    path.write_bytes(data)
+
+    with pytest.raises(ValueError, match=r"lexicon|buffer|empty file"):
+        Lexicon.open(path)
+
+
+@pytest.mark.parametrize("place", range(len(BYTES)))
+def test_a_lexicon_with_any_byte_changed_answers_or_is_damaged(place):
+    data = bytearray(BYTES)
+    data[place] ^= 0xFF
+    try:
+        lexicon = Lexicon(bytes(data))
+    except ValueError:
+        return
+    for ask in (
+        lambda: lexicon.number("graph"),
+        lambda: lexicon.starting_with("gra"),
+        lambda: lexicon.terms(range(len(TERMS))),
+        lambda: lexicon.frequencies(TERMS),
+    ):
+        try:
+            ask()
+        except IndexDamaged:
+            continue
+
+
+TERM = st.text(min_size=1, max_size=4).filter(lambda term: term != GAP)
+
+
+@given(st.lists(TERM, unique=True, max_size=20))
+def test_any_terms_come_back(terms):
+    lexicon = lexicon_of(terms)
+
+    assert list(lexicon) == terms
+    assert [lexicon.number(term) for term in terms] == list(range(1, len(terms) + 1))

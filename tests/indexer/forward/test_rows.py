@@ -1,0 +1,234 @@
+"""Rows: the tokens of a passage packed in 16-bit words, and unpacked as arrays."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.forward.rows import (
+    GAPS,
+    HEADER,
+    LANGUAGES,
+    LARGEST,
+    LAST_PLACE,
+    LONGEST_NAME,
+    TWO_WORDS,
+    PassageRows,
+    RowTokens,
+    pack_row,
+    tokens_of_row,
+)
+from indexer.names import Name
+from indexer.packing import PassageTokens
+from indexer.schema import StoredPassage
+
+PASSAGE = StoredPassage("P1", "P1", "A title", "A text", "en", "abstract", 2024)
+NO_TOKENS = RowTokens(body=[], other_title=[], title=[], names=[])
+
+
+def packed(body=(), *, other_title=(), title=(), names=(), passage=PASSAGE, title_name=0):
+    return pack_row(passage, RowTokens(body, other_title, title, [Name(*name) for name in names], title_name))
+
+
+def words(numbers):
+    """Return the numbers of a body as `PassageRows` has them."""
+    return [*numbers, *[0] * GAPS]
+
+
+def test_a_row_comes_back_as_arrays():
+    rows = PassageRows.of([packed([3, 0, 4], title=[3, 0, 4], names=[(2, 1)], title_name=1)])
+
+    assert rows.body.tolist() == words([3, 0, 4])
+    assert rows.title.tolist() == [3, 4]
+    assert (rows.name_place.tolist(), rows.name_length.tolist()) == ([2], [1])
+    assert [LANGUAGES[language] for language in rows.language.tolist()] == ["en"]
+    assert (rows.year.tolist(), rows.has_text.tolist(), rows.title_name.tolist()) == ([2024], [True], [1])
+
+
+def test_rows_of_several_passages_lie_one_behind_the_other():
+    rows = PassageRows.of([packed([1, 2], title=[1]), packed(), packed([3], title=[3, 4], names=[(0, 1)])])
+
+    assert len(rows) == 3
+    assert [rows.body_of(row).tolist() for row in range(3)] == [words([1, 2]), words([]), words([3])]
+    assert rows.body_row.tolist() == [0] * (2 + GAPS) + [1] * GAPS + [2] * (1 + GAPS)
+    assert (rows.title.tolist(), rows.title_row.tolist()) == ([1, 3, 4], [0, 2, 2])
+    assert rows.name_row.tolist() == [2]
+    assert rows.name_place.tolist() == [2 + GAPS + GAPS]
+
+
+def test_the_title_in_the_other_language_stands_behind_three_gaps():
+    rows = PassageRows.of([packed([1, 2], other_title=[3, 0, 4]), packed([5])])
+
+    assert rows.body_of(0).tolist() == words([*words([1, 2]), 3, 0, 4])
+    assert rows.other_title.tolist() == [3, 0]
+    assert rows.body[rows.in_text].tolist() == [1, 2, 5]
+
+
+@pytest.mark.parametrize("number", [1, TWO_WORDS - 1, TWO_WORDS, TWO_WORDS + 1, 1 << 20, LARGEST])
+def test_a_number_of_any_size_comes_back_between_others(number):
+    rows = PassageRows.of([packed([1, number, 2], title=[number, number]), packed([number])])
+
+    assert rows.body_of(0).tolist() == words([1, number, 2])
+    assert rows.body_of(1).tolist() == words([number])
+    assert rows.title.tolist() == [number, number]
+
+
+def test_a_number_takes_two_words_from_49152_on():
+    def size(number):
+        return len(packed([number])) // 2
+
+    assert TWO_WORDS == 49_152
+    assert size(TWO_WORDS - 1) == HEADER + 1 + GAPS
+    assert size(TWO_WORDS) == HEADER + 2 + GAPS
+
+
+def test_more_terms_than_a_lexicon_holds_are_refused():
+    with pytest.raises(ValueError, match="a lexicon holds 536,870,911 terms at most"):
+        packed([LARGEST + 1])
+
+
+def test_names_are_places_in_the_body_of_their_passage():
+    rows = PassageRows.of([packed([TWO_WORDS, 1, 2, 3], names=[(0, 2), (3, 1)])])
+
+    assert rows.name_place.tolist() == [0, 3]
+    assert rows.name_length.tolist() == [2, 1]
+
+
+def test_a_long_name_is_cut_and_a_far_one_left_out():
+    body = [1] * (LAST_PLACE + 3)
+    rows = PassageRows.of([packed(body, names=[(0, LONGEST_NAME + 5), (LAST_PLACE, 1), (LAST_PLACE + 1, 1)])])
+
+    assert rows.name_place.tolist() == [0, LAST_PLACE]
+    assert rows.name_length.tolist() == [LONGEST_NAME, 1]
+
+
+@pytest.mark.parametrize("size", [0xFFFF, 0x10000, 200_000])
+def test_a_long_passage_comes_back_whole(size):
+    rows = PassageRows.of([packed([1] * size, title=[2] * size), packed([3])])
+
+    assert len(rows.body_of(0)) == size + GAPS
+    assert len(rows.title) == size
+    assert rows.body_of(1).tolist() == words([3])
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("year", [None, 1, 2024, 9999])
+def test_language_and_year_come_back(lang, year):
+    [row] = [PassageRows.of([packed(passage=replace(PASSAGE, lang=lang, year=year))])]
+
+    assert (LANGUAGES[int(row.language[0])], int(row.year[0])) == (lang, year or 0)
+
+
+@pytest.mark.parametrize(("text", "has_text"), [("x", True), ("", False), (" \n", False)])
+def test_a_passage_has_a_text_or_only_a_title(text, has_text):
+    assert PassageRows.of([packed(passage=replace(PASSAGE, text=text))]).has_text.tolist() == [has_text]
+
+
+def test_equal_titles_have_equal_numbers_and_no_title_has_none():
+    titles = ["one", "other", "one", ""]
+    rows = PassageRows.of([packed(passage=replace(PASSAGE, title=title)) for title in titles])
+
+    one, other, again, none = rows.same_title.tolist()
+    assert one == again != other
+    assert none == 0
+
+
+def test_a_title_whose_name_is_longer_than_any_has_none():
+    longest, longer = (
+        PassageRows.of([packed(title=[1] * 9, title_name=size)]).title_name.tolist()
+        for size in (LONGEST_NAME, LONGEST_NAME + 1)
+    )
+
+    assert (longest, longer) == ([LONGEST_NAME], [0])
+
+
+def test_no_rows_are_empty_arrays():
+    rows = PassageRows.of([])
+
+    assert (len(rows), rows.body.tolist(), rows.in_text.tolist()) == (0, [], [])
+
+
+def changed(row, place, word):
+    """Return a row with another word at a place."""
+    found = np.frombuffer(row, np.uint16).copy()
+    found[place] = word
+    return found.tobytes()
+
+
+ROW = packed([1, 2, TWO_WORDS], other_title=[3], title=[1], names=[(1, 2)])
+DAMAGED = {
+    "nothing": b"",
+    "an odd number of bytes": ROW[:-1],
+    "less than a header": ROW[: 2 * HEADER - 2],
+    "cut": ROW[:-2],
+    "longer": ROW + b"\0\0",
+    "another size": changed(ROW, 3, 5),
+    "a size beyond the end": changed(ROW, 4, 1),
+    "no room for the other title": changed(ROW, 7, 9),
+    "an unknown language": changed(ROW, 0, 0b11),
+    "half of a number at the end": packed()[: 2 * (HEADER + GAPS - 1)] + b"\xff\xff",
+    "a name beyond the end": changed(ROW, -1, 0xFFFF),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGED)
+def test_a_damaged_row_is_an_error(how):
+    with pytest.raises(ValueError, match="a row of a passage is not what was written"):
+        PassageRows.of([packed([7]), DAMAGED[how]])
+
+
+@pytest.mark.parametrize("place", range(len(ROW)))
+def test_a_row_with_any_bit_flipped_is_unpacked_or_an_error(place):
+    for bit in range(8):
+        damaged = bytearray(ROW)
+        damaged[place] ^= 1 << bit
+        try:
+            rows = PassageRows.of([bytes(damaged), packed([7])])
+        except ValueError:
+            continue
+        assert rows.in_text.shape == rows.body.shape
+        assert rows.name_place.max(initial=0) < len(rows.body)
+
+
+NUMBER = st.integers(0, 1 << 18) | st.sampled_from([0, TWO_WORDS - 1, TWO_WORDS, LARGEST])
+NUMBERS = st.lists(NUMBER, max_size=30)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=4))
+def test_any_numbers_come_back(passages):
+    rows = PassageRows.of([packed(body, other_title=other, title=title) for body, other, title in passages])
+
+    bodies = [words(body) + (words(other) if other else []) for body, other, _ in passages]
+    assert [rows.body_of(row).tolist() for row in range(len(rows))] == bodies
+    assert rows.title.tolist() == [number for *_, title in passages for number in title if number]
+
+
+TERM = st.text(st.sampled_from("가나b웨 "), min_size=1, max_size=3)
+# (position after the one before, letters after the end of the one before, letters, term)
+TOKENS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 300), st.integers(1, 40), TERM), max_size=12)
+
+
+def tokens_at(given_tokens):
+    tokens, position, end = [], 0, 0
+    for number, (further, apart, length, term) in enumerate(given_tokens):
+        position += further if number else 0
+        tokens.append((term, position, end + apart, end + apart + length))
+        end += apart + length
+    return tokens
+
+
+@given(TOKENS, TOKENS, TOKENS)
+def test_any_tokens_of_a_passage_come_back_from_its_row_and_layout(text, title, title2):
+    tokens = PassageTokens.pack(*map(tokens_at, (text, title, title2)))
+    terms = ["."]
+
+    def numbers(packed_tokens):
+        terms.extend(word for word in packed_tokens.words() if word not in terms)
+        return [terms.index(word) for word in packed_tokens.words()]
+
+    row = packed(numbers(tokens.text), other_title=numbers(tokens.title2), title=numbers(tokens.title))
+    found = tokens_of_row(row, tokens.layout, lambda asked: [terms[number] for number in asked])
+
+    assert found == tokens
