@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from indexer.analysis import Analyzer
 from indexer.analysis.tokens import TaggedToken
 from indexer.analysis.word_roles import ROLES, Role
-from indexer.forward.lexicon import Lexicon
 from retriever.context import SearchContext
 from retriever.given_keywords import given_keywords
 from retriever.keywords import (
@@ -66,41 +65,17 @@ async def choose_keywords(
     abbreviations and loanwords are searched for by their other forms too.
     """
     index, engine = context.index, context.index.engine
-    if engine.lexicon is not None and context.options.keyword_ranking != "entropy":
-        return await index.threads.run(_choose_by_lexicon, context, question, engine.lexicon, spellings)
     looked_up = await index.threads.run(_look_up, context, question, spellings)
     statistics = await term_statistics(engine, looked_up.tokens(question))
+    unknown = [tagged for tagged in question.tagged if not statistics.frequencies[tagged[0][0]]]
     spelled: Mapping[str, tuple[str, ...]] = {}
-    if spellings and (unknown := _unknown(question, statistics)):
+    if spellings and unknown:
         spelled = await index.threads.run(_spellings, context, question, unknown)
-        statistics = await term_statistics(engine, _spelled_tokens(spelled), statistics)
+        statistics = await term_statistics(
+            engine, (near for of in spelled.values() for near in of), statistics
+        )
     importance = await _importance(context, statistics)
     return await index.threads.run(_choose, context, question, looked_up, statistics, spelled, importance)
-
-
-def _choose_by_lexicon(
-    context: SearchContext, question: AnalysedQuestion, lexicon: Lexicon, spellings: bool
-) -> KeywordChoice:
-    """Choose the keywords by the document frequencies of a lexicon, without asking the engine."""
-    looked_up = _look_up(context, question, spellings)
-    frequencies = lexicon.frequencies(sorted(looked_up.tokens(question)))
-    statistics = TermStatistics(context.index.engine.passage_count, frequencies)
-    spelled: Mapping[str, tuple[str, ...]] = {}
-    if spellings and (unknown := _unknown(question, statistics)):
-        spelled = _spellings(context, question, unknown)
-        of_spelled = lexicon.frequencies(_spelled_tokens(spelled))
-        statistics = replace(statistics, frequencies={**frequencies, **of_spelled})
-    importance = _importance_by_idf(statistics)
-    return _choose(context, question, looked_up, statistics, spelled, importance)
-
-
-def _unknown(question: AnalysedQuestion, statistics: TermStatistics) -> list[TaggedToken]:
-    """Return the tokens of a question that the index does not hold."""
-    return [tagged for tagged in question.tagged if not statistics.frequencies[tagged[0][0]]]
-
-
-def _spelled_tokens(spelled: Mapping[str, tuple[str, ...]]) -> list[str]:
-    return [near for of in spelled.values() for near in of]
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +277,7 @@ def _weigh_unknown(weights: dict[str, float], synonyms: Sequence[Translation]) -
 async def _importance(context: SearchContext, statistics: TermStatistics) -> dict[str, float]:
     """Weigh tokens as keywords: by idf, or by entropy over the passages that hold them; unknown ones 0."""
     if context.options.keyword_ranking != "entropy":
-        return _importance_by_idf(statistics)
+        return {token: statistics.known_idf(token) for token in sorted(statistics.frequencies)}
     engine = context.index.engine
     held = [token for token, frequency in sorted(statistics.frequencies.items()) if frequency]
     samples = await together(*(engine.term_frequencies(token, ENTROPY_SAMPLE) for token in held))
@@ -312,10 +287,6 @@ async def _importance(context: SearchContext, statistics: TermStatistics) -> dic
         spread = term_entropy(sample) + _log_ratio(statistics.frequencies[token], len(sample))
         weights[token] = max(0.0, _log_ratio(statistics.passages, 1) - spread) if sample else 0.0
     return weights
-
-
-def _importance_by_idf(statistics: TermStatistics) -> dict[str, float]:
-    return {token: statistics.known_idf(token) for token in sorted(statistics.frequencies)}
 
 
 def _log_ratio(count: int, other: int) -> float:

@@ -110,11 +110,10 @@ def keyword_query(question: AnalysedQuestion, keywords: Iterable[Keyword]) -> Or
 
 def _keyword_clauses(question: AnalysedQuestion, keyword: Keyword) -> list[Term | Phrase]:
     """Return the clause of a keyword, without the tokens that do not match alone, and its synonyms'."""
-    own = {token[0] for token in question.tokens} - question.patterns.keys()
     tokens = tuple(
         token
         for token in keyword.tokens
-        if token in own or (token not in question.patterns and not is_syllable(token))
+        if token not in question.patterns and (token in question.roles or not is_syllable(token))
     )
     patterns = {question.patterns.get(token) for token in keyword.tokens}
     clause: Term | Phrase = Term(keyword.text, tokens or keyword.tokens)

@@ -4,16 +4,15 @@ The analyzer splits a word that is not in the dictionary by its context: 분만�
 sentence, and 분만 + 취 + 약지 in another. Other segmentations use terms of the index.
 """
 
-import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 
-from indexer.analysis.tokens import TaggedToken
+from indexer.analysis import Token
 from indexer.forward.lexicon import Lexicon
 from retriever.keywords import Keyword, Translation
 from retriever.question import AnalysedQuestion
+from retriever.word_forms import hangul_runs
 
-HANGUL_RUN = re.compile("[가-힣]+")
 SHORTEST, LONGEST = 3, 12  # syllables of a word
 SHORTEST_PART = 2
 MOST_WORDS = 8  # of a question
@@ -27,12 +26,12 @@ def segmentations(question: AnalysedQuestion, lexicon: Lexicon) -> Iterator[Tran
     a noun with the copula at the end of the question (대통령인가?). If no terms make up the word, the most
     frequent term that starts with the word replaces it.
     """
-    words = list(_words(question))
-    if words and words[-1][-1][1] == COPULA:
+    tags = dict(question.tagged)
+    words = list(hangul_runs(question.text, sorted(tags, key=itemgetter(2, 3))))
+    if words and tags[words[-1][-1]] == COPULA:
         words.pop()
-    doubtful = [inside for inside in words if _is_doubtful(inside)]
-    for inside in doubtful[:MOST_WORDS]:
-        tokens = [token for token, _ in inside]
+    doubtful = [tokens for tokens in words if _is_doubtful(tokens, tags)]
+    for tokens in doubtful[:MOST_WORDS]:
         written = question.text[tokens[0][2] : tokens[-1][3]]
         parts = _best(written, tuple(token[0] for token in tokens), lexicon) or _longer(written, lexicon)
         if parts:
@@ -41,20 +40,10 @@ def segmentations(question: AnalysedQuestion, lexicon: Lexicon) -> Iterator[Tran
             yield Translation(source, keywords, tuple(enumerate(parts)), "segmentation", written)
 
 
-def _words(question: AnalysedQuestion) -> Iterator[list[TaggedToken]]:
-    """Yield the tokens of each run of Hangul."""
-    ordered = sorted(question.tagged, key=lambda tagged: tagged[0][2:])
-    starts = [token[2] for token, _ in ordered]
-    for run in HANGUL_RUN.finditer(question.text):
-        begun = ordered[bisect_left(starts, run.start()) : bisect_left(starts, run.end())]
-        if inside := [tagged for tagged in begun if tagged[0][3] <= run.end()]:
-            yield inside
-
-
-def _is_doubtful(inside: Sequence[TaggedToken]) -> bool:
-    size = inside[-1][0][3] - inside[0][0][2]
-    doubted = any(len(token[0]) < SHORTEST_PART or tag not in NOUNS for token, tag in inside)
-    return len(inside) > 1 and inside[0][1] in NOUNS and SHORTEST <= size <= LONGEST and doubted
+def _is_doubtful(tokens: Sequence[Token], tags: Mapping[Token, str]) -> bool:
+    size = tokens[-1][3] - tokens[0][2]
+    doubted = any(len(token[0]) < SHORTEST_PART or tags[token] not in NOUNS for token in tokens)
+    return len(tokens) > 1 and tags[tokens[0]] in NOUNS and SHORTEST <= size <= LONGEST and doubted
 
 
 def _best(word: str, analysed: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:

@@ -53,11 +53,7 @@ def _loanwords(
     text: str, tokens: Sequence[Token], covered: set[str], glossary: Glossary
 ) -> Iterator[Translation]:
     heard: dict[str, SpeltWord | None] = {}  # of each word that was compared
-    ordered = sorted(tokens, key=itemgetter(2))
-    starts = [token[2] for token in ordered]
-    for run in HANGUL_RUN.finditer(text):
-        begun = ordered[bisect_left(starts, run.start()) : bisect_left(starts, run.end())]
-        inside = [token for token in begun if token[3] <= run.end()]
+    for inside in hangul_runs(text, sorted(tokens, key=itemgetter(2))):
         known: set[Token] = set()
         for first, last in _spans(len(inside)):
             span = inside[first : last + 1]
@@ -75,6 +71,15 @@ def _loanwords(
                 words = (Keyword(english.word, "en", (english.token,)),)
                 source = frozenset(token[0] for token in span)
                 yield Translation(source, words, single(english.token), "sound", word)
+
+
+def hangul_runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Yield the tokens of each run of Hangul that has any; `tokens` are in the order of their starts."""
+    starts = [token[2] for token in tokens]
+    for run in HANGUL_RUN.finditer(text):
+        begun = tokens[bisect_left(starts, run.start()) : bisect_left(starts, run.end())]
+        if inside := [token for token in begun if token[3] <= run.end()]:
+            yield inside
 
 
 def _spans(size: int) -> Iterator[tuple[int, int]]:

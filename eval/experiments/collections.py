@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import click
-
 from eval.experiments.measures import BOTH, RECALL
+from eval.experiments.options import names_option
 from eval.qrels import Qrels, read_qrels
 from eval.topics import read_topics
 from indexer.terminal import echo
@@ -106,13 +105,7 @@ TRAINING = (
 )
 
 
-collection_option = click.option(
-    "--collection",
-    "names",
-    multiple=True,
-    type=click.Choice([collection.name for collection in COLLECTIONS]),
-    help="Only this; may be given again.",
-)
+collection_option = names_option(collection.name for collection in COLLECTIONS)
 
 
 def present(data: Path, collections: Iterable[Collection]) -> list[Collection]:

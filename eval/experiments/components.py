@@ -19,7 +19,7 @@ from eval.experiments.collections import COLLECTIONS, Collection, prefixed, ques
 from eval.experiments.engines import MEASURES
 from eval.experiments.held_out import FOLDER, HELD_OUT, values_by_kind
 from eval.experiments.measures import scores_of
-from eval.experiments.options import data_option, home_option
+from eval.experiments.options import data_option, home_option, names_option
 from eval.experiments.rows import Row
 from eval.experiments.sample import read_lines
 from eval.progress import question_bar
@@ -126,13 +126,7 @@ def _show(rows: Sequence[Loss]) -> None:
 @click.command()
 @home_option
 @data_option
-@click.option(
-    "--collection",
-    "names",
-    multiple=True,
-    type=click.Choice(list(ASKED)),
-    help="Only this; may be given again.",
-)
+@names_option(ASKED)
 @click.option(
     "--part", "parts", multiple=True, type=click.Choice(PARTS), help="Only this; may be given again."
 )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, get_args
 
 import click
 
-from eval.experiments.options import data_option, home_option
+from eval.experiments.options import data_option, home_option, names_option
 from eval.experiments.rows import Row, echo_rows
 from eval.experiments.sample import SAMPLE, read_lines
 from indexer.glossary.pairs import Source
@@ -144,9 +144,7 @@ def judged_rows(judged: Sequence[Judged], found: Iterable[Mined]) -> Iterator[Ro
 @click.command()
 @home_option
 @data_option
-@click.option(
-    "--collection", "names", multiple=True, type=click.Choice(NAMES), help="Only this; may be given again."
-)
+@names_option(NAMES)
 @click.option("--list", "listing", is_flag=True, help="Print a sample to judge, as JSON lines.")
 @click.option(
     "--judged",

@@ -1,6 +1,8 @@
 """Options that experiments have in common."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,3 +27,14 @@ data_option = click.option(
     callback=_there,
     help="The folder of the collections.",
 )
+
+
+def names_option(names: Iterable[str]) -> Callable[[Any], Any]:
+    """Return the option that chooses some of the collections of these names."""
+    return click.option(
+        "--collection",
+        "names",
+        multiple=True,
+        type=click.Choice(list(names)),
+        help="Only this; may be given again.",
+    )

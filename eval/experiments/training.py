@@ -16,7 +16,7 @@ import click
 from eval.experiments.bench import BASELINE, TUNED, Bench
 from eval.experiments.collections import TRAINING, Collection, present, questions
 from eval.experiments.measures import scores_of
-from eval.experiments.options import data_option, home_option
+from eval.experiments.options import data_option, home_option, names_option
 from eval.experiments.rows import Row, echo_rows
 from eval.progress import question_bar
 from indexer.options import json_option
@@ -52,13 +52,7 @@ def mean_row(rows: Sequence[Row]) -> Row:
 @click.command()
 @home_option
 @data_option
-@click.option(
-    "--collection",
-    "names",
-    multiple=True,
-    type=click.Choice([collection.name for collection in TRAINING]),
-    help="Only this; may be repeated.",
-)
+@names_option(collection.name for collection in TRAINING)
 @json_option
 def main(home: Path, data: Path, names: tuple[str, ...], as_json: bool) -> None:
     """Rank the training collections by `or` and `shrag`."""
