@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten
+from indexer.glossary.columns import tokens_number
 from indexer.glossary.forms import Forms
 from indexer.glossary.loanwords import SpeltWord
 from indexer.glossary.pairs import Pair
@@ -32,6 +33,15 @@ def test_pairs_come_back_as_they_were_written(tmp_path):
     with glossary(tmp_path, GRAPH, KNOWLEDGE_GRAPH) as found:
         assert len(found) == 2
         assert list(found.pairs()) == [GRAPH, KNOWLEDGE_GRAPH]
+
+
+def test_other_tokens_of_the_same_number_are_no_match(tmp_path):
+    assert tokens_number(("plumless",)) == tokens_number(("buckeroo",))
+    pair = Pair("씨 없는", "plumless", ("씨", "없"), ("plumless",), 1, ("bracket",))
+
+    with glossary(tmp_path, pair) as found:
+        assert found.translations(["buckeroo"]) == []
+        assert found.translations(["plumless"]) == [Match(pair, 0, 1, "ko")]
 
 
 def test_korean_is_translated_into_english_and_the_reverse(tmp_path):
