@@ -8,6 +8,7 @@ from indexer.glossary.pairs import HANGUL, Pair
 from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE
 
 SHORTEST_STEM = 2  # syllables, of a term without its suffix
+NOUN = "연구"  # one token
 
 
 def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
@@ -24,14 +25,20 @@ def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
 
 
 def korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
-    """Return the tokens of a Korean term; if they drop a part, its tokens as an object (비만을)."""
+    """Return the tokens of a Korean term.
+
+    If they drop a part, the tokens of the term as an object (비만을), or the term itself if it is a token
+    behind a noun (연구 이주).
+    """
     tokens = term_tokens(term, analyzer)
-    if tokens and not spell(tokens, term):
-        ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
-        as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
-        if spell(as_object, term):
-            return as_object
-    return tokens
+    if spell(tokens, term):
+        return tokens
+    ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
+    as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
+    if spell(as_object, term):
+        return as_object
+    behind_noun = term_tokens(f"{NOUN} {term}", analyzer)
+    return behind_noun[1:] if behind_noun[1:] == (term,) else tokens
 
 
 def spell(tokens: Sequence[str], term: str) -> bool:

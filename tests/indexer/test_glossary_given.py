@@ -111,3 +111,8 @@ def test_the_general_glossary_serves_every_analyzer(analyzer):
 
 def test_the_general_glossary_can_be_left_out():
     assert GivenPairs(general=False).pairs(*BILINGUAL) == ([], [])
+
+
+@pytest.mark.parametrize("term", ["비만", "이주", "설사"])
+def test_a_noun_that_is_taken_apart_alone_is_looked_up_whole(term):
+    assert [pair.korean_tokens for pair in own_pairs(f"{term}\tnoun")] == [(term,)]

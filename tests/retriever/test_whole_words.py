@@ -1,0 +1,47 @@
+"""Korean nouns that the analysis takes apart where no particle follows are searched for whole."""
+
+import pytest
+
+from indexer.analysis import make_analyzer
+from retriever.whole_words import with_whole_words
+
+BILINGUAL = make_analyzer("bilingual", "discard")
+
+
+def read(text, *terms):
+    tagged, parts = with_whole_words(text, BILINGUAL.tagged_tokens(text), BILINGUAL, terms.__contains__)
+    return [token[0] for token, _ in tagged], {noun: [token for _, token in parts[noun]] for noun in parts}
+
+
+def test_a_noun_is_not_its_first_syllable_and_a_particle():
+    assert read("비만 예방", "비만", "예방") == (["비만", "예방"], {"비만": ["비"]})
+
+
+def test_a_noun_is_not_a_determiner_and_another_noun():
+    assert read("이주 여성", "이주", "여성") == (["이주", "여성"], {"이주": ["이", "주"]})
+
+
+def test_a_noun_is_not_a_verb():
+    assert read("대학 도서관 사서", "사서") == (["대학", "도서", "관", "사서"], {"사서": ["살"]})
+
+
+def test_a_noun_is_not_an_adverb_that_is_not_searched_for():
+    assert read("설사 치료", "설사") == (["설사", "치료"], {})
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("비만 예방", ()),
+        ("이번 주에 비만 오면 무엇을 하나", ("비만",)),
+        ("학교에 가면?", ("가면",)),
+        ("할 수도 있다", ("수도",)),
+        ("미국 주의 수", ("주의",)),
+        ("비만은 병인가", ("비만",)),
+        ("obesity prevention", ("obesity",)),
+        ("", ()),
+    ],
+    ids=["no term", "sentence", "question", "dependent noun", "particle", "whole", "English", "nothing"],
+)
+def test_other_words_stay_as_they_are(text, terms):
+    assert read(text, *terms) == ([token[0] for token in BILINGUAL.analyze(text)], {})
