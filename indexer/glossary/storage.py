@@ -180,11 +180,13 @@ class Glossary:
         the one of most papers first. Mined pairs do not match tokens that the user's pairs match, and general
         pairs do not match tokens that mined pairs match. A match never splits one of the `units` (CO of CO2).
         With `is_held` only pairs match whose other side's tokens it accepts: a longer term that no passage
-        holds does not stand in the way of a shorter one.
+        holds does not stand in the way of a shorter one, nor does a general pair of several words whose
+        counterpart consists of its words' counterparts (nurse burnout).
         """
         with describing_damage(self._path):
             found = self._matches(tokens, units)
         found = [match for match in found if is_held is None or is_held(match.other_tokens)]
+        found = [match for match in found if not _is_composed(match, found)]
         matches = [match for target in TARGETS for match in _chosen(found, target, len(tokens))]
         return sorted(matches, key=lambda match: (match.start - match.end, match.start))
 
@@ -296,6 +298,22 @@ def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> dict
             if start not in inside and end not in inside:
                 spans.setdefault(tuple(tokens[start:end]), []).append((start, end))
     return spans
+
+
+def _is_composed(match: Match, found: Iterable[Match]) -> bool:
+    """Return True if a general pair of several words only joins the counterparts of its words."""
+    pair, span = match.pair, range(match.start, match.end)
+    if _tier(pair) != TIER_OF["general"] or " " not in pair.korean or " " not in pair.english:
+        return False
+    parts = (
+        other.other_tokens
+        for other in found
+        if other.target == match.target
+        and other.start in span
+        and other.end - 1 in span
+        and other.end - other.start < len(span)
+    )
+    return set(match.other_tokens) <= {token for tokens in parts for token in tokens}
 
 
 def _chosen(found: Sequence[Match], target: Target, size: int) -> Iterator[Match]:

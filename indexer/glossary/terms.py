@@ -27,18 +27,19 @@ def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
 def korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
     """Return the tokens of a Korean term.
 
-    If they drop a part, the tokens of the term as an object (비만을), or the term itself if it is a token
-    behind a noun (연구 이주).
+    They are those of the term, of the term as an object (비만을), or of its words one by one: the fewest tokens
+    that drop nothing. If all drop a part, the term itself counts if it is a token behind a noun (연구 이주).
     """
     tokens = term_tokens(term, analyzer)
-    if spell(tokens, term):
-        return tokens
     ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
     as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
-    if spell(as_object, term):
-        return as_object
-    behind_noun = term_tokens(f"{NOUN} {term}", analyzer)
-    return behind_noun[1:] if behind_noun[1:] == (term,) else tokens
+    by_word = tuple(token for word in term.split() for token in term_tokens(word, analyzer))
+    readings = (tokens, as_object, by_word) if spell(tokens, term) else (as_object,)
+    whole = [reading for reading in readings if spell(reading, term)]
+    if whole:
+        return min(whole, key=len)
+    behind_noun = term_tokens(f"{NOUN} {term}", analyzer)[1:]
+    return behind_noun if behind_noun == (term,) else tokens
 
 
 def spell(tokens: Sequence[str], term: str) -> bool:

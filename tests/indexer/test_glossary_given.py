@@ -116,3 +116,7 @@ def test_the_general_glossary_can_be_left_out():
 @pytest.mark.parametrize("term", ["비만", "이주", "설사"])
 def test_a_noun_that_is_taken_apart_alone_is_looked_up_whole(term):
     assert [pair.korean_tokens for pair in own_pairs(f"{term}\tnoun")] == [(term,)]
+
+
+def test_the_words_of_a_term_are_not_taken_apart():
+    assert own_pairs("간호사 소진\tnurse burnout")[0].korean_tokens == ("간호", "사", "소진")

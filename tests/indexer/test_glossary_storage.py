@@ -75,6 +75,22 @@ def test_a_longer_match_that_no_passage_holds_hides_no_shorter_one(tmp_path):
     assert matches == [Match(GRAPH, 1, 2, "en")]
 
 
+def test_a_general_pair_that_only_joins_the_counterparts_of_its_words_is_left_out(tmp_path):
+    nurse = Pair("간호사", "nurse", ("간호", "사"), ("nurs",), 0, ("general",))
+    burnout = Pair("소진", "burnout", ("소진",), ("burnout",), 2, ("bracket",))
+    joined = Pair(
+        "간호사 소진", "nurse burnout", ("간호", "사", "소진"), ("nurs", "burnout"), 0, ("general",)
+    )
+
+    with glossary(tmp_path, nurse, burnout, joined) as found:
+        assert found.translations(["nurs", "burnout"]) == [
+            Match(nurse, 0, 1, "ko"),
+            Match(burnout, 1, 2, "ko"),
+        ]
+    with glossary(tmp_path, nurse, joined) as found:
+        assert found.translations(["nurs", "burnout"]) == [Match(joined, 0, 2, "ko")]
+
+
 def test_a_shorter_match_within_a_longer_is_left_out(tmp_path):
     with glossary(tmp_path, GRAPH, KNOWLEDGE_GRAPH) as found:
         assert found.translations(["지식", "그래프"]) == [Match(KNOWLEDGE_GRAPH, 0, 2, "en")]
