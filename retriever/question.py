@@ -3,7 +3,6 @@
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from indexer.analysis.tokens import TaggedToken, Token
 from indexer.analysis.word_roles import Role, roles_of
@@ -75,7 +74,11 @@ def analyse_question(
     """
     text = unicodedata.normalize("NFC", question)  # as what is indexed
     tagged, parts = with_whole_words(
-        text, index.analyzer.tagged_tokens(text), index.analyzer, partial(_is_term, index)
+        text,
+        index.analyzer.tagged_tokens(text),
+        index.analyzer,
+        index.glossary.korean_words,
+        lambda word: bool(index.engine.lexicon and index.engine.lexicon.number(word)),
     )
     asked, left = analyse_constraints(
         index, Constraints() if constraints is None else constraints, text, [token for token, _ in tagged]
@@ -110,9 +113,3 @@ def analyse_question(
         relates_names=bool(names) and relates_things(text, index.analyzer),
         constraints=asked,
     )
-
-
-def _is_term(index: SearchIndex, token: str) -> bool:
-    """Return whether the index or its glossary holds a token."""
-    lexicon = index.engine.lexicon
-    return bool(lexicon and lexicon.number(token)) or bool(index.glossary.translations([token]))

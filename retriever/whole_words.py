@@ -1,9 +1,10 @@
-"""Korean nouns that the analysis takes apart: 비만 (obesity) as 비 (rain) and a particle.
+"""Korean nouns that the analysis splits, or cuts: 고혈압 (hypertension) to 혈압, 비만 (obesity) to 비.
 
-The same noun is found whole before another particle or behind a noun, so a doubtful word is analysed there.
+Such a noun is searched for whole if the glossary has it. Of keywords it is enough that the index has it, and
+that the analysis finds it whole elsewhere: before another particle, or behind a noun.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from operator import itemgetter
 
 from indexer.analysis.tokens import Analyzer, TaggedToken
@@ -12,54 +13,82 @@ from retriever.hangul_runs import hangul_runs
 from retriever.keywords import pattern_of
 from retriever.queries import Pattern
 
-SHORTEST, LONGEST = 2, 4  # syllables
+SHORTEST, LONGEST = 2, 8  # syllables
 MOST_WORDS = 4  # a longer question is a sentence, in which 가면 is a verb, not a mask
 QUESTION_MARKS = "?\uff1f"
-NOUN, DEPENDENT_NOUN = "NNG", "NNB"  # Sejong's tags; 수 of 할 수도 is a dependent noun
+NOUN, DEPENDENT_NOUN, VERBS = "NNG", "NNB", "V"  # Sejong's tags; 수 of 할 수도 is a dependent noun
 PARTICLES = tuple("은는을를의에")  # at the end of a word these are rarely part of a noun
+ALL_PARTICLES = (*PARTICLES, *"이가와과도로만")
 
 
 def with_whole_words(
-    text: str, tagged: Sequence[TaggedToken], analyzer: Analyzer, is_term: Callable[[str], bool]
+    text: str,
+    tagged: Sequence[TaggedToken],
+    analyzer: Analyzer,
+    glossary_words: Callable[[Sequence[str]], Container[str]],
+    in_index: Callable[[str], bool],
 ) -> tuple[list[TaggedToken], dict[str, Pattern]]:
-    """Return the tokens of a question with each noun that was taken apart as one token, and its parts.
+    """Return the tokens of a question with each such noun as one token, and the tokens it replaces.
 
-    Only keywords and headings change (비만 예방), not sentences. Passages may hold the parts: the analysis
-    takes the noun apart in their headings too.
+    Passages may hold these tokens instead of the noun: the analysis reads their headings in the same way.
 
     Args:
         text: the question, composed (NFC).
         tagged: its tokens.
         analyzer: the analyzer of the index.
-        is_term: whether the index or its glossary holds a token.
+        glossary_words: those of some words that a pair of the glossary has as its one Korean token.
+        in_index: whether a passage holds a token.
     """
-    if len(text.split()) > MOST_WORDS or any(mark in text for mark in QUESTION_MARKS):
-        return list(tagged), {}
+    are_keywords = len(text.split()) <= MOST_WORDS and not any(mark in text for mark in QUESTION_MARKS)
     tags = dict(tagged)
+    runs = [
+        (place, [(token, tags[token]) for token in tokens])
+        for place, tokens in hangul_runs(text, sorted(tags, key=itemgetter(2, 3)))
+    ]
+    known = glossary_words(
+        [word for (start, end), inside in runs for word in _words(text, start, end, inside)]
+    )
+
+    def is_whole(word: str, inside: Sequence[TaggedToken]) -> bool:
+        if word in known and _is_noun(word, inside):
+            return True
+        is_candidate = are_keywords and (word in known or in_index(word)) and _is_doubtful(word, inside)
+        return is_candidate and korean_tokens(word, analyzer) == (word,)
+
     replaced: set[TaggedToken] = set()
     nouns: list[TaggedToken] = []
     parts: dict[str, Pattern] = {}
     before = -1  # the position of the last token before a run
-    for (start, end), inside in hangul_runs(text, sorted(tags, key=itemgetter(2, 3))):
-        word = text[start:end]
-        if (
-            SHORTEST <= len(word) <= LONGEST
-            and _is_doubtful(word, [(token, tags[token]) for token in inside])
-            and korean_tokens(word, analyzer) == (word,)
-            and is_term(word)
-        ):
-            nouns.append(((word, inside[0][1] if inside else before + 1, start, end), NOUN))
-            replaced.update((token, tags[token]) for token in inside)
+    for (start, end), inside in runs:
+        word = next((word for word in _words(text, start, end, inside) if is_whole(word, inside)), None)
+        if word:
+            position = inside[0][0][1] if inside else before + 1
+            nouns.append(((word, position, start, start + len(word)), NOUN))
+            replaced.update(inside)
             if inside:
-                parts[word] = pattern_of(inside)
-        before = inside[-1][1] if inside else before
+                parts[word] = pattern_of([token for token, _ in inside])
+        before = inside[-1][0][1] if inside else before
     kept = [token for token in tagged if token not in replaced]
     return sorted([*kept, *nouns], key=lambda token: token[0][1]), parts
 
 
+def _words(text: str, start: int, end: int, inside: Sequence[TaggedToken]) -> Iterator[str]:
+    """Yield the words that a run of Hangul may be, longest first: itself, or without what has no token."""
+    least = max(inside[-1][0][3] if inside else end, start + SHORTEST)
+    if [token[0] for token, _ in inside] != [text[start:end]]:
+        yield from (text[start:stop] for stop in range(min(end, start + LONGEST), least - 1, -1))
+
+
+def _is_noun(word: str, inside: Sequence[TaggedToken]) -> bool:
+    """Return whether a word is no verb, and does not end like a noun with a particle."""
+    is_noun = bool(inside) and not inside[0][1].startswith((VERBS, DEPENDENT_NOUN))
+    is_split = [token[0] for token, _ in inside] != [word]
+    return is_noun and is_split and not word.endswith(ALL_PARTICLES)
+
+
 def _is_doubtful(word: str, inside: Sequence[TaggedToken]) -> bool:
     """Return whether a noun may have been taken apart: into a verb, or into syllables and a particle."""
-    if not inside or inside[0][1].startswith("V"):
+    if not inside or inside[0][1].startswith(VERBS):
         return True
     is_cut = all(end - start == 1 for (_, _, start, end), _ in inside)
     return is_cut and inside[0][1] != DEPENDENT_NOUN and not word.endswith(PARTICLES)

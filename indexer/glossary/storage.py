@@ -201,6 +201,12 @@ class Glossary:
         ]
         return sorted(found, key=lambda match: (match.start - match.end, match.start))
 
+    def korean_words(self, words: Sequence[str]) -> set[str]:
+        """Return those of some words that are the one Korean token of a pair."""
+        with describing_damage(self._path):
+            pairs = list(map(_pair, self._with_sides(LOOKUP, [(word,) for word in words])))
+        return {pair.korean for pair in pairs if pair.korean_tokens == (pair.korean,)} & {*words}
+
     def abbreviations(self, tokens: Sequence[str], units: Collection[Unit] = ()) -> list[FormMatch]:
         """Return the abbreviations with one side in `tokens` without a gap: the longest first.
 

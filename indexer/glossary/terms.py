@@ -49,10 +49,11 @@ def spell(tokens: Sequence[str], term: str) -> bool:
 
 
 def with_targets(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the pairs; a pair is looked up from the English only if one token is a part of its Korean term.
+    """Yield the pairs; if one token is a part of a Korean term, a pair a side, from which it is looked up.
 
-    The token 혈압 of 고혈압 would find the pair in questions about blood pressure. A term may lose a suffix
-    (타당성) unless the token is the term of another pair.
+    The token 혈압 of 고혈압 would find the pair in questions about blood pressure. The pair is looked up from
+    the English by it, and from the Korean by the whole term. A term may lose a suffix (타당성) unless the
+    token is the term of another pair.
     """
     pairs = list(pairs)
     whole = {
@@ -65,8 +66,11 @@ def with_targets(pairs: Iterable[Pair]) -> Iterator[Pair]:
         is_part = len(tokens) == 1 and not spell(tokens, pair.korean)
         if not is_part or (_is_stem(tokens[0], pair.korean) and tokens[0] not in whole):
             yield pair
-        elif pair.target != "en":
+            continue
+        if pair.target != "en":
             yield replace(pair, target="ko")
+        if pair.target != "ko" and " " not in pair.korean:
+            yield replace(pair, korean_tokens=(pair.korean,), target="en")
 
 
 def _is_stem(token: str, term: str) -> bool:

@@ -1,5 +1,7 @@
 """What an analysed question says of its words: what they weigh, which are names, whether it is a passage."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from indexer.analysis import make_analyzer
@@ -11,11 +13,20 @@ from retriever.question_words import ROLE_WEIGHTS
 from retriever.synonyms import Synonyms
 
 
+class NoGlossary:
+    """A glossary without pairs."""
+
+    def korean_words(self, words):
+        return set()
+
+
 class Index:
     """As much of an index as a question is analysed with."""
 
     def __init__(self, analyzer):
         self.analyzer = make_analyzer(analyzer)
+        self.glossary = NoGlossary()
+        self.engine = SimpleNamespace(lexicon=None)
         self.synonyms = Synonyms()
 
 

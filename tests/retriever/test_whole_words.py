@@ -8,8 +8,10 @@ from retriever.whole_words import with_whole_words
 BILINGUAL = make_analyzer("bilingual", "discard")
 
 
-def read(text, *terms):
-    tagged, parts = with_whole_words(text, BILINGUAL.tagged_tokens(text), BILINGUAL, terms.__contains__)
+def read(text, *in_index, in_glossary=()):
+    tagged, parts = with_whole_words(
+        text, BILINGUAL.tagged_tokens(text), BILINGUAL, lambda _: in_glossary, in_index.__contains__
+    )
     return [token[0] for token, _ in tagged], {noun: [token for _, token in parts[noun]] for noun in parts}
 
 
@@ -29,6 +31,19 @@ def test_a_noun_is_not_an_adverb_that_is_not_searched_for():
     assert read("설사 치료", "설사") == (["설사", "치료"], {})
 
 
+@pytest.mark.parametrize("text", ["고혈압은 왜 위험한가?", "노년기의 고혈압을 어떻게 치료하는가?"])
+def test_a_noun_of_the_glossary_keeps_the_part_that_the_analysis_drops(text):
+    tokens, parts = read(text, in_glossary=("고혈압",))
+
+    assert "고혈압" in tokens
+    assert parts["고혈압"][-1] == "혈압"
+
+
+@pytest.mark.parametrize("text", ["미국에는 몇 개의 주가 있는가?", "학교에 가면 무엇을 받는가?"])
+def test_a_particle_or_an_ending_in_a_sentence_is_not_the_end_of_a_noun(text):
+    assert read(text, "주가", "가면", in_glossary=("주가", "가면"))[1] == {}
+
+
 @pytest.mark.parametrize(
     ("text", "terms"),
     [
@@ -37,7 +52,7 @@ def test_a_noun_is_not_an_adverb_that_is_not_searched_for():
         ("학교에 가면?", ("가면",)),
         ("할 수도 있다", ("수도",)),
         ("미국 주의 수", ("주의",)),
-        ("비만은 병인가", ("비만",)),
+        ("비만과 당뇨", ("비만", "당뇨")),
         ("obesity prevention", ("obesity",)),
         ("", ()),
     ],
