@@ -36,7 +36,7 @@ def with_whole_words(
         text: the question, composed (NFC).
         tagged: its tokens.
         analyzer: the analyzer of the index.
-        glossary_words: those of some words that a pair of the glossary has as its one Korean token.
+        glossary_words: selects the words that are the one Korean token of a pair in the glossary.
         in_index: whether a passage holds a token.
     """
     are_keywords = len(text.split()) <= MOST_WORDS and not any(mark in text for mark in QUESTION_MARKS)
@@ -80,14 +80,14 @@ def _words(text: str, start: int, end: int, inside: Sequence[TaggedToken]) -> It
 
 
 def _is_noun(word: str, inside: Sequence[TaggedToken]) -> bool:
-    """Return whether a word is no verb, and does not end like a noun with a particle."""
+    """True for a noun of several tokens, or of another one, that does not end in a particle."""
     is_noun = bool(inside) and not inside[0][1].startswith((VERBS, DEPENDENT_NOUN))
     is_split = [token[0] for token, _ in inside] != [word]
     return is_noun and is_split and not word.endswith(ALL_PARTICLES)
 
 
 def _is_doubtful(word: str, inside: Sequence[TaggedToken]) -> bool:
-    """Return whether a noun may have been taken apart: into a verb, or into syllables and a particle."""
+    """True if the tokens may be parts of a noun: a verb, or single syllables."""
     if not inside or inside[0][1].startswith(VERBS):
         return True
     is_cut = all(end - start == 1 for (_, _, start, end), _ in inside)

@@ -27,9 +27,8 @@ def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
 def korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
     """Return the tokens of a Korean term.
 
-    They are those of the term, of the term as an object (비만을), or of its words one by one: the fewest
-    tokens that drop nothing. If all drop a part, the term itself counts if it is a token behind a noun
-    (연구 이주).
+    The term is analysed alone, as an object (비만을) and word by word. The fewest tokens that drop nothing
+    count. If all drop a part, the term itself counts if it is a token behind a noun (연구 이주).
     """
     tokens = term_tokens(term, analyzer)
     ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
