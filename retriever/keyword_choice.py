@@ -115,7 +115,7 @@ def _look_up(context: SearchContext, question: AnalysedQuestion, spellings: bool
         other = [word for translation in found for word in translation.words]
         given = _analysed(request.typed_keywords, question, other, index.analyzer)
     rank_given = context.options.rank_given_keywords and not request.typed_keywords
-    parts = tuple(noun_parts(question))
+    parts = tuple(noun_parts(question, index.engine.lexicon))
     return LookedUp(tuple(found), tuple(synonyms), parts, given, rank_given)
 
 

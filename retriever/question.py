@@ -74,11 +74,7 @@ def analyse_question(
     """
     text = unicodedata.normalize("NFC", question)  # as what is indexed
     tagged, parts = with_whole_words(
-        text,
-        index.analyzer.tagged_tokens(text),
-        index.analyzer,
-        index.glossary.korean_words,
-        lambda word: bool(index.engine.lexicon and index.engine.lexicon.number(word)),
+        text, index.analyzer.tagged_tokens(text), index.analyzer, index.glossary.korean_words
     )
     asked, left = analyse_constraints(
         index, Constraints() if constraints is None else constraints, text, [token for token, _ in tagged]

@@ -41,10 +41,15 @@ def segmentations(question: AnalysedQuestion, lexicon: Lexicon) -> Iterator[Tran
             yield Translation(source, keywords, tuple(enumerate(parts)), "segmentation", written)
 
 
-def noun_parts(question: AnalysedQuestion) -> Iterator[Translation]:
-    """Yield the parts of each noun that the analysis takes apart elsewhere (`whole_words.py`)."""
+def noun_parts(question: AnalysedQuestion, lexicon: Lexicon | None) -> Iterator[Translation]:
+    """Yield the tokens that passages may hold instead of a noun (`whole_words.py`).
+
+    A single syllable counts only if a passage holds the noun. Otherwise 비 is rain, not 비만 (obesity).
+    """
     for noun, pattern in question.parts.items():
         tokens = tuple(token for _, token in pattern)
+        if "".join(tokens) == tokens[0][:1] and lexicon is not None and not lexicon.number(noun):
+            continue
         keyword = Keyword(" ".join(tokens), "ko", tokens)
         yield Translation(frozenset({noun}), (keyword,), pattern, "segmentation", noun)
 

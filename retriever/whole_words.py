@@ -1,7 +1,7 @@
 """Korean nouns that the analysis splits, or cuts: 고혈압 (hypertension) to 혈압, 비만 (obesity) to 비.
 
-Such a noun is searched for whole if the glossary has it. Of keywords it is enough that the index has it, and
-that the analysis finds it whole elsewhere: before another particle, or behind a noun.
+Such a noun is searched for whole if the glossary has it. Among keywords it is enough that the analysis finds
+it whole elsewhere: before another particle, or behind a noun.
 """
 
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -26,7 +26,6 @@ def with_whole_words(
     tagged: Sequence[TaggedToken],
     analyzer: Analyzer,
     glossary_words: Callable[[Sequence[str]], Container[str]],
-    in_index: Callable[[str], bool],
 ) -> tuple[list[TaggedToken], dict[str, Pattern]]:
     """Return the tokens of a question with each such noun as one token, and the tokens it replaces.
 
@@ -37,7 +36,6 @@ def with_whole_words(
         tagged: its tokens.
         analyzer: the analyzer of the index.
         glossary_words: selects the words that are the one Korean token of a pair in the glossary.
-        in_index: whether a passage holds a token.
     """
     are_keywords = len(text.split()) <= MOST_WORDS and not any(mark in text for mark in QUESTION_MARKS)
     tags = dict(tagged)
@@ -52,8 +50,7 @@ def with_whole_words(
     def is_whole(word: str, inside: Sequence[TaggedToken]) -> bool:
         if word in known and _is_noun(word, inside):
             return True
-        is_candidate = are_keywords and (word in known or in_index(word)) and _is_doubtful(word, inside)
-        return is_candidate and korean_tokens(word, analyzer) == (word,)
+        return are_keywords and _is_doubtful(word, inside) and korean_tokens(word, analyzer) == (word,)
 
     replaced: set[TaggedToken] = set()
     nouns: list[TaggedToken] = []

@@ -1,7 +1,5 @@
 """What an analysed question says of its words: what they weigh, which are names, whether it is a passage."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from indexer.analysis import make_analyzer
@@ -26,7 +24,6 @@ class Index:
     def __init__(self, analyzer):
         self.analyzer = make_analyzer(analyzer)
         self.glossary = NoGlossary()
-        self.engine = SimpleNamespace(lexicon=None)
         self.synonyms = Synonyms()
 
 
