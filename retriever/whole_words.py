@@ -48,7 +48,7 @@ def with_whole_words(
     )
 
     def is_whole(word: str, inside: Sequence[TaggedToken]) -> bool:
-        if word in known and _is_noun(word, inside):
+        if word in known and (_is_noun(word, inside) or (are_keywords and not inside)):
             return True
         return are_keywords and _is_doubtful(word, inside) and korean_tokens(word, analyzer) == (word,)
 
@@ -86,6 +86,6 @@ def _is_noun(word: str, inside: Sequence[TaggedToken]) -> bool:
 def _is_doubtful(word: str, inside: Sequence[TaggedToken]) -> bool:
     """True if the tokens may be parts of a noun: a verb, or single syllables."""
     if not inside or inside[0][1].startswith(VERBS):
-        return True
+        return bool(inside)
     is_cut = all(end - start == 1 for (_, _, start, end), _ in inside)
     return is_cut and inside[0][1] != DEPENDENT_NOUN and not word.endswith(PARTICLES)

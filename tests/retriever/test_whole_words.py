@@ -26,7 +26,7 @@ def test_a_noun_is_not_a_verb():
 
 
 def test_a_noun_is_not_an_adverb_that_is_not_searched_for():
-    assert read("설사 치료") == (["설사", "치료"], {})
+    assert read("설사 치료", "설사") == (["설사", "치료"], {})
 
 
 @pytest.mark.parametrize("text", ["고혈압은 왜 위험한가?", "노년기의 고혈압을 어떻게 치료하는가?"])
@@ -51,10 +51,21 @@ def test_a_particle_or_an_ending_in_a_sentence_is_not_the_end_of_a_noun(text):
         "미국 주의 수",
         "비만과 당뇨",
         "기후변화 정책",
+        "그리고 매우",
         "obesity prevention",
         "",
     ],
-    ids=["sentence", "question", "dependent noun", "particle", "whole", "compound", "English", "nothing"],
+    ids=[
+        "sentence",
+        "question",
+        "dependent noun",
+        "particle",
+        "whole",
+        "compound",
+        "adverbs",
+        "English",
+        "nothing",
+    ],
 )
 def test_other_words_stay_as_they_are(text):
     assert read(text) == ([token[0] for token in BILINGUAL.analyze(text)], {})
