@@ -85,7 +85,9 @@ def _is_noun(word: str, inside: Sequence[TaggedToken]) -> bool:
 
 def _is_doubtful(word: str, inside: Sequence[TaggedToken]) -> bool:
     """True if the tokens may be parts of a noun: a verb, or single syllables."""
-    if not inside or inside[0][1].startswith(VERBS):
-        return bool(inside)
+    if not inside:
+        return False
+    if inside[0][1].startswith(VERBS):
+        return True
     is_cut = all(end - start == 1 for (_, _, start, end), _ in inside)
     return is_cut and inside[0][1] != DEPENDENT_NOUN and not word.endswith(PARTICLES)
