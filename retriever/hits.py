@@ -13,6 +13,7 @@ from retriever.order.second_search import Bridge
 from retriever.query_names import progressive_number
 from retriever.reference import web_address
 
+MOST_FOLDED = 20  # ids of folded records that a hit lists
 MOST_AUTHORS = 20  # of a paper in a list; its own record has all
 
 
@@ -35,6 +36,8 @@ class Hit:
     marked: MarkedText = field(default_factory=MarkedText)  # a snippet of the passage's text
     title_marks: tuple[Span, ...] = ()  # where the title holds what was searched for
     paper: dict[str, Any] = field(default_factory=dict)
+    folded: tuple[str, ...] = ()  # doc_ids of the records that it stands for, which are not shown
+    same_doi: tuple[str, ...] = ()  # doc_ids of other hits that claim its DOI and have different texts
 
     @property
     def passage_id(self) -> str:
@@ -75,6 +78,9 @@ class Hit:
             "snippet_marks": [list(span) for span in self.marked.spans],
             "found_by": [n for n in map(progressive_number, self.found_by) if n is not None],
             "found_by_names": list(self.found_by),
+            "folded": len(self.folded) or None,
+            "folded_ids": list(self.folded[:MOST_FOLDED]) or None,
+            "same_doi": list(self.same_doi[:MOST_FOLDED]) or None,
         }
         return {key: value for key, value in record.items() if value is not None}
 
