@@ -1,8 +1,8 @@
 """Records of one paper and copies of one text among hits.
 
-Two records are one paper if their texts are nearly equal. Where they claim the same DOI, or the same title with
-the same year or an author in common, one text may be a shortened one of the other. What a record claims about
-itself is never enough: records that claim one DOI and have different texts stay apart, and are marked.
+Two records are one paper if their texts are nearly equal. If they claim the same DOI, or the same title with
+the same year or an author in common, it is enough that one text nearly contains the other. A claim alone is
+never enough: records that claim one DOI and have different texts stay apart, and name each other.
 """
 
 from collections import Counter, defaultdict
@@ -16,36 +16,48 @@ from indexer.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, norma
 from retriever.hits import Hit
 
 # Texts are nearly equal if they share so much of the words of both (Jaccard).
-SAME_TEXT = 0.8
+SAME_TEXT = 0.85
 # Of records of the same DOI or title, if they share so much of the words of the shorter one.
 SAME_PAPER = 0.8
 # A text of fewer words ("No abstract available.") says nothing without the same DOI or title.
-FEWEST_WORDS = 12
+FEWEST_WORDS = 20
 
 
-class Words(NamedTuple):
-    """The words of a text, and the numbers among them."""
+class Text(NamedTuple):
+    """The words of a text, the numbers among them, and the words that its title has too."""
 
-    all: frozenset[str]
+    words: frozenset[str]
     numbers: frozenset[str]
+    subject: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> Self:
-        """Take the words of a text in the form in which they are compared."""
+    def of(cls, text: str, title: str = "") -> Self:
+        """Take the words in the form in which they are compared."""
         words = normal_words(text)
-        return cls(words, frozenset(word for word in words if word[0].isdigit()))
+        return cls(words, frozenset(word for word in words if word[0].isdigit()), words & normal_words(title))
 
-    def is_nearly(self, other: "Words", *, shortened: bool) -> bool:
-        """Check whether texts are nearly equal, or with `shortened` one nearly contains the other.
+    def is_nearly(self, other: "Text") -> bool:
+        """Check whether texts are nearly equal.
 
-        They are not if each has a number that the other lacks.
+        They are not if each has a number, or a word of its title, that the other lacks: such texts are made
+        by one template, or one of them is forged.
         """
-        if self.numbers - other.numbers and other.numbers - self.numbers:
+        shared, sizes = len(self.words & other.words), (len(self.words), len(other.words))
+        if min(sizes) < FEWEST_WORDS or shared < SAME_TEXT * (sum(sizes) - shared):
             return False
-        shared, sizes = len(self.all & other.all), (len(self.all), len(other.all))
-        if shortened:
-            return shared >= SAME_PAPER * min(sizes)
-        return min(sizes) >= FEWEST_WORDS and shared >= SAME_TEXT * (sum(sizes) - shared)
+        return not (_lacks(self.subject, other) and _lacks(other.subject, self)) and self._agrees(other)
+
+    def is_version_of(self, other: "Text") -> bool:
+        """Check whether one text nearly contains the other, where not each has a number of its own."""
+        shared, shorter = len(self.words & other.words), min(len(self.words), len(other.words))
+        return shared >= SAME_PAPER * shorter and self._agrees(other)
+
+    def _agrees(self, other: "Text") -> bool:
+        return not (_lacks(self.numbers, other) and _lacks(other.numbers, self))
+
+
+def _lacks(words: frozenset[str], text: Text) -> bool:
+    return not words <= text.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +68,18 @@ class Description:
     title: str
     year: int | None
     authors: frozenset[str]
-    title_words: Words
-    texts: tuple[Words, ...]  # the abstract, and the one in the other language
+    title_words: Text
+    texts: tuple[Text, ...]  # the abstract, and the one in the other language
 
     @classmethod
     def of(
-        cls, doi: str, title: str, year: int | None, authors: Iterable[str], texts: Iterable[str] = ()
+        cls,
+        doi: str,
+        title: str,
+        year: int | None,
+        authors: Iterable[str],
+        texts: Iterable[str] = (),
+        title2: str = "",
     ) -> Self:
         """Take what a record says."""
         return cls(
@@ -69,8 +87,8 @@ class Description:
             normal_title(title),
             year,
             frozenset(map(normal_title, authors)) - {""},
-            Words.of(title),
-            tuple(words for text in texts if (words := Words.of(text)).all),
+            Text.of(f"{title} {title2}"),
+            tuple(words for text in texts if (words := Text.of(text, title)).words),
         )
 
     @property
@@ -86,11 +104,9 @@ class Description:
         claimed = self._claims_to_be(other)
         if self.texts and other.texts:
             fewer, more = sorted((self.texts, other.texts), key=len)
-            return all(any(one.is_nearly(text, shortened=claimed) for text in more) for one in fewer)
-        if not claimed:
-            return False
-        titles = self.title_words, other.title_words
-        return not (self.title and other.title) or titles[0].is_nearly(titles[1], shortened=True)
+            is_same = Text.is_version_of if claimed else Text.is_nearly
+            return all(any(is_same(one, text) for text in more) for one in fewer)
+        return claimed and self.title_words.is_version_of(other.title_words)
 
     def _claims_to_be(self, other: "Description") -> bool:
         if self.doi and self.doi == other.doi:
@@ -139,18 +155,22 @@ def _described(hit: Hit, abstracts: Mapping[str, str]) -> Description:
         passage.year,
         paper.get("authors") or (),
         texts if any(map(str.strip, texts)) else (passage.text,),
+        paper.get("title2") or passage.title2,
     )
 
 
 def _folded(hits: Sequence[Hit], described: Sequence[Description]) -> dict[int, list[int]]:
     """Return by the place of each hit to show the places of all hits that it stands for, in order."""
-    frequencies = Counter(word for one in described for text in one.texts for word in text.all)
+    frequencies = Counter(word for one in described for text in one.texts for word in text.words)
     folded: dict[int, list[int]] = {}
     alike = defaultdict[tuple[str, str], list[int]](list)
     for place in sorted(
         range(len(hits)), key=lambda place: (not described[place].texts, hits[place].passage.sequence, place)
     ):
-        marks = [*described[place].marks, *(("word", word) for word in _rarest(described[place], frequencies))]
+        marks = [
+            *described[place].marks,
+            *(("word", word) for word in _rarest(described[place], frequencies)),
+        ]
         candidates = dict.fromkeys(other for mark in marks for other in alike[mark])
         shown = next(
             (
@@ -175,10 +195,10 @@ def _rarest(described: Description, frequencies: Mapping[str, int]) -> Iterable[
     them that they cannot be nearly equal to another.
     """
     for text in described.texts:
-        shared = [word for word in text.all if frequencies[word] > 1]
-        alone = len(text.all) - len(shared)
-        enough = len(text.all) - ceil(SAME_TEXT * len(text.all)) + 1
-        if alone < enough and len(text.all) >= FEWEST_WORDS:
+        shared = [word for word in text.words if frequencies[word] > 1]
+        alone = len(text.words) - len(shared)
+        enough = len(text.words) - ceil(SAME_TEXT * len(text.words)) + 1
+        if alone < enough and len(text.words) >= FEWEST_WORDS:
             yield from nsmallest(enough - alone, shared, key=lambda word: (frequencies[word], word))
 
 

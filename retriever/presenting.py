@@ -24,6 +24,7 @@ from retriever.query_names import FEEDBACK
 from retriever.question import AnalysedQuestion
 from retriever.ranking import Ranking
 from retriever.stages import Stages, computed
+from retriever.statements import states_something
 from retriever.surface_words import later_searches
 from retriever.unknown_words import unknown_words
 
@@ -75,11 +76,9 @@ async def _shown(
 ) -> tuple[tuple[Hit, ...], dict[str, int], float | None]:
     """Return the hits to show, the numbers of papers left out, and the likelihood that the hits answer."""
     k, incomplete = context.shown, computed(stages.pool).incomplete
-    kept, duplicates = await _kept_hits(context, stages)
-    filtered = {
-        "incomplete": _ranked_before(incomplete, stages, kept[:k]) if len(kept) >= k else len(incomplete),
-        "duplicates": duplicates,
-    }
+    kept, left_out = await _kept_hits(context, stages)
+    before = _ranked_before(incomplete, stages, kept[:k]) if len(kept) >= k else len(incomplete)
+    filtered = {"incomplete": before, **left_out}
     with context.recorder.timed("order"):
         likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
     with context.recorder.timed("snippets"):
@@ -96,20 +95,28 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
     return tuple(shown)
 
 
-async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], int]:
-    """Return the hits without duplicates, and the number of duplicates.
+async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], dict[str, int]]:
+    """Return the hits without duplicates and without what is no evidence, and the numbers of both.
 
-    Of a ranking that begins with many copies, more is read until there are enough hits to show.
+    If these are many, more of the ranking is read until there are enough hits to show.
     """
     found_by, depth = _pool(stages).found_by(), context.request.k
     ranking = _with_words(computed(stages.ranking), found_by)
     while True:
         hits, abstracts = await _stored_hits(context, stages, ranking.cut(depth))
         with context.recorder.timed("duplicates"):
-            kept = await context.index.threads.run(without_duplicates, hits, abstracts)
+            distinct = kept = await context.index.threads.run(without_duplicates, hits, abstracts)
+        filtered = {"duplicates": len(hits) - len(distinct)}
+        if context.request.evidence:
+            kept = await context.index.threads.run(_stating, distinct)
+            filtered["unstated"] = len(distinct) - len(kept)
         if len(kept) >= context.shown or depth >= len(ranking.hits):
-            return kept, len(hits) - len(kept)
+            return kept, filtered
         depth *= 2
+
+
+def _stating(hits: Sequence[Hit]) -> list[Hit]:
+    return [hit for hit in hits if states_something(hit.passage.text)]
 
 
 async def _stored_hits(

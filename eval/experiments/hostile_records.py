@@ -87,7 +87,11 @@ def copies(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[R
     del questions
     for paper in papers:
         for name, disguise in DISGUISES.items():
-            own = {"id": f"{HOSTILE}-{paper['id']}-{name}", "doi": f"10.5555/{paper['id']}.{name}", COPY_OF: paper["id"]}
+            own = {
+                "id": f"{HOSTILE}-{paper['id']}-{name}",
+                "doi": f"10.5555/{paper['id']}.{name}",
+                COPY_OF: paper["id"],
+            }
             title = f"{paper['title']} {name}"
             yield paper | {"title": title} | disguise(paper) | own
 
@@ -155,7 +159,9 @@ def figures_of(answered: Mapping[str, AskResult], qrels: Qrels) -> dict[str, flo
 def measure(attack: str, home: Path) -> Row:
     """Index the sample with the records of an attack, ask, and count."""
     qrels = read_qrels(SAMPLE / "qrels.txt")
-    topics = [topic for topic in read_lines(SAMPLE / "topics.jsonl") if any(qrels[topic["query_id"]].values())]
+    topics = [
+        topic for topic in read_lines(SAMPLE / "topics.jsonl") if any(qrels[topic["query_id"]].values())
+    ]
     questions = {
         doc_id: topic["question"]
         for topic in topics

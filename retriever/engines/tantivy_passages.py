@@ -110,7 +110,7 @@ class StoredPassages:
         places = self._columns.places(passage_numbers(self._searcher, list(addresses)))
         sequences = self._searcher.fast_field_values("sequence", list(addresses))
         for address, place, sequence in zip(addresses, places, sequences, strict=True):
-            yield self._keep(self._stored(address, place, int(sequence)))
+            yield self._keep(self._stored(address, place, int(sequence or 0)))
 
     def _stored(self, address: tantivy.DocAddress, place: int, sequence: int) -> StoredPassage:
         passage, layout = passage_of(self._searcher.doc(address))
