@@ -6,69 +6,69 @@ never enough: records that claim one DOI and have different texts stay apart, an
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from heapq import nsmallest
+from itertools import chain
 from math import ceil
 from typing import NamedTuple, Self
 
-from indexer.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, normal_words
+from indexer.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, normal_words, numbers_in
 from retriever.hits import Hit
 
 # Texts are nearly equal if they share so much of the words of both (Jaccard).
 SAME_TEXT = 0.85
-# Of records of the same DOI or title, if they share so much of the words of the shorter one.
-SAME_PAPER = 0.8
+# If records claim the same DOI or title: so much of the words of the shorter text, and of the longer one.
+SHORTER_SHARE, LONGER_SHARE = 0.8, 0.3
 # A text of fewer words ("No abstract available.") says nothing without the same DOI or title.
 FEWEST_WORDS = 20
 
 
 class Text(NamedTuple):
-    """The words of a text, the numbers among them, and the words that its title has too."""
+    """A text with its distinct words, and its title."""
 
+    text: str
     words: frozenset[str]
-    numbers: frozenset[str]
-    subject: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str, title: str = "") -> Self:
-        """Take the words in the form in which they are compared."""
-        words = normal_words(text)
-        return cls(words, frozenset(word for word in words if word[0].isdigit()), words & normal_words(title))
+    title: str
 
     def is_nearly(self, other: "Text") -> bool:
         """Check whether texts are nearly equal.
 
-        They are not if each has a number, or a word of its title, that the other lacks: such texts are made
-        by one template, or one of them is forged.
+        They are not if each has a word of its title that the other lacks, or a number that the other lacks or
+        has before another word: such texts are made by one template, or one of them is forged.
         """
         shared, sizes = len(self.words & other.words), (len(self.words), len(other.words))
         if min(sizes) < FEWEST_WORDS or shared < SAME_TEXT * (sum(sizes) - shared):
             return False
-        return not (_lacks(self.subject, other) and _lacks(other.subject, self)) and self._agrees(other)
+        own, others = self.words - other.words, other.words - self.words
+        if not own.isdisjoint(normal_words(self.title)) and not others.isdisjoint(normal_words(other.title)):
+            return False
+        return _agree(numbers_in(self.text), numbers_in(other.text))
 
     def is_version_of(self, other: "Text") -> bool:
-        """Check whether one text nearly contains the other, where not each has a number of its own."""
-        shared, shorter = len(self.words & other.words), min(len(self.words), len(other.words))
-        return shared >= SAME_PAPER * shorter and self._agrees(other)
+        """Check whether one text nearly contains the other, and is not several times longer.
 
-    def _agrees(self, other: "Text") -> bool:
-        return not (_lacks(self.numbers, other) and _lacks(other.numbers, self))
+        They are not if each has a number that the other lacks.
+        """
+        shared, sizes = len(self.words & other.words), (len(self.words), len(other.words))
+        if shared < SHORTER_SHARE * min(sizes) or shared < LONGER_SHARE * max(sizes):
+            return False
+        return _agree(*({number for number, _ in numbers_in(text)} for text in (self.text, other.text)))
 
 
-def _lacks(words: frozenset[str], text: Text) -> bool:
-    return not words <= text.words
+def _agree(numbers: Set[object], others: Set[object]) -> bool:
+    return numbers <= others or others <= numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What two records of one paper have in common, in the form in which it is compared."""
+    """What two records of one paper have in common; DOI and title in the form in which they are compared."""
 
     doi: str
     title: str
     year: int | None
-    authors: frozenset[str]
-    title_words: Text
+    authors: tuple[str, ...]
+    titles: str  # in both languages, as given
     texts: tuple[Text, ...]  # the abstract, and the one in the other language
 
     @classmethod
@@ -82,13 +82,14 @@ class Description:
         title2: str = "",
     ) -> Self:
         """Take what a record says."""
+        titles = f"{title} {title2}"
         return cls(
             normal_doi(doi),
             normal_title(title),
             year,
-            frozenset(map(normal_title, authors)) - {""},
-            Text.of(f"{title} {title2}"),
-            tuple(words for text in texts if (words := Text.of(text, title)).words),
+            tuple(authors),
+            titles,
+            tuple(Text(text, words, titles) for text in texts if (words := normal_words(text))),
         )
 
     @property
@@ -106,7 +107,8 @@ class Description:
             fewer, more = sorted((self.texts, other.texts), key=len)
             is_same = Text.is_version_of if claimed else Text.is_nearly
             return all(any(is_same(one, text) for text in more) for one in fewer)
-        return claimed and self.title_words.is_version_of(other.title_words)
+        titles = normal_words(self.titles), normal_words(other.titles)
+        return claimed and len(titles[0] & titles[1]) >= SHORTER_SHARE * min(map(len, titles))
 
     def _claims_to_be(self, other: "Description") -> bool:
         if self.doi and self.doi == other.doi:
@@ -114,7 +116,11 @@ class Description:
         if len(self.title) < SHORTEST_TITLE or self.title != other.title:
             return False
         same_year = self.year is not None and self.year == other.year
-        return same_year or not self.authors.isdisjoint(other.authors)
+        return same_year or bool(_names(self.authors) & _names(other.authors))
+
+
+def _names(authors: Iterable[str]) -> set[str]:
+    return {normal_title(author) for author in authors} - {""}
 
 
 def without_duplicates(hits: Sequence[Hit], abstracts: Mapping[str, str] | None = None) -> list[Hit]:
@@ -133,16 +139,24 @@ def without_duplicates(hits: Sequence[Hit], abstracts: Mapping[str, str] | None 
     kept = sorted(folded, key=lambda shown: folded[shown][0])
     claims = defaultdict[str, list[Hit]](list)
     for shown in kept:
-        claims[described[shown].doi].append(hits[shown])
+        if described[shown].doi:
+            claims[described[shown].doi].append(hits[shown])
     return [
-        replace(
-            hits[shown],
-            score=hits[folded[shown][0]].score,
-            folded=_others(hits[shown], [hits[place] for place in folded[shown]]),
-            same_doi=_others(hits[shown], claims[described[shown].doi]) if described[shown].doi else (),
-        )
+        _marked(hits[shown], [hits[place] for place in folded[shown]], claims[described[shown].doi])
         for shown in kept
     ]
+
+
+def _marked(hit: Hit, folded: Sequence[Hit], claims: Sequence[Hit]) -> Hit:
+    """Return a hit with the best score of the hits that it stands for, these, and others of its DOI."""
+    if len(folded) == 1 and len(claims) <= 1:
+        return hit
+    others = _others(hit, folded), _others(hit, claims)
+    return replace(hit, score=folded[0].score, folded=others[0], same_doi=others[1])
+
+
+def _others(hit: Hit, hits: Iterable[Hit]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(other.doc_id for other in hits if other.doc_id != hit.doc_id))
 
 
 def _described(hit: Hit, abstracts: Mapping[str, str]) -> Description:
@@ -161,46 +175,43 @@ def _described(hit: Hit, abstracts: Mapping[str, str]) -> Description:
 
 def _folded(hits: Sequence[Hit], described: Sequence[Description]) -> dict[int, list[int]]:
     """Return by the place of each hit to show the places of all hits that it stands for, in order."""
-    frequencies = Counter(word for one in described for text in one.texts for word in text.words)
+    frequencies = Counter[str]()
+    for text in chain.from_iterable(one.texts for one in described):
+        frequencies.update(text.words)
     folded: dict[int, list[int]] = {}
-    alike = defaultdict[tuple[str, str], list[int]](list)
-    for place in sorted(
-        range(len(hits)), key=lambda place: (not described[place].texts, hits[place].passage.sequence, place)
-    ):
-        marks = [
+    alike = defaultdict[str | tuple[str, str], list[int]](list)
+
+    def by_age(place: int) -> tuple[bool, int, int]:
+        return not described[place].texts, hits[place].passage.sequence, place
+
+    for place in sorted(range(len(hits)), key=by_age):
+        marks: list[str | tuple[str, str]] = [
             *described[place].marks,
-            *(("word", word) for word in _rarest(described[place], frequencies)),
+            *_rarest(described[place], frequencies),
         ]
-        candidates = dict.fromkeys(other for mark in marks for other in alike[mark])
-        shown = next(
-            (
-                other
-                for other in candidates
-                if hits[other].doc_id != hits[place].doc_id and described[other].is_same(described[place])
-            ),
-            place,
-        )
-        folded.setdefault(shown, []).append(place)
+        others = dict.fromkeys(other for mark in marks for other in alike[mark])
+        shown = place
+        for other in others:
+            if hits[other].doc_id != hits[place].doc_id and described[other].is_same(described[place]):
+                shown = other
+                break
         if shown == place:
             for mark in marks:
                 alike[mark].append(place)
+        folded.setdefault(shown, []).append(place)
     return {shown: sorted(places) for shown, places in folded.items()}
 
 
-def _rarest(described: Description, frequencies: Mapping[str, int]) -> Iterable[str]:
+def _rarest(described: Description, frequencies: Mapping[str, int]) -> Iterator[str]:
     """Yield the words by which nearly equal texts are found: one at least they have in common.
 
     Of words in one order for all texts, the first |x| - t|x| + 1 of each are enough (prefix filtering,
     Chaudhuri, Ganti & Kaushik, ICDE 2006). Words of one text alone are left out; most texts have so many of
     them that they cannot be nearly equal to another.
     """
-    for text in described.texts:
-        shared = [word for word in text.words if frequencies[word] > 1]
-        alone = len(text.words) - len(shared)
-        enough = len(text.words) - ceil(SAME_TEXT * len(text.words)) + 1
-        if alone < enough and len(text.words) >= FEWEST_WORDS:
+    for _, words, _ in described.texts:
+        enough = len(words) - ceil(SAME_TEXT * len(words)) + 1
+        shared = [word for word in words if frequencies[word] > 1]
+        alone = len(words) - len(shared)
+        if alone < enough and len(words) >= FEWEST_WORDS:
             yield from nsmallest(enough - alone, shared, key=lambda word: (frequencies[word], word))
-
-
-def _others(hit: Hit, hits: Iterable[Hit]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(other.doc_id for other in hits if other.doc_id != hit.doc_id))

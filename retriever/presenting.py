@@ -105,18 +105,28 @@ async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit],
     while True:
         hits, abstracts = await _stored_hits(context, stages, ranking.cut(depth))
         with context.recorder.timed("duplicates"):
-            distinct = kept = await context.index.threads.run(without_duplicates, hits, abstracts)
+            kept = distinct = await context.index.threads.run(without_duplicates, hits, abstracts)
         filtered = {"duplicates": len(hits) - len(distinct)}
         if context.request.evidence:
-            kept = await context.index.threads.run(_stating, distinct)
-            filtered["unstated"] = len(distinct) - len(kept)
+            most = max(context.shown, EVIDENCE)
+            kept, filtered["unstated"] = await context.index.threads.run(_stating, distinct, most)
         if len(kept) >= context.shown or depth >= len(ranking.hits):
             return kept, filtered
         depth *= 2
 
 
-def _stating(hits: Sequence[Hit]) -> list[Hit]:
-    return [hit for hit in hits if states_something(hit.passage.text)]
+def _stating(hits: Sequence[Hit], most: int) -> tuple[list[Hit], int]:
+    """Return the first hits that state something, and the number of hits that were left out for them."""
+    kept: list[Hit] = []
+    left_out = 0
+    for hit in hits:
+        if len(kept) == most:
+            break
+        if states_something(hit.passage.text):
+            kept.append(hit)
+        else:
+            left_out += 1
+    return kept, left_out
 
 
 async def _stored_hits(

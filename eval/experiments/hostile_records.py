@@ -9,15 +9,16 @@ Success@5        the questions with a paper of grade 2 in the evidence
 repeated         the places of evidence that hold a text which a better place holds already
 cited            the answers that cite a hostile record
 evidence         the questions with a hostile record in the evidence
+ms               milliseconds for finding duplicates, the median of the questions
 """
 
 import asyncio
 import json
-import random
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from statistics import median
 from typing import Any, TypeAlias
 
 import click
@@ -46,6 +47,8 @@ FOREIGN = {
 
 Record: TypeAlias = dict[str, Any]
 Topics: TypeAlias = Sequence[Mapping[str, Any]]
+# From the papers that answer and the question of each, hostile records.
+Attack: TypeAlias = Callable[[Iterable[Record], Mapping[str, str]], Iterator[Record]]
 
 
 def claims_of_doi(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
@@ -72,37 +75,29 @@ def _foreign(paper: Record, questions: Mapping[str, str]) -> Record:
     return {"id": f"{HOSTILE}-{paper['id']}", "abstract": text, "abstract2": ""}
 
 
-DISGUISES: Mapping[str, Callable[[Record], Record]] = {
-    "year": lambda paper: {"year": paper["year"] - 1},
-    "author": lambda paper: {"authors": ["A. N. Other"]},
-    "title": lambda paper: {"title": f"{paper['title']} (2)"},
-    "dots": lambda paper: {"title": f"{paper['title']}.", "abstract": f"{paper['abstract']}..."},
-    "zero-width": lambda paper: {"abstract": paper["abstract"].replace(" ", f"{ZERO_WIDTH} ")},
-    "shuffled": lambda paper: {"title": f"{paper['title']} (3)", "abstract": _shuffled(paper["abstract"])},
-}
-
-
 def copies(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield a copy of each paper in every disguise, each with a DOI of its own."""
+    """Yield copies of each paper, each disguised in another way and with a DOI of its own."""
     del questions
     for paper in papers:
-        for name, disguise in DISGUISES.items():
-            own = {
-                "id": f"{HOSTILE}-{paper['id']}-{name}",
-                "doi": f"10.5555/{paper['id']}.{name}",
-                COPY_OF: paper["id"],
-            }
-            title = f"{paper['title']} {name}"
-            yield paper | {"title": title} | disguise(paper) | own
+        title, abstract = paper["title"], paper["abstract"]
+        disguises: dict[str, Record] = {
+            "year": {"year": paper["year"] - 1},
+            "author": {"authors": ["A. N. Other"]},
+            "title": {"title": f"{title} (2)"},
+            "dots": {"title": f"{title}.", "abstract": f"{abstract}..."},
+            "zero-width": {"abstract": abstract.replace(" ", f"{ZERO_WIDTH} ")},
+            "shuffled": {"title": "Another title", "abstract": _shuffled(abstract)},
+        }
+        for name, disguise in disguises.items():
+            copied = paper | {"doi": f"10.5555/{paper['id']}.{name}", COPY_OF: paper["id"]}
+            yield copied | disguise | {"id": f"{HOSTILE}-{paper['id']}-{name}"}
 
 
 def _shuffled(text: str) -> str:
-    sentences = [text[start:end] for start, end in split_sentences(text)]
-    random.Random(text).shuffle(sentences)
-    return " ".join(sentences)
+    return " ".join(text[start:end] for start, end in reversed(split_sentences(text)))
 
 
-def stuffed(separator: str, stop: str) -> Callable[[Iterable[Record], Mapping[str, str]], Iterator[Record]]:
+def stuffed(separator: str, stop: str) -> Attack:
     """Return an attack of one record whose abstract is all questions, joined in some way."""
 
     def attack(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
@@ -113,8 +108,21 @@ def stuffed(separator: str, stop: str) -> Callable[[Iterable[Record], Mapping[st
     return attack
 
 
-ATTACKS: Mapping[str, Callable[[Iterable[Record], Mapping[str, str]], Iterator[Record]]] = {
-    "none": lambda papers, questions: iter(()),
+def word_list(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
+    """Yield a record whose abstract is the keywords of all papers."""
+    del questions
+    words = dict.fromkeys(word for paper in papers for word in paper.get("keywords", ()))
+    yield {"id": HOSTILE, "title": "All keywords", "abstract": " ".join(words), "year": 2024}
+
+
+def no_attack(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
+    """Yield nothing."""
+    del papers, questions
+    yield from ()
+
+
+ATTACKS: Mapping[str, Attack] = {
+    "none": no_attack,
     "claimed DOI": claims_of_doi,
     "claimed title, year and authors": claims_of_title,
     "claimed record": claims_of_all,
@@ -123,6 +131,7 @@ ATTACKS: Mapping[str, Callable[[Iterable[Record], Mapping[str, str]], Iterator[R
     "questions as statements": stuffed(" ", "."),
     "questions without stops": stuffed(" ", ""),
     "questions as a list": stuffed(", ", ""),
+    "keywords": word_list,
 }
 
 
@@ -153,6 +162,7 @@ def figures_of(answered: Mapping[str, AskResult], qrels: Qrels) -> dict[str, flo
         "repeated": repeated,
         "cited": cited,
         "evidence": evidence,
+        "ms": median(result.result.milliseconds["duplicates"] for result in answered.values()),
     }
 
 
