@@ -37,7 +37,7 @@ KOREAN_QUESTION = rf"[가-힣](?:(?!문)[{WITH_FINAL_N}]가|[{WITH_FINAL_L}]까|
 ENDS_ASKING = re.compile(rf"{KOREAN_QUESTION}{CLOSING}$")
 AUXILIARY = "(?:do|does|did|is|are|was|were|can|could|should|would|has|have|had)"
 BEGINS_ASKING = re.compile(
-    rf"[\"'“‘(\s]*(?:[Ww]h(?:at|ich|o|ose|om|y)|[Hh]ow (?:much|many|far|long|often|well)|"
+    rf"[\W\d]*(?:[Ww]h(?:at|ich|o|ose|om|y)|[Hh]ow (?:much|many|far|long|often|well)|"
     rf"(?:[Hh]ow|[Ww]hen|[Ww]here)(?: \w+ly)? {AUXILIARY}|{AUXILIARY}|{AUXILIARY.title()})\b"
 )
 # Within a sentence; "which is" and "that does" are no questions.
