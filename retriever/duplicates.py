@@ -16,12 +16,10 @@ from typing import NamedTuple, Self
 from indexer.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, normal_words, numbers_in
 from retriever.hits import Hit
 
-# Texts are nearly equal if they share so much of the words of both (Jaccard).
-SAME_TEXT = 0.85
-# If records claim the same DOI or title: so much of the words of the shorter text, and of the longer one.
+SAME_TEXT = 0.85  # least share of common words among the words of both texts (Jaccard)
+# Least shares of common words in the shorter and the longer text, if the records claim the same DOI or title.
 SHORTER_SHARE, LONGER_SHARE = 0.8, 0.3
-# A text of fewer words ("No abstract available.") says nothing without the same DOI or title.
-FEWEST_WORDS = 20
+FEWEST_WORDS = 20  # shorter texts ("No abstract available.") count only with the same DOI or title
 
 
 class Text(NamedTuple):
@@ -81,7 +79,7 @@ class Description:
         texts: Iterable[str] = (),
         title2: str = "",
     ) -> Self:
-        """Take what a record says."""
+        """Normalise the identifiers and texts of a record."""
         titles = f"{title} {title2}"
         return cls(
             normal_doi(doi),
@@ -148,7 +146,7 @@ def without_duplicates(hits: Sequence[Hit], abstracts: Mapping[str, str] | None 
 
 
 def _marked(hit: Hit, folded: Sequence[Hit], claims: Sequence[Hit]) -> Hit:
-    """Return a hit with the best score of the hits that it stands for, these, and others of its DOI."""
+    """Return a hit with the best score and the ids of its duplicates, and with the other hits of its DOI."""
     if len(folded) == 1 and len(claims) <= 1:
         return hit
     others = _others(hit, folded), _others(hit, claims)
@@ -174,7 +172,7 @@ def _described(hit: Hit, abstracts: Mapping[str, str]) -> Description:
 
 
 def _folded(hits: Sequence[Hit], described: Sequence[Description]) -> dict[int, list[int]]:
-    """Return by the place of each hit to show the places of all hits that it stands for, in order."""
+    """Return the places of each paper's hits in order, by the place of the hit to show."""
     frequencies = Counter[str]()
     for text in chain.from_iterable(one.texts for one in described):
         frequencies.update(text.words)
@@ -206,8 +204,8 @@ def _rarest(described: Description, frequencies: Mapping[str, int]) -> Iterator[
     """Yield the words by which nearly equal texts are found: one at least they have in common.
 
     Of words in one order for all texts, the first |x| - t|x| + 1 of each are enough (prefix filtering,
-    Chaudhuri, Ganti & Kaushik, ICDE 2006). Words of one text alone are left out; most texts have so many of
-    them that they cannot be nearly equal to another.
+    Chaudhuri, Ganti & Kaushik, ICDE 2006). Words of one text alone are left out; most texts have
+    enough of them to be unlike all others.
     """
     for _, words, _ in described.texts:
         enough = len(words) - ceil(SAME_TEXT * len(words)) + 1

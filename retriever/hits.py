@@ -37,7 +37,7 @@ class Hit:
     marked: MarkedText = field(default_factory=MarkedText)  # a snippet of the passage's text
     title_marks: tuple[Span, ...] = ()  # where the title holds what was searched for
     paper: dict[str, Any] = field(default_factory=dict)
-    folded: tuple[str, ...] = ()  # doc_ids of the records that it stands for, which are not shown
+    folded: tuple[str, ...] = ()  # doc_ids of its duplicates, which are not shown
     same_doi: tuple[str, ...] = ()  # doc_ids of other hits that claim its DOI and have different texts
 
     @property
@@ -61,7 +61,7 @@ class Hit:
         return {"found_in": found_in, "url": web_address(self.paper) or None} if found_in else {}
 
     def others(self) -> dict[str, Any]:
-        """Return as JSON the records that the hit stands for, and other hits that claim its DOI."""
+        """Return its duplicates and the other hits of its DOI as JSON."""
         record = {
             "folded": len(self.folded),
             "folded_ids": list(self.folded[:MOST_OTHERS]),
@@ -70,7 +70,7 @@ class Hit:
         return {key: value for key, value in record.items() if value}
 
     def remarks(self) -> Iterator[str]:
-        """Yield for a person what `others` returns."""
+        """Yield the same in words."""
         if self.folded:
             yield f"{counted(len(self.folded), 'duplicate')} left out: {_listed(self.folded)}"
         if self.same_doi:

@@ -11,16 +11,15 @@ from indexer.analysis.word_roles import ENGLISH
 from indexer.chunking import split_sentences
 from indexer.papers import language_of
 
-# A text consists of questions and lists if they take up more than this share of it.
-MOST_UNSTATED = 0.5
+MOST_UNSTATED = 0.5  # share of a text that questions and lists may take up
 CHARACTERS = 10_000  # of a text that are read
-# A text with so many separators, and so many for each word, is a list. If it has more numbers it is a table.
+# Least number of separators in a list, and least share by its words; a text with more numbers is a table.
 LEAST_SEPARATORS, LIST_SHARE = 5, 0.4
 MOST_NUMBERS = 0.05
-# So are so many words of which fewer are particles, articles, verbs and the like.
+# Least number of words in a list without separators, and least share of small words in a sentence.
 LEAST_LISTED = 20
 SMALL_SHARE = {"ko": 0.15, "en": 0.1}
-# Questions that follow each other without a stop: so many words that ask, and one in so many words.
+# Least number of question words in a series of questions without stops, and most words for each.
 LEAST_ASKING, WORDS_A_QUESTION = 3, 25
 
 WORD = re.compile(r"\w+")

@@ -3,8 +3,8 @@
     python -m eval.experiments.duplicates [--data DIR] [--collection NAME] [--list] [--json]
 
 Compares all papers of the sample and of each training collection as the hits of one search are compared.
-Reported: the papers, those that are folded into another one, and those of these whose text is not identical.
-`--list` prints the pairs for reading: a pair of two papers is a false one.
+Reported: papers, papers folded into another one, and folded papers whose text is not identical. `--list`
+prints the pairs for reading: a pair of two different papers is an error.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ def hits_of(papers: Iterable[dict[str, Any]]) -> list[Hit]:
 
 
 def folded_pairs(hits: Sequence[Hit]) -> list[tuple[Hit, Hit]]:
-    """Return each folded paper with the one that stands for it."""
+    """Return each folded paper behind the paper that is shown instead."""
     by_id = {hit.doc_id: hit for hit in hits}
     return [(kept, by_id[other]) for kept in without_duplicates(hits) for other in kept.folded]
 

@@ -1,9 +1,9 @@
-"""How far records that were written to deceive change results and answers.
+"""Effect of hostile records on results and answers.
 
     python -m eval.experiments.hostile_records [--json]
 
-Indexes `sample/` several times: as it is, and with the hostile records of one attack. Each index is asked the
-questions that have an answer, for an answer without a model. Reported:
+Indexes `sample/` several times: alone, and with the hostile records of one attack. The questions that have an
+answer are answered from each index without a model. Reported:
 
 Success@5        the questions with a paper of grade 2 in the evidence
 repeated         the places of evidence that hold a text which a better place holds already
@@ -64,7 +64,7 @@ def claims_of_title(papers: Iterable[Record], questions: Mapping[str, str]) -> I
 
 
 def claims_of_all(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield records that claim all that a paper is known by, but for its id and abstract."""
+    """Yield records that repeat a paper, except its id and abstracts."""
     for paper in papers:
         yield paper | _foreign(paper, questions)
 
@@ -76,7 +76,7 @@ def _foreign(paper: Record, questions: Mapping[str, str]) -> Record:
 
 
 def copies(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield copies of each paper, each disguised in another way and with a DOI of its own."""
+    """Yield copies of each paper, each with another disguise and another DOI."""
     del questions
     for paper in papers:
         title, abstract = paper["title"], paper["abstract"]
@@ -145,7 +145,7 @@ async def ask_all(index: SearchIndex, topics: Topics) -> dict[str, AskResult]:
 
 
 def figures_of(answered: Mapping[str, AskResult], qrels: Qrels) -> dict[str, float]:
-    """Count what became of the questions."""
+    """Count the outcomes of the questions."""
     found = repeated = cited = evidence = 0
     for query_id, result in answered.items():
         papers = [hit.doc_id for hit in result.evidence]
@@ -194,7 +194,7 @@ def measure(attack: str, home: Path) -> Row:
 @click.option("--attack", "attacks", multiple=True, type=click.Choice(list(ATTACKS)), help="Only this.")
 @json_option
 def main(attacks: Sequence[str], as_json: bool) -> None:
-    """Attack the sample, and count what becomes of its questions."""
+    """Attack the sample, and count the outcomes of its questions."""
     with tempfile.TemporaryDirectory() as home:
         rows = [measure(attack, Path(home)) for attack in attacks or ATTACKS]
     echo_rows(rows, as_json=as_json)

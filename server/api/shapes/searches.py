@@ -85,7 +85,7 @@ class Hit(TypedDict):
     found_by_names: list[str]
     folded: NotRequired[
         Annotated[
-            int, Field(description="duplicates that it stands for: records of the paper, copies of its text")
+            int, Field(description="duplicates left out: records of the same paper, copies of its text")
         ]
     ]
     folded_ids: NotRequired[Annotated[list[str], Field(description="doc_ids of these, 20 at most")]]
