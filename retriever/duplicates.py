@@ -19,6 +19,7 @@ from retriever.hits import Hit
 SAME_TEXT = 0.85  # least share of common words among the words of both texts (Jaccard)
 # Least shares of common words in the shorter and the longer text, if the records claim the same DOI or title.
 SHORTER_SHARE, LONGER_SHARE = 0.8, 0.3
+MOST_ALIKE = 50  # hits that are compared because of one DOI, title or rare word; bounds the time of a flood
 FEWEST_WORDS = 20  # shorter texts ("No abstract available.") count only with the same DOI or title
 
 
@@ -187,7 +188,7 @@ def _folded(hits: Sequence[Hit], described: Sequence[Description]) -> dict[int, 
             *described[place].marks,
             *_rarest(described[place], frequencies),
         ]
-        others = dict.fromkeys(other for mark in marks for other in alike[mark])
+        others = dict.fromkeys(other for mark in marks for other in alike[mark][:MOST_ALIKE])
         shown = place
         for other in others:
             if hits[other].doc_id != hits[place].doc_id and described[other].is_same(described[place]):

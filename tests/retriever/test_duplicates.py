@@ -297,3 +297,18 @@ def test_a_run_keeps_both_records(index):
 
 def test_equal_texts_without_year_and_author_all_stay(index):
     assert len(ids(index, "quokka", "or", k=20)) == 12
+
+
+def test_a_flood_of_records_that_claim_one_doi_is_compared_in_time_and_hides_no_copy():
+    claims = [
+        hit(f"CLAIM{n}", "Sale", " ".join(f"w{n}x{m}" for m in range(40)), doi="10.1/x", sequence=n + 1)
+        for n in range(2_000)
+    ]
+    paper, copy = (
+        hit(name, "Rice", FLOOD, doi="10.1/x", sequence=place) for name, place in (("P", 0), ("C", 9_999))
+    )
+
+    kept = without_duplicates([*claims, copy, paper])
+
+    assert len(kept) == 2_001
+    assert kept[-1].folded == ("C",)
