@@ -16,7 +16,7 @@ from generator.trace import Trace
 from indexer.columns import wrapped_table
 from indexer.papers import Language, language_of
 from indexer.progress import SHOWN_EVERY, error_console
-from indexer.terminal import STEERING, echo, echo_lines, shortened, styled
+from indexer.terminal import STEERING, echo, echo_lines, shortened, styled, visible
 from retriever.hits import Hit
 from retriever.unknown_words import unknown_words_note
 
@@ -96,6 +96,7 @@ def _show_papers(heading: str, hits: Sequence[Hit]) -> None:
         echo(styled(heading, bold=True))
         for lines in wrapped_table(rows):
             echo_lines(lines)
+        echo_lines(f"[{hit.rank}] {visible(remark)}" for hit in hits for remark in hit.remarks())
 
 
 def _show_sentence(sentence: Sentence, language: Language, numbers: Mapping[str, int]) -> None:

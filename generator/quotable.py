@@ -7,22 +7,19 @@ from collections import Counter
 from indexer.chunking import split_sentences
 from indexer.cleaning import heading_kind
 from indexer.papers import language_of
+from retriever.statements import asks, is_separated
 
 LONGEST = 600  # characters; a longer sentence is a list or a damaged text
 FEWEST_WORDS = {"ko": 3, "en": 4}
 # A sentence repeats the question if at most this share of the words of both differ.
 SAME_WORDS = 0.1
-# A text with so many separators, and so many for each word, is a list.
-LEAST_SEPARATORS, LIST_SHARE = 5, 0.4
 
 WORD = re.compile(r"\w+")
-SEPARATOR = re.compile(r"[,;·•|/、，；]")
 # The end of a sentence: its last character, stops, closing quotes and brackets, footnote marks.
 END = re.compile(
     r"(?P<last>[^\s.!?…。｡！？\"'”’»)\]〉》」』】])(?P<close>[\"'”’»)\]〉》」』】\s]*)(?P<stop>[.!?…。｡！？]*)"
     r"[\"'”’»)\]〉》」』】\s]*(?:\[[^\[\]\n]{1,20}\]\s*)*$"
 )
-QUESTION_MARKS = "?？"
 FINALS, FINAL_M = 28, 16  # final consonants of a Hangul syllable, and the number of ㅁ
 LOWERCASE_WORD = re.compile(r"[a-z](?![a-z]?[A-Z0-9])")  # but mRNA and p53 start sentences
 BULLET = re.compile(r"[-–](?!\d)|[—•*·▪◦‣●○□■◇◆▶▷※|]|\(?\d{1,2}\)|[①-⑳]|\(?[a-z가-하]\)\s")
@@ -51,11 +48,11 @@ def is_statement(sentence: str) -> bool:
     """Return whether a sentence is a whole statement of ordinary length, and neither list nor reference."""
     language = "ko" if language_of(sentence) == "ko" else "en"
     words = len(WORD.findall(sentence))
-    separators = len(SEPARATOR.findall(sentence))
     return (
         len(sentence) <= LONGEST
         and words >= FEWEST_WORDS[language]
-        and (separators < LEAST_SEPARATORS or separators < LIST_SHARE * words)
+        and not is_separated(sentence)
+        and not asks(sentence)
         and not LOWERCASE_WORD.match(sentence)
         and not BULLET.match(sentence)
         and heading_kind(sentence.partition("\n")[0]) is None
@@ -75,7 +72,7 @@ def repeats(sentence: str, question: str) -> bool:
 def _ends_as_statement(sentence: str) -> bool:
     """Return whether a sentence ends with a full stop, a Korean one with 다, 요 or a noun made by -(으)ㅁ."""
     found = END.search(unicodedata.normalize("NFC", sentence))
-    if not found or any(mark in found["stop"] for mark in QUESTION_MARKS):
+    if not found:
         return False
     last = found["last"]
     if not "가" <= last <= "힣" or found["close"].strip():

@@ -54,6 +54,7 @@ class AskRequest:
             constraints=self.constraints,
             keywords=self.keywords,
             skip=self.skip,
+            evidence=True,
         )
 
     def as_record(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class StoredPassage:
 
     `record` is the paper's record without its full text, as JSON; only a paper's first passage has it, and
     `title2`. `tokens` are the tokens that the passage was indexed by, `row` is its row of the forward index;
-    each is there only where it was read.
+    each is there only where it was read. `sequence` counts records in the order of indexing.
     """
 
     passage_id: str
@@ -57,6 +57,7 @@ class StoredPassage:
     record: str = ""
     tokens: PassageTokens | None = field(default=None, compare=False, repr=False)
     row: bytes = field(default=b"", compare=False, repr=False)
+    sequence: int = field(default=0, compare=False, repr=False)
 
     @property
     def paper(self) -> dict[str, Any] | None:

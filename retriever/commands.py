@@ -36,7 +36,11 @@ from retriever.unknown_words import unknown_words_note
 if TYPE_CHECKING:  # loaded where an index is opened
     from retriever.index import SearchIndex
 
-LEFT_OUT = {"incomplete": "incomplete paper", "duplicates": "duplicate"}  # one of each
+LEFT_OUT = {
+    "incomplete": "incomplete paper",
+    "duplicates": "duplicate",
+    "unstated": "passage of questions or words",
+}  # one of each
 LONGEST_QUERY = 1_000  # characters that are shown
 Result = TypeVar("Result")
 
@@ -271,6 +275,9 @@ def _show_hits(result: SearchResult) -> None:
             echo(" " * indent, styled(line, bold=True))
         for line in wrap(visible(hit.snippet), line_width() - indent):
             echo(" " * indent, styled(line, dim=True))
+        for remark in hit.remarks():
+            for line in wrap(visible(remark), line_width() - indent):
+                echo(" " * indent, line)
 
 
 def show_trace(result: SearchResult) -> None:

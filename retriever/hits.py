@@ -1,9 +1,10 @@
 """What a search gives back: hits, and all that led to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from indexer.requests import counted
 from indexer.schema import StoredPassage
 from retriever.constraints import Constraints
 from retriever.highlights import MarkedText, Span
@@ -13,6 +14,7 @@ from retriever.order.second_search import Bridge
 from retriever.query_names import progressive_number
 from retriever.reference import web_address
 
+MOST_OTHERS = 20  # ids of other records that a hit lists
 MOST_AUTHORS = 20  # of a paper in a list; its own record has all
 
 
@@ -35,6 +37,8 @@ class Hit:
     marked: MarkedText = field(default_factory=MarkedText)  # a snippet of the passage's text
     title_marks: tuple[Span, ...] = ()  # where the title holds what was searched for
     paper: dict[str, Any] = field(default_factory=dict)
+    folded: tuple[str, ...] = ()  # doc_ids of its duplicates, which are not shown
+    same_doi: tuple[str, ...] = ()  # doc_ids of other hits that claim its DOI and have different texts
 
     @property
     def passage_id(self) -> str:
@@ -56,6 +60,22 @@ class Hit:
         found_in = self.paper.get("found_in")
         return {"found_in": found_in, "url": web_address(self.paper) or None} if found_in else {}
 
+    def others(self) -> dict[str, Any]:
+        """Return its duplicates and the other hits of its DOI as JSON."""
+        record = {
+            "folded": len(self.folded),
+            "folded_ids": list(self.folded[:MOST_OTHERS]),
+            "same_doi": list(self.same_doi[:MOST_OTHERS]),
+        }
+        return {key: value for key, value in record.items() if value}
+
+    def remarks(self) -> Iterator[str]:
+        """Yield the same in words."""
+        if self.folded:
+            yield f"{counted(len(self.folded), 'duplicate')} left out: {_listed(self.folded)}"
+        if self.same_doi:
+            yield f"same DOI, different text: {_listed(self.same_doi)}"
+
     def as_record(self) -> dict[str, Any]:
         """Return the hit as the contract's JSON; marks are [start, end) in code points."""
         record = {
@@ -75,8 +95,13 @@ class Hit:
             "snippet_marks": [list(span) for span in self.marked.spans],
             "found_by": [n for n in map(progressive_number, self.found_by) if n is not None],
             "found_by_names": list(self.found_by),
+            **self.others(),
         }
         return {key: value for key, value in record.items() if value is not None}
+
+
+def _listed(doc_ids: Sequence[str]) -> str:
+    return ", ".join((*doc_ids[:MOST_OTHERS], *(["…"] if len(doc_ids) > MOST_OTHERS else [])))
 
 
 @dataclass(frozen=True, slots=True)

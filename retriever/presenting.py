@@ -24,6 +24,7 @@ from retriever.query_names import FEEDBACK
 from retriever.question import AnalysedQuestion
 from retriever.ranking import Ranking
 from retriever.stages import Stages, computed
+from retriever.statements import states_something
 from retriever.surface_words import later_searches
 from retriever.unknown_words import unknown_words
 
@@ -74,13 +75,10 @@ async def _shown(
     context: SearchContext, stages: Stages, weights: Mapping[str, float]
 ) -> tuple[tuple[Hit, ...], dict[str, int], float | None]:
     """Return the hits to show, the numbers of papers left out, and the likelihood that the hits answer."""
-    k = context.shown
-    hits, incomplete = await _stored_hits(context, stages), computed(stages.pool).incomplete
-    kept = without_duplicates(hits)
-    filtered = {
-        "incomplete": _ranked_before(incomplete, stages, kept[:k]) if len(kept) >= k else len(incomplete),
-        "duplicates": len(hits) - len(kept),
-    }
+    k, incomplete = context.shown, computed(stages.pool).incomplete
+    kept, left_out = await _kept_hits(context, stages)
+    before = _ranked_before(incomplete, stages, kept[:k]) if len(kept) >= k else len(incomplete)
+    filtered = {"incomplete": before, **left_out}
     with context.recorder.timed("order"):
         likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
     with context.recorder.timed("snippets"):
@@ -97,10 +95,45 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
     return tuple(shown)
 
 
-async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
-    """Fetch the stored ranked passages and their papers."""
+async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], dict[str, int]]:
+    """Return the hits without duplicates and without what is no evidence, and the numbers of both.
+
+    If these are many, more of the ranking is read until there are enough hits to show.
+    """
+    found_by, depth = _pool(stages).found_by(), context.request.k
+    ranking = _with_words(computed(stages.ranking), found_by)
+    while True:
+        hits, abstracts = await _stored_hits(context, stages, ranking.cut(depth))
+        with context.recorder.timed("duplicates"):
+            kept = distinct = await context.index.threads.run(without_duplicates, hits, abstracts)
+        filtered = {"duplicates": len(hits) - len(distinct)}
+        if context.request.evidence:
+            most = max(context.shown, EVIDENCE)
+            kept, filtered["unstated"] = await context.index.threads.run(_stating, distinct, most)
+        if len(kept) >= context.shown or depth >= len(ranking.hits):
+            return kept, filtered
+        depth *= 2
+
+
+def _stating(hits: Sequence[Hit], most: int) -> tuple[list[Hit], int]:
+    """Return the first hits that state something, and the number of hits that were left out for them."""
+    kept: list[Hit] = []
+    left_out = 0
+    for hit in hits:
+        if len(kept) == most:
+            break
+        if states_something(hit.passage.text):
+            kept.append(hit)
+        else:
+            left_out += 1
+    return kept, left_out
+
+
+async def _stored_hits(
+    context: SearchContext, stages: Stages, ranking: Ranking
+) -> tuple[list[Hit], dict[str, str]]:
+    """Fetch the stored ranked passages and their papers, and the abstracts of papers found by others."""
     found_by = _pool(stages).found_by()
-    ranking = _with_words(computed(stages.ranking), found_by).cut(context.request.k)
     ranked, replaced = list(ranking.hits), dict(ranking.replaced)
     with context.recorder.timed("stored"):
         found = await read_hits(context, [hit for hit, _ in ranked])
@@ -120,7 +153,7 @@ async def _stored_hits(context: SearchContext, stages: Stages) -> list[Hit]:
         paper = passage.paper or (papers[hit.doc_id].paper if hit.doc_id in papers else None)
         in_order = tuple(name for name in names if name in finders)
         hits.append(Hit(0, passage, round(score, 4), in_order, paper=paper or {}))
-    return hits
+    return hits, {doc_id: first.text for doc_id, first in papers.items()}
 
 
 def _finders(

@@ -20,7 +20,8 @@ class SearchRequest:
     `collapse` gives papers, each by its best passage; without it passages. `keywords` stand in for those from
     statistics: analysed ones, or texts as a person typed and ordered them. `title_weight` None leaves it to
     the method and the settings. `constraints` stand in for those of the question; empty ones drop them.
-    `skip` names queries that are not sent.
+    `skip` names queries that are not sent. With `evidence` passages that consist of questions or word lists
+    are left out.
     """
 
     question: str
@@ -32,6 +33,7 @@ class SearchRequest:
     title_weight: float | None = None
     constraints: Constraints | None = None
     skip: tuple[str, ...] = ()
+    evidence: bool = False
 
     @property
     def analysed_keywords(self) -> tuple[Keyword, ...] | None:

@@ -28,7 +28,10 @@ class PassageQuestion:
         """Return the request for k passages for a text, under the filters of the question."""
         # Of other texts than the question no constraints are read.
         constraints = self.request.constraints if text == self.text else Constraints()
-        return SearchRequest(text, k=k, filters=self.request.filters, constraints=constraints, collapse=False)
+        filters = self.request.filters
+        return SearchRequest(
+            text, k=k, filters=filters, constraints=constraints, collapse=False, evidence=True
+        )
 
 
 async def open_question(parent: Step, request: AskRequest, resources: Resources) -> PassageQuestion:

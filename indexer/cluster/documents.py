@@ -8,7 +8,7 @@ from indexer.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
 from indexer.schema import EXACT_FIELDS, REFERENCES, StoredPassage
 
 LONGEST_ID = 512  # bytes that a document's id may have
-KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record")
+KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record", "sequence")
 STACKED, SPACE = "\x1f", "\x1e"  # before each term of a position; in a term, for a space
 
 

@@ -107,14 +107,15 @@ class StoredPassages:
         return [address for _, address in hits]
 
     def _read(self, addresses: Sequence[tantivy.DocAddress]) -> Iterable[StoredPassage]:
-        numbers = passage_numbers(self._searcher, list(addresses))
-        for address, place in zip(addresses, self._columns.places(numbers), strict=True):
-            yield self._keep(self._stored(address, place))
+        places = self._columns.places(passage_numbers(self._searcher, list(addresses)))
+        sequences = self._searcher.fast_field_values("sequence", list(addresses))
+        for address, place, sequence in zip(addresses, places, sequences, strict=True):
+            yield self._keep(self._stored(address, place, int(sequence or 0)))
 
-    def _stored(self, address: tantivy.DocAddress, place: int) -> StoredPassage:
+    def _stored(self, address: tantivy.DocAddress, place: int, sequence: int) -> StoredPassage:
         passage, layout = passage_of(self._searcher.doc(address))
         tokens = tokens_of_row(self._columns.packed(place), layout, self._lexicon.terms)
-        return replace(passage, tokens=tokens)
+        return replace(passage, tokens=tokens, sequence=sequence)
 
     def _keep(self, passage: StoredPassage) -> StoredPassage:
         size = 2 * len(passage.text) + len(passage.title) + len(passage.record) + LEAST_SIZE

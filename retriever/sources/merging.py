@@ -1,8 +1,8 @@
 """Several sources asked at once, and what they found as one list of papers, each paper once.
 
-Records are of one paper where they have the DOI in common, or the title with year or an author
-(`retriever/duplicates.py`). The record of the source that stands first is kept, and what it lacks is taken
-from the others'.
+Two records are merged if they have the DOI in common, or the title with year or an author, and their texts
+agree (`retriever/duplicates.py`). The record of the source that stands first is kept, and what it lacks is
+taken from the others'.
 """
 
 import asyncio
@@ -222,7 +222,8 @@ def _filled(paper: Paper, other: Paper) -> Paper:
 
 
 def _described(paper: Paper) -> Description:
-    return Description.of(paper.doi, paper.title, paper.year, paper.authors)
+    texts = paper.abstract, paper.abstract2
+    return Description.of(paper.doi, paper.title, paper.year, paper.authors, texts, paper.title2)
 
 
 def _fused(lists: Sequence[Sequence[tuple[str, float]]]) -> tuple[tuple[str, float], ...]:

@@ -62,10 +62,14 @@ def paper_body(page: Record, index: str, words: Words) -> Markup:
 
 
 def byline(record: Record, words: Words) -> str:
-    """Write authors, year, journal and language on a line."""
+    """Write authors, year, journal and language on a line; duplicates, and other papers of the DOI."""
     authors = [str(author) for author in record.get("authors") or ()]
     language = words.get(f"lang_{record.get('lang')}", "") if record.get("lang") in {"ko", "en"} else ""
     parts = [", ".join(authors), str(record.get("year") or ""), str(record.get("journal") or ""), language]
+    if folded := record.get("folded"):
+        parts.append(words["folded"].replace("{n}", str(folded)))
+    if others := record.get("same_doi"):
+        parts.append(words["same_doi"].replace("{names}", ", ".join(others)))
     return " · ".join(part for part in parts if part)
 
 

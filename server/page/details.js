@@ -11,8 +11,9 @@ export function showDetails(result, manifest) {
       ? [t("sources"), result.sources.join(", ")]
       : [t("index"), t("index_said", { name: result.index ?? "", version: result.version ?? "" }) + (manifest?.papers ? ` · ${t("papers", { n: manifest.papers })}` : "")],
   ];
-  const { incomplete = 0, duplicates = 0 } = result.filtered ?? {};
+  const { incomplete = 0, duplicates = 0, unstated = 0 } = result.filtered ?? {};
   if (duplicates) pairs.push([t("left_out"), t("duplicates", { n: duplicates })]);
+  if (unstated) pairs.push([t("left_out"), t("unstated", { n: unstated })]);
   if (incomplete) pairs.push([t("left_out"), t("incomplete", { n: incomplete })]);
   if (result.applied?.vectors) pairs.push([t("vectors"), result.applied.vectors]);
   if (result.applied?.reranker) pairs.push([t("reranker"), result.applied.reranker]);

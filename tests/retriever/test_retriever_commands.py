@@ -73,7 +73,7 @@ def test_hits_are_shown_on_standard_output_and_what_was_left_out_on_the_other(ho
 
     assert done.returncode == 0
     assert "DOI-1" in done.stdout
-    assert "DOI-2" not in done.stdout
+    assert "1 duplicate left out: DOI-2" in done.stdout
     assert "left out: 1 incomplete paper, 1 duplicate\n" in done.stderr
 
 

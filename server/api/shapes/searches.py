@@ -83,6 +83,15 @@ class Hit(TypedDict):
     snippet_marks: list[Mark]
     found_by: Annotated[list[int], Field(description="n of each SQn that found it")]
     found_by_names: list[str]
+    folded: NotRequired[
+        Annotated[
+            int, Field(description="duplicates left out: records of the same paper, copies of its text")
+        ]
+    ]
+    folded_ids: NotRequired[Annotated[list[str], Field(description="doc_ids of these, 20 at most")]]
+    same_doi: NotRequired[
+        Annotated[list[str], Field(description="doc_ids of other hits: same DOI, different text; 20 at most")]
+    ]
     coins: NotRequired[Annotated[str, Field(description="for literature managers; of a search's hits")]]
 
 
@@ -119,6 +128,9 @@ class Filtered(TypedDict):
 
     incomplete: NotRequired[Annotated[int, Field(description="papers without an abstract")]]
     duplicates: NotRequired[int]
+    unstated: NotRequired[
+        Annotated[int, Field(description="of an answer: passages that consist of questions or word lists")]
+    ]
 
 
 class AppliedSearch(TypedDict):

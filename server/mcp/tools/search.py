@@ -55,7 +55,7 @@ async def _run(arguments: SearchArguments, desk: Desk) -> Given:
             title=hit.passage.title,
             url=hit_address(hit.as_record(), of.index, desk.public),
             text=hit.snippet,
-            metadata=metadata_of(hit.paper | listed_authors(hit.paper)),
+            metadata=metadata_of(hit.paper | listed_authors(hit.paper)) | hit.others(),
         )
         for hit in found.hits
     ]

@@ -46,7 +46,11 @@ def test_several_sources_are_fused_by_rank_and_their_ids_told_apart():
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        ({"doi": "10.1/x"}, {"doi": "doi:10.1/X", "title": "otherwise"}, True),
+        ({"doi": "10.1/x"}, {"doi": "doi:10.1/X"}, True),
+        ({"doi": "10.1/x"}, {"doi": "doi:10.1/X", "title": ""}, True),
+        ({"doi": "10.1/x"}, {"doi": "doi:10.1/X", "title": "otherwise"}, False),
+        ({"doi": "10.1/x", "abstract": "Plots were dry."}, {"doi": "10.1/x"}, True),
+        ({"doi": "10.1/x", "abstract": "Plots were dry."}, {"doi": "10.1/x", "abstract": "Buy it."}, False),
         ({"year": 2019}, {"year": 2019}, True),
         ({"year": 2019, "authors": ["A. Kim"]}, {"year": 2020, "authors": ["a kim", "B. Lee"]}, True),
         ({"year": 2019}, {"year": 2020}, False),
@@ -54,7 +58,7 @@ def test_several_sources_are_fused_by_rank_and_their_ids_told_apart():
         ({"title": "Preface", "year": 2019}, {"title": "Preface", "year": 2019}, False),
     ],
 )
-def test_records_are_one_paper_by_doi_or_title_with_year_or_author(one, other, same):
+def test_records_are_merged_by_doi_or_title_with_year_or_author_if_titles_and_texts_agree(one, other, same):
     answers = {"a": found([rice("1", **one)]), "b": found([rice("1", **other)])}
     assert len(merge(answers, {}, several=True).papers) == (1 if same else 2)
 

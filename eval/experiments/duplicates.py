@@ -1,0 +1,78 @@
+"""Which papers of a collection are folded as duplicates.
+
+    python -m eval.experiments.duplicates [--data DIR] [--collection NAME] [--list] [--json]
+
+Compares all papers of the sample and of each training collection as the hits of one search are compared.
+Reported: papers, papers folded into another one, and folded papers whose text is not identical. `--list`
+prints the pairs for reading: a pair of two different papers is an error.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from eval.experiments.collections import TRAINING, Collection, present, records
+from eval.experiments.options import DATA, names_option
+from eval.experiments.rows import Row, echo_rows
+from eval.experiments.sample import SAMPLE, read_lines
+from indexer.options import json_option
+from indexer.schema import StoredPassage
+from indexer.terminal import echo, shortened
+from retriever.duplicates import without_duplicates
+from retriever.hits import Hit
+
+NAME = "sample"
+
+
+def hits_of(papers: Iterable[dict[str, Any]]) -> list[Hit]:
+    """Return the papers as hits, in their order."""
+    hits = []
+    for number, paper in enumerate(papers):
+        paper_id, text = str(paper["id"]), paper.get("abstract") or paper.get("text") or ""
+        title, year = paper.get("title") or "", paper.get("year")
+        passage = StoredPassage(paper_id, paper_id, title, text, "other", "abstract", year, sequence=number)
+        hits.append(Hit(number + 1, passage, 0.0, paper=paper))
+    return hits
+
+
+def folded_pairs(hits: Sequence[Hit]) -> list[tuple[Hit, Hit]]:
+    """Return each folded paper behind the paper that is shown instead."""
+    by_id = {hit.doc_id: hit for hit in hits}
+    return [(kept, by_id[other]) for kept in without_duplicates(hits) for other in kept.folded]
+
+
+def papers_of(data: Path, collection: Collection | None) -> list[dict[str, Any]]:
+    """Read the papers of a collection, or of the sample."""
+    return list(records(data / collection.corpus)) if collection else read_lines(SAMPLE / "papers.jsonl")
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
+@names_option([NAME, *(collection.name for collection in TRAINING)])
+@click.option("--list", "listing", is_flag=True, help="List the pairs.")
+@json_option
+def main(data: Path, names: Sequence[str], listing: bool, as_json: bool) -> None:
+    """Count the papers that are folded."""
+    collections = {NAME: None} | {collection.name: collection for collection in present(data, TRAINING)}
+    rows = []
+    for name, collection in collections.items():
+        if names and name not in names:
+            continue
+        hits = hits_of(papers_of(data, collection))
+        pairs = folded_pairs(hits)
+        different = [(kept, other) for kept, other in pairs if kept.passage.text != other.passage.text]
+        rows.append(
+            Row(
+                {"collection": name},
+                {"papers": len(hits), "folded": len(pairs), "of another text": len(different)},
+            )
+        )
+        for pair in pairs if listing else ():
+            echo(" | ".join(f"{hit.doc_id} {shortened(hit.passage.title)}" for hit in pair), err=True)
+    echo_rows(rows, as_json=as_json)
+
+
+if __name__ == "__main__":
+    main()

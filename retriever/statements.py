@@ -1,0 +1,86 @@
+"""Texts that state something, as evidence must, and not only ask or list words.
+
+Judged by form alone: a question by its mark, its beginning or its Korean ending, a list by its separators or
+by the lack of the small words that make a sentence. Thresholds are set on the training collections.
+"""
+
+import re
+
+from indexer.analysis.english import STOP_WORDS
+from indexer.analysis.word_roles import ENGLISH
+from indexer.chunking import split_sentences
+from indexer.papers import language_of
+
+MOST_UNSTATED = 0.5  # share of a text that questions and lists may take up
+CHARACTERS = 10_000  # of a text that are read
+# Least number of separators in a list, and least share by its words; a text with more numbers is a table.
+LEAST_SEPARATORS, LIST_SHARE = 5, 0.4
+MOST_NUMBERS = 0.05
+# Least number of words in a list without separators, and least share of small words in a sentence.
+LEAST_LISTED = 20
+SMALL_SHARE = {"ko": 0.15, "en": 0.1}
+# Least number of question words in a series of questions without stops, and most words for each.
+LEAST_ASKING, WORDS_A_QUESTION = 3, 25
+
+WORD = re.compile(r"\w+")
+SEPARATOR = re.compile(r"[,;·•|/、，；]")
+CLOSING = r"[.!…。\s\"'”’»)\]〉》」』】]*"
+MARK = re.compile(rf"[?？]{CLOSING}$")
+SMALL_ENGLISH = STOP_WORDS | frozenset(ENGLISH["asking"].split())
+SMALL_KOREAN = re.compile(r"(?:[은는이가을를의에로와과도만며고다여해한할된인면지게서던려록까요음함]|하여)$")
+WITH_FINAL_N, WITH_FINAL_L = (
+    "".join(chr(ord("가") + 28 * syllable + final) for syllable in range(399)) for final in (4, 8)
+)
+# 줄어드는가, 높을까, 줄었나요, 좋습니까; but 전문가 is a noun.
+KOREAN_QUESTION = rf"[가-힣](?:(?!문)[{WITH_FINAL_N}]가|[{WITH_FINAL_L}]까|[나까가]요|니까|느냐)\b"
+ENDS_ASKING = re.compile(rf"{KOREAN_QUESTION}{CLOSING}$")
+AUXILIARY = "(?:do|does|did|is|are|was|were|can|could|should|would|has|have|had)"
+BEGINS_ASKING = re.compile(
+    rf"[\W\d]*(?:[Ww]h(?:at|ich|o|ose|om|y)|[Hh]ow (?:much|many|far|long|often|well)|"
+    rf"(?:[Hh]ow|[Ww]hen|[Ww]here)(?: \w+ly)? {AUXILIARY}|{AUXILIARY}|{AUXILIARY.title()})\b"
+)
+# Within a sentence; "which is" and "that does" are no questions.
+ASKING = re.compile(
+    rf"{KOREAN_QUESTION}|\b(?:How|What|Which|Why|Who|When|Where|Do|Does|Did|Is|Are|Can|Could|Should)\b"
+    rf"|\b(?:how|what|why|where|when) (?:\w+ly )?{AUXILIARY}\b|\bhow (?:much|many)\b"
+)
+
+
+def states_something(text: str) -> bool:
+    """Check whether questions and lists take up at most half of a text."""
+    sentences = [text[start:end] for start, end in split_sentences(text[:CHARACTERS])]
+    unstated = sum(len(sentence) for sentence in sentences if asks(sentence) or lists(sentence))
+    return unstated <= MOST_UNSTATED * sum(map(len, sentences))
+
+
+def asks(sentence: str) -> bool:
+    """Check whether a sentence is a question, or a series of questions."""
+    if MARK.search(sentence) or ENDS_ASKING.search(sentence) or BEGINS_ASKING.match(sentence):
+        return True
+    asking = len(ASKING.findall(sentence))
+    return asking >= LEAST_ASKING and asking * WORDS_A_QUESTION >= len(WORD.findall(sentence))
+
+
+def is_separated(sentence: str) -> bool:
+    """Check whether a sentence has hardly more words than separators."""
+    separators = len(SEPARATOR.findall(sentence))
+    return separators >= LEAST_SEPARATORS and separators >= LIST_SHARE * len(WORD.findall(sentence))
+
+
+def lists(sentence: str) -> bool:
+    """Check whether a sentence is a list of words, with separators or without."""
+    words = WORD.findall(sentence)
+    if sum(map(_has_digit, words)) > MOST_NUMBERS * len(words):
+        return False
+    if is_separated(sentence):
+        return True
+    if len(words) < LEAST_LISTED:
+        return False
+    if language_of(sentence) == "ko":
+        small = sum(bool(SMALL_KOREAN.search(word)) for word in words)
+        return small < SMALL_SHARE["ko"] * len(words)
+    return sum(word.casefold() in SMALL_ENGLISH for word in words) < SMALL_SHARE["en"] * len(words)
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))

@@ -1,0 +1,27 @@
+"""Records that were written to deceive hide no paper, fill no evidence and are hardly cited."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from eval.experiments import duplicates, hostile_records
+
+
+@pytest.mark.parametrize(
+    "attack", ["claimed DOI", "claimed record", "copies", "questions as statements", "keywords"]
+)
+def test_every_question_of_the_sample_is_still_answered_from_its_papers(attack):
+    done = CliRunner().invoke(hostile_records.main, ["--attack", attack, "--json"])
+
+    [row] = json.loads(done.stdout)["rows"]
+    assert (row["questions"], row["Success@5"], row["repeated"]) == (35, 35, 0)
+    assert row["records"] >= 1
+    assert row["cited"] <= 3
+
+
+def test_of_the_sample_two_papers_are_folded(tmp_path):
+    done = CliRunner().invoke(duplicates.main, ["--data", tmp_path, "--list"])
+
+    assert "SAMPLE-BAT-012" in done.stderr
+    assert done.stdout.splitlines()[1].split() == ["sample", "120", "2", "2"]
