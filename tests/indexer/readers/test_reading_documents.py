@@ -107,21 +107,37 @@ def test_a_file_is_named_by_its_place_below_the_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "format_"),
+    ("names", "formats"),
     [
-        (["a.pdf", "README.md", "notes.txt"], "pdf"),
-        (["a.md", "notes.txt"], "markdown"),
-        (["a.txt"], "text"),
-        (["a.jsonl", "b.pdf", "README.md"], "jsonl"),
+        (["a.pdf", "README.md", "notes.txt"], {"pdf": 1, "text": 1}),
+        (["a.md", "b.md"], {"markdown": 2}),
+        (["a.jsonl", "b.pdf", "c.pdf"], {"jsonl": 1, "pdf": 2}),
     ],
 )
-def test_a_folder_is_of_one_kind_and_what_lies_beside_is_left_out(tmp_path, names, format_):
+def test_the_papers_of_a_folder_are_read_in_whatever_formats_they_are(tmp_path, names, formats):
     for name in names:
         (tmp_path / name).write_text('{"id": "a"}' if name.endswith(".jsonl") else "A title\n")
 
     corpus = read_corpus([tmp_path])
 
-    assert (corpus.format, corpus.unit, len(corpus.files)) == (format_, "paper", 1)
+    assert (corpus.formats, corpus.unit) == (formats, "paper")
+
+
+def test_a_stray_file_of_records_displaces_no_pdf(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(page_of(text(SENTENCE)))
+    (tmp_path / "b.jsonl").write_text('{"id": "stray"}\n')
+    (tmp_path / "c.pdf").write_bytes(page_of(text(SENTENCE)))
+
+    assert [paper.id for paper in papers_of(tmp_path)] == ["a", "c", "stray"]
+
+
+def test_an_archive_may_hold_several_formats(tmp_path):
+    with zipfile.ZipFile(tmp_path / "papers.zip", "w") as archive:
+        archive.writestr("a.pdf", page_of(text(SENTENCE)))
+        archive.writestr("b.jsonl", '{"id": "b1"}\n{"id": "b2"}\n')
+        archive.writestr("c.md", "# Title\n")
+
+    assert [paper.id for paper in papers_of(tmp_path / "papers.zip")] == ["a", "b1", "b2", "c"]
 
 
 def test_a_format_that_is_named_takes_its_files_of_a_mixed_folder(tmp_path):
