@@ -319,12 +319,12 @@ class CheckSettings(CrossEncoderSettings):
 
 
 def named_paths(*settings: BaseModel) -> Iterator[Path]:
-    """Yield the files and folders that settings name, but for the home of all indexes."""
+    """Yield the files and folders that settings name to be read, without the home of all indexes."""
     for each in settings:
         for name, value in each:
             if isinstance(value, BaseModel):
                 yield from named_paths(value)
-            elif isinstance(value, Path) and name != "home":
+            elif isinstance(value, Path) and name not in {"home", "backups"}:
                 yield value
 
 
@@ -351,6 +351,9 @@ class IndexerSettings(LayeredSettings):
     )
     writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer")
     keep_versions: int = Field(default=3, ge=1, le=100, description="published versions kept for rollback")
+    backups: OptionalPath = Field(
+        default=None, description="file or folder of backups, whose age `shrag doctor` reports"
+    )
     commit_every: int = Field(default=20_000, ge=1, description="records between two points of resumption")
 
     @model_validator(mode="after")
