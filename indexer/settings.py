@@ -60,6 +60,18 @@ GivenPath = Annotated[Path, AfterValidator(in_home)]
 OptionalPath = Annotated[GivenPath | None, BeforeValidator(unset_if_empty)]
 
 
+def joined(value: object) -> object:
+    """Return a list of texts, as a file can hold it, with commas between them, as a variable holds it."""
+    if not isinstance(value, list):
+        return value
+    if not all(isinstance(each, str) and "," not in each for each in value):
+        raise ValueError("must be a list of texts without commas")
+    return ",".join(value)
+
+
+CommaList = Annotated[str, BeforeValidator(joined)]
+
+
 def plain_address(address: str) -> str:
     """Return an address with its scheme in lower case and without a slash at its end.
 
@@ -160,7 +172,7 @@ class ElasticsearchServer(BaseModel):
 class ElasticsearchSettings(ElasticsearchServer):
     """How a cluster is reached, and how indexes lie in it."""
 
-    url: str = Field(
+    url: CommaList = Field(
         default="http://127.0.0.1:9200", description="address; several nodes are separated by commas"
     )
     prefix: str = Field(
