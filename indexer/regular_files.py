@@ -14,11 +14,16 @@ def open_regular(path: Path, *, pipes: bool = False) -> BufferedReader:
 
     With `pipes` a pipe too, whose writer is waited for: the caller bounds what is read.
     """
+    return os.fdopen(open_descriptor(path, pipes=pipes), "rb")
+
+
+def open_descriptor(path: Path, *, pipes: bool = False) -> int:
+    """Open as `open_regular`, and return the descriptor."""
     pipe = pipes and stat.S_ISFIFO(path.stat().st_mode)
     descriptor = os.open(path, os.O_RDONLY | (0 if pipe else os.O_NONBLOCK))
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode) or (pipe and stat.S_ISFIFO(mode)):
-        return os.fdopen(descriptor, "rb")
+        return descriptor
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))

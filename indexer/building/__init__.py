@@ -177,9 +177,12 @@ def _build(
 
 
 def _leaving_out(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
-    """Return a plan without the records that a whole reading showed not to belong; None where all do."""
-    if not plan.superfluous and (repeated := replaced_by_later(tally.ids)):
-        return replace(plan, superfluous=frozenset(repeated))
+    """Return a plan without the records that a whole reading showed not to belong; None where all do.
+
+    Numbers of an earlier reading are wrong if a file vanished or changed since.
+    """
+    if plan.superfluous != (repeated := frozenset(replaced_by_later(tally.ids))):
+        return replace(plan, superfluous=repeated, contested=frozenset())
     if refused := contested(tally, plan.superfluous | plan.contested | tally.refused):
         return replace(plan, contested=plan.contested | refused)
     return None

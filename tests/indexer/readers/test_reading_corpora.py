@@ -197,6 +197,17 @@ def test_a_file_that_is_gone_is_one_dead_letter(tmp_path):
     assert paper.id == "b"
 
 
+def test_a_file_that_has_become_a_pipe_is_one_dead_letter_and_is_not_waited_for(tmp_path):
+    write(tmp_path, a__jsonl='{"id": "a"}\n', b__jsonl='{"id": "b"}\n')
+    corpus = read_corpus([tmp_path])
+    (tmp_path / "a.jsonl").unlink()
+    os.mkfifo(tmp_path / "a.jsonl")
+
+    dead, paper = items_of(corpus)
+
+    assert (dead.reason, paper.id) == ("the file cannot be read: it is no regular file", "b")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every file")
 def test_a_file_and_a_folder_without_permission_are_dead_letters(tmp_path):
     write(tmp_path, a__jsonl='{"id": "a"}\n', b_in_c__jsonl="{}")
