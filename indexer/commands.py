@@ -14,7 +14,6 @@ from indexer.console import (
     counts_by_name,
     describe_counts,
     describe_glossary,
-    describe_left_out,
     size_of,
 )
 from indexer.options import (
@@ -146,7 +145,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         echo(f"  {line}")
     if sum(report.formats.values()) > 1:
         echo(f"  files: {counts_by_name(report.formats)}")
-    echo_lines((f"  {line}" for line in describe_left_out(report.left_out)), err=True)
+    echo_lines((f"  {line}" for line in report.left_out.described()), err=True)
     if letters := report.dead_letters:
         written = report.dead_letters_written
         share = "all" if written == manifest.counts["dead_letters"] else f"the first {written:,}"

@@ -7,13 +7,9 @@ from indexer.analysis import UserDictionary
 from indexer.requests import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from indexer.manifest import Manifest
-    from indexer.readers import LeftOut
-
-SHOWN = 3  # names of a kind that were not read
-MOST_ENDINGS = 10
 
 
 def describe_vectors(manifest: "Manifest") -> str:
@@ -55,27 +51,6 @@ def describe_citations(manifest: "Manifest") -> str:
 def counts_by_name(counts: "Mapping[str, int]") -> str:
     """Return counts with their names, the largest first: 80 pdf, 1 jsonl."""
     return ", ".join(f"{count:,} {name}" for name, count in Counter(counts).most_common())
-
-
-def describe_left_out(left_out: "LeftOut") -> list[str]:
-    """Return a line for the files, links and folders each that were not read."""
-    endings = left_out.endings.most_common()
-    files = [
-        f"{count:,} {ending or 'without ending'} ({left_out.first[ending]})" for ending, count in endings
-    ]
-    lines = {
-        "not read": ", ".join(files[:MOST_ENDINGS]) + (", …" if len(files) > MOST_ENDINGS else ""),
-        "links out of the folder or to nothing, not followed (--follow-links)": _first(left_out.links),
-        "folders of the kernel, never read": _first(left_out.kernel),
-    }
-    return [f"{what}: {names}" for what, names in lines.items() if names]
-
-
-def _first(names: "Sequence[str]") -> str:
-    """Return how many names there are, with the first ones."""
-    if not names:
-        return ""
-    return f"{len(names):,} ({', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''})"
 
 
 def terms_of(dictionary: UserDictionary | None) -> int:

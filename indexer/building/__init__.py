@@ -33,7 +33,6 @@ from indexer.building.records import (
     replaced_by_later,
 )
 from indexer.building.summary import CorpusSummary, complete_manifest
-from indexer.console import describe_left_out
 from indexer.damage import describing_damage
 from indexer.dead_letters import DeadLetterFile
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, Remedy, StrictRefusal
@@ -192,7 +191,7 @@ def _nothing_to_index(plan: BuildPlan, letters: DeadLetterFile) -> EmptyCorpus:
     if not letters.count:
         where = ", ".join(map(str, plan.request.paths))
         read = f"files that end in {', '.join(sorted(ENDINGS))} are read"
-        found = "; ".join(["no records", *describe_left_out(plan.corpus.left_out)])
+        found = "; ".join(["no records", *plan.corpus.left_out.described()])
         return EmptyCorpus(f"nothing to index in {where}: {found}", remedy=read)
     refused = f"all {letters.count:,} records were refused; the first: " if letters.count > 1 else ""
     return EmptyCorpus(f"nothing to index: {refused}{letters.first[0].described}")

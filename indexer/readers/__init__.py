@@ -10,13 +10,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
-from indexer.errors import Remedy, UnknownFormat
+from indexer.errors import LibraryMissing, Remedy, UnknownFormat
 from indexer.papers import Unit
 from indexer.readers import beir, hub, miracl, scienceon
 from indexer.readers.beir import read_beir
 from indexer.readers.corpus_files import CorpusFile, LeftOut, files_at, on_hub, recognise, streams_in
 from indexer.readers.csv import header_of, parse_columns, read_csv
-from indexer.readers.detection import OWN_FORMAT
+from indexer.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
 from indexer.readers.folders import ENDINGS, ENDINGS_OF_FORMAT
 from indexer.readers.items import DeadLetter, Item, dead_letter
 from indexer.readers.jsonl import Renaming, read_jsonl
@@ -43,15 +43,6 @@ READERS: dict[str, Reader] = {
 FORMATS = (*READERS, "pdf")  # several PDFs are read at once, not one reader's stream
 # A file is a paper.
 DOCUMENT_FORMATS = frozenset({"pdf", "markdown", "text"})
-PASSAGE_FORMATS = frozenset({"miracl", "beir"})
-
-
-class HubPath(str):
-    """A path of the Hugging Face hub among streams."""
-
-    __slots__ = ()
-
-
 # The formats that rows of the hub may have.
 RENAMINGS: dict[str, Renaming] = {
     "miracl": miracl.named_as_paper,
@@ -69,7 +60,10 @@ class Corpus:
     ) -> None:
         self.files = [file.name for file in files]
         self.formats = Counter(
-            format_ for file in files for format_ in (file.formats.values() or [file.format])
+            format_
+            for file in files
+            if not file.problem
+            for format_ in (file.formats.values() or [file.format])
         )
         self.left_out = left_out
         self.total_bytes = 0 if any(on_hub(file.name) for file in files) else sum(file.size for file in files)
@@ -101,26 +95,26 @@ class Corpus:
             for format_, group in groupby(streams, key=itemgetter(0)):
                 yield from self._read(format_, (stream for _, stream in group))
 
-    def _read(self, format_: str, streams: Iterable[Stream | DeadLetter | HubPath]) -> Iterator[Item]:
+    def _read(self, format_: str, streams: Iterable[Stream | DeadLetter | CorpusFile]) -> Iterator[Item]:
         if format_ == "pdf":
             yield from read_pdfs(
-                (stream for stream in streams if not isinstance(stream, HubPath)), self._workers
+                (stream for stream in streams if not isinstance(stream, CorpusFile)), self._workers
             )
             return
         read = partial(read_csv, columns=self._columns) if format_ == "csv" else READERS[format_]
         for stream in streams:
             if isinstance(stream, DeadLetter):
                 yield stream
-            elif isinstance(stream, HubPath):
-                yield from hub.read_rows(stream, hub.place_of(stream), RENAMINGS[format_])
+            elif isinstance(stream, CorpusFile):
+                yield from hub.read_rows(stream.name, hub.place_of(stream.name), RENAMINGS[format_])
             else:
                 yield from read(stream)
 
-    def _streams(self) -> Generator[tuple[str, Stream | DeadLetter | HubPath], None, None]:
-        """Yield each stream behind its format. A stream is good until the next one is asked for."""
+    def _streams(self) -> Generator[tuple[str, Stream | DeadLetter | CorpusFile], None, None]:
+        """Yield each stream, or path of the hub, behind its format; good until the next one is asked for."""
         for file in self._files:
             if on_hub(file.name):
-                yield file.format, HubPath(file.name)
+                yield file.format, file
                 continue
             for stream in self._streams_of(file):
                 name = stream.name if isinstance(stream, Stream) else ""
@@ -172,31 +166,20 @@ def read_corpus(
     ]
     files = recognise(found) if format is None else [replace(file, format=format) for file in found]
     corpus = Corpus(files, left_out, columns, workers)
-    _check_units(files)
     if columns and "csv" not in corpus.formats:
         raise UnknownFormat(f"columns of a table are named, and this corpus is {corpus.format}, not csv")
     for file in files:
         if on_hub(file.name) and file.format not in RENAMINGS:
             raise UnknownFormat(f"from the hub rows of records are read: not {file.format}.")
     if "pdf" in corpus.formats:
-        check_pdf_library()
+        try:
+            check_pdf_library()
+        except LibraryMissing as error:
+            error.remedies += (Remedy.NAME_FORMAT,) if len(corpus.formats) > 1 else ()
+            raise
     if columns:
         _check_columns([file for file in files if file.format == "csv"], columns)
     return corpus
-
-
-def _check_units(files: Sequence[CorpusFile]) -> None:
-    """Raise `UnknownFormat` if some files hold passages and others papers."""
-    first: dict[bool, tuple[str, str]] = {}
-    for file in files:
-        for name, format_ in file.formats.items() or [(file.name, file.format)]:
-            first.setdefault(format_ in PASSAGE_FORMATS, (name, format_))
-    if len(first) > 1:
-        (passages, passage_format), (papers, paper_format) = first[True], first[False]
-        raise UnknownFormat(
-            f"{passages} is {passage_format}, {papers} is {paper_format}. An index holds passages or papers",
-            remedy=("name the files of one", Remedy.NAME_FORMAT),
-        )
 
 
 def _check_columns(files: Sequence[CorpusFile], columns: Mapping[str, str]) -> None:

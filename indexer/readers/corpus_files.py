@@ -7,14 +7,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from indexer.errors import UnknownFormat, UnknownPath
+from indexer.errors import Remedy, UnknownFormat, UnknownPath
 from indexer.readers import hub
-from indexer.readers.detection import FORMAT_OF_ENDINGS, OWN_FORMAT, format_of, format_of_record
-from indexer.readers.folders import ENDINGS_OF_FORMAT, corpus_names, ending_of, is_archive, without_copies
+from indexer.readers.detection import (
+    FORMAT_OF_ENDINGS,
+    OWN_FORMAT,
+    PASSAGE_FORMATS,
+    format_of,
+    format_of_record,
+)
+from indexer.readers.folders import ENDINGS_OF_FORMAT, corpus_names, ending_of, is_archive
 from indexer.readers.streams import CountedFile, Stream, open_streams
 from indexer.readers.walking import FoundFile, walk
 
-SHOWN = 3  # names in a report
+SHOWN, SHOWN_ENDINGS = 3, 10  # names and endings in a report
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,19 @@ class LeftOut:
         self.endings[ending] += 1
         self.first.setdefault(ending, name)
 
+    def described(self) -> list[str]:
+        """Return a line each for files, links and folders, those that there are."""
+        files = [
+            f"{count:,} {ending or 'without ending'} ({self.first[ending]})"
+            for ending, count in self.endings.most_common()
+        ]
+        lines = {
+            "not read": ", ".join(files[:SHOWN_ENDINGS]) + (", …" if len(files) > SHOWN_ENDINGS else ""),
+            "links out of the folder or to nothing, not followed (--follow-links)": _first(self.links),
+            "folders of the kernel, never read": _first(self.kernel),
+        }
+        return [f"{what}: {names}" for what, names in lines.items() if names]
+
     def as_record(self) -> dict[str, Any]:
         """Return the counts for JSON, and the first names of links and folders."""
         return {
@@ -51,6 +70,12 @@ class LeftOut:
             "links": {"count": len(self.links), "first": self.links[:SHOWN]},
             "kernel": {"count": len(self.kernel), "first": self.kernel[:SHOWN]},
         }
+
+
+def _first(names: Sequence[str]) -> str:
+    """Return how many names there are, with the first ones; "" without any."""
+    more = ", …" if len(names) > SHOWN else ""
+    return f"{len(names):,} ({', '.join(names[:SHOWN])}{more})" if names else ""
 
 
 def on_hub(name: str) -> bool:
@@ -87,7 +112,7 @@ def files_at(
     left_out.links.extend(str(place / name) for name in walked.links)
     left_out.kernel.extend(str(place / name) for name in walked.kernel)
     found = {file.name: file for file in walked.files}
-    chosen = [found[name] for name in without_copies(corpus_names(found, endings))]
+    chosen = [found[name] for name in corpus_names(found, endings)]
     for name in sorted(found.keys() - {file.name for file in chosen}):
         left_out.add_file(name)
     return [
@@ -110,8 +135,11 @@ def _each_once(files: Sequence[FoundFile]) -> Iterator[FoundFile]:
 def recognise(files: Iterable[CorpusFile]) -> list[CorpusFile]:
     """Return the files with the format of each, those of one format after each other.
 
-    A file without a record takes the format that its ending allows. Raises `UnknownFormat` if there is a file
-    of no known format and none of a known one; beside others it is a file with a problem.
+    A file without a record takes the format that its ending allows.
+
+    Raises:
+        UnknownFormat: some files hold passages, others papers; or no file has a known format. Beside others
+            a file of no known format is a file with a problem.
     """
     recognised: list[CorpusFile] = []
     unknown: UnknownFormat | None = None
@@ -127,9 +155,8 @@ def recognise(files: Iterable[CorpusFile]) -> list[CorpusFile]:
     seen = dict.fromkeys(file.format for file in recognised if file.format)
     if unknown and not seen:
         raise unknown
-    named = [
-        replace(file, format=file.format or _likely_format(file.name, list(seen))) for file in recognised
-    ]
+    _check_units(recognised)
+    named = [replace(file, format=file.format or _likely_format(file, list(seen))) for file in recognised]
     order = {format_: place for place, format_ in enumerate(dict.fromkeys(file.format for file in named))}
     return sorted(named, key=lambda file: order[file.format])
 
@@ -147,9 +174,24 @@ def _formats_in(file: CorpusFile) -> Iterator[tuple[str, str]]:
                 yield stream.name, found
 
 
-def _likely_format(name: str, seen: Sequence[str]) -> str:
+def _check_units(files: Iterable[CorpusFile]) -> None:
+    """Raise `UnknownFormat` if some files hold passages and others papers."""
+    first: dict[bool, tuple[str, str]] = {}
+    for file in files:
+        for name, format_ in file.formats.items() or [(file.name, file.format)]:
+            if format_:
+                first.setdefault(format_ in PASSAGE_FORMATS, (name, format_))
+    if len(first) > 1:
+        (passages, passage_format), (papers, paper_format) = first[True], first[False]
+        raise UnknownFormat(
+            f"{passages} is {passage_format}, {papers} is {paper_format}. An index holds passages or papers",
+            remedy=("name the files of one", Remedy.NAME_FORMAT),
+        )
+
+
+def _likely_format(file: CorpusFile, seen: Sequence[str]) -> str:
     """Return the format of a file that holds no record, from its ending and the formats of the others."""
-    ending = ending_of(name)
+    ending = "" if file.problem else ending_of(file.name)
     by_ending = (format_ for format_, endings in FORMAT_OF_ENDINGS.items() if ending in endings)
     beside = (format_ for format_ in seen if not ending or ending in ENDINGS_OF_FORMAT[format_])
     return next(by_ending, None) or next(beside, OWN_FORMAT)

@@ -42,7 +42,34 @@ def ending_of(name: str) -> str:
     return ending if ending in ENDINGS else ""
 
 
-def without_copies(names: Sequence[str]) -> list[str]:
+def is_archive(name: str) -> bool:
+    """Tell whether the name is that of a zip archive."""
+    return name.lower().endswith(".zip")
+
+
+def corpus_names(names: Iterable[str], endings: Collection[str] | None = None) -> list[str]:
+    """Choose the corpus files among all names of one folder (relative, with `/`), in sorted order.
+
+    Hidden ones and those of other endings are left out, and so are topics, queries, questions, qrels, claims,
+    and texts about the corpus such as README.md. Of a folder in BEIR's layout only the corpus is left, and of
+    copies of a paper (a.pdf, a.md, a.txt) the first.
+    """
+    listing = sorted(names, key=lambda name: name.split("/"))
+    candidates = [name for name in _without_beir_companions(listing) if _belongs(name, endings or ENDINGS)]
+    return _without_copies(candidates)
+
+
+def _belongs(name: str, endings: Collection[str]) -> bool:
+    parts = name.split("/")
+    if any(is_hidden(part) or EVALUATION_NAME.fullmatch(part) for part in parts):
+        return False
+    ending = ending_of(name)
+    if ending in DOCUMENT_ENDINGS and NOTICE_NAME.fullmatch(parts[-1][: parts[-1].lower().rindex(ending)]):
+        return False
+    return is_archive(name) or ending in endings
+
+
+def _without_copies(names: Sequence[str]) -> list[str]:
     """Drop Markdown and texts beside a PDF of the same name, and texts beside Markdown: copies of one paper.
 
     They would all have the same id.
@@ -58,31 +85,6 @@ def without_copies(names: Sequence[str]) -> list[str]:
 
 def _stem(name: str) -> str:
     return name.removesuffix(".gz").rpartition(".")[0]
-
-
-def is_archive(name: str) -> bool:
-    """Tell whether the name is that of a zip archive."""
-    return name.lower().endswith(".zip")
-
-
-def corpus_names(names: Iterable[str], endings: Collection[str] | None = None) -> list[str]:
-    """Choose the corpus files among all names of one folder (relative, with `/`), in sorted order.
-
-    Hidden ones and those of other endings are left out, and so are topics, queries, questions, qrels, claims,
-    and texts about the corpus such as README.md. Of a folder in BEIR's layout only the corpus is left.
-    """
-    listing = sorted(names, key=lambda name: name.split("/"))
-    return [name for name in _without_beir_companions(listing) if _belongs(name, endings or ENDINGS)]
-
-
-def _belongs(name: str, endings: Collection[str]) -> bool:
-    parts = name.split("/")
-    if any(is_hidden(part) or EVALUATION_NAME.fullmatch(part) for part in parts):
-        return False
-    ending = ending_of(name)
-    if ending in DOCUMENT_ENDINGS and NOTICE_NAME.fullmatch(parts[-1][: parts[-1].lower().rindex(ending)]):
-        return False
-    return is_archive(name) or ending in endings
 
 
 def _without_beir_companions(names: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from indexer.errors import UnknownFormat, UnknownPath
 from indexer.papers import Paper
 from indexer.readers import read_corpus
-from indexer.readers.folders import corpus_names, without_copies
+from indexer.readers.folders import corpus_names
 
 
 def write(folder, **files):
@@ -62,6 +62,17 @@ def test_a_json_array_is_answered_with_how_to_make_lines_of_it(tmp_path):
         read_corpus([tmp_path / "a.json"])
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may list every folder")
+def test_a_folder_that_cannot_be_listed_has_no_format(tmp_path):
+    write(tmp_path, a__jsonl='{"docid": "1#0"}', b__pdf_in_c__pdf="")
+    (tmp_path / "b.pdf").chmod(0)
+
+    corpus = read_corpus([tmp_path])
+    (tmp_path / "b.pdf").chmod(0o700)
+
+    assert (corpus.formats, corpus.unit) == ({"miracl": 1}, "passage")
+
+
 def test_passages_and_papers_at_once_are_refused_with_a_file_of_each(tmp_path):
     write(tmp_path, a__jsonl='{"docid": "1#0"}', b__csv="id\n1")
 
@@ -78,11 +89,12 @@ def test_a_given_format_takes_only_its_files_of_a_folder_and_counts_the_others(t
     assert (corpus.left_out.endings, corpus.left_out.first) == ({".csv": 2}, {".csv": "b.csv"})
 
 
-def test_files_without_a_record_take_the_format_that_their_ending_allows(tmp_path):
+def test_files_without_a_record_take_the_format_that_their_ending_allows_and_are_of_any_unit(tmp_path):
     write(tmp_path, a__jsonl="", b__jsonl='{"docid": "1#0"}', c__xml="")
 
-    with pytest.raises(UnknownFormat, match=r"a\.jsonl is miracl, .*c\.xml is scienceon"):
-        read_corpus([tmp_path])
+    corpus = read_corpus([tmp_path])
+
+    assert (corpus.formats, corpus.unit) == ({"miracl": 2, "scienceon": 1}, "passage")
 
 
 def test_a_json_array_beside_records_is_a_dead_letter(tmp_path):
@@ -152,7 +164,7 @@ def test_texts_about_the_corpus_are_no_papers():
 def test_of_copies_of_a_paper_the_pdf_is_read_before_markdown_and_text():
     listing = ["a.md", "a.pdf", "a.txt", "b.md.gz", "b.txt", "c.txt", "c.jsonl", "x/a.txt"]
 
-    assert without_copies(listing) == ["a.pdf", "b.md.gz", "c.txt", "c.jsonl", "x/a.txt"]
+    assert corpus_names(listing) == ["a.pdf", "b.md.gz", "c.jsonl", "c.txt", "x/a.txt"]
 
 
 def test_topics_and_judgements_are_no_corpus():

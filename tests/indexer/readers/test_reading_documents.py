@@ -9,7 +9,7 @@ import pytest
 from benchmarks.generated_pdfs import HEADINGS, generated_pdfs
 from indexer.chunking import passages_of
 from indexer.citation_graph.graph import CitationGraph
-from indexer.errors import LibraryMissing, UnknownFormat
+from indexer.errors import LibraryMissing, Remedy, UnknownFormat
 from indexer.ingest import build_index
 from indexer.papers import Paper
 from indexer.readers import DeadLetter, read_corpus
@@ -208,8 +208,14 @@ def test_without_the_library_that_reads_pdfs_the_error_says_how_to_install_it(tm
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
     monkeypatch.setattr("indexer.readers.pdf.find_spec", lambda _: None)
 
-    with pytest.raises(LibraryMissing, match="make install-pdf"):
+    with pytest.raises(LibraryMissing, match="make install-pdf") as alone:
         read_corpus([tmp_path])
+    (tmp_path / "b.jsonl").write_text('{"id": "b"}')
+    with pytest.raises(LibraryMissing, match="make install-pdf") as beside_records:
+        read_corpus([tmp_path])
+
+    assert Remedy.NAME_FORMAT not in alone.value.remedies
+    assert Remedy.NAME_FORMAT in beside_records.value.remedies
 
 
 def test_the_hub_has_no_documents():
