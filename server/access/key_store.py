@@ -40,6 +40,15 @@ ADD_KEY = """
     INSERT INTO keys (id, digest, label, scope, indexes, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+WRITE_ERRORS = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR_WRITE,
+        sqlite3.SQLITE_IOERR_FSYNC,
+        sqlite3.SQLITE_IOERR_DIR_FSYNC,
+        sqlite3.SQLITE_IOERR_TRUNCATE,
+    }
+)
 EMPTY = "make a key: shrag keys create"
 DAMAGED = "put a copy of it back, or move it away and make new keys"
 
@@ -195,7 +204,7 @@ class KeyStore:
                 raise KeysUnreadable(
                     f"{self.path} is being written to by another process", remedy="try again", passing=True
                 ) from error
-            if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
+            if error.sqlite_errorcode in WRITE_ERRORS:
                 raise self._not_written(str(error)) from error
             raise KeysUnreadable(f"{self.path} cannot be used ({error})", remedy=DAMAGED) from error
         except (sqlite3.Error, ValueError, TypeError) as error:

@@ -29,7 +29,7 @@ async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
     """
     if services.stopping.is_set():
         raise Stopping(STOPPING)
-    if trouble := await services.keys.trouble():
+    if not services.server.open and (trouble := await services.keys.trouble()):
         raise trouble
     indexes = services.indexes
     if not indexes.started:

@@ -193,6 +193,14 @@ def test_a_server_with_an_empty_file_of_keys_says_so_until_a_key_is_made(tmp_pat
         assert search(server, bearer(key)).status_code == 200
 
 
+def test_an_open_server_starts_beside_an_empty_file_of_keys_and_is_ready(tmp_path):
+    build(tmp_path, ROOT / "sample" / "papers.jsonl", name=NAME)
+    (tmp_path / FILE).touch()
+    with serving(tmp_path, tmp_path / "log", "--open") as server:
+        assert server.get("/healthz").json() == {"status": "ok", "errors": ["keys-empty"]}
+        assert server.get("/readyz").status_code == 200
+
+
 def test_a_store_that_another_process_writes_to_is_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr("server.access.key_store.WAIT_S", START_S)
     make(tmp_path)
