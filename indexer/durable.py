@@ -129,7 +129,7 @@ def _complete(file: BinaryIO, passing: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of a folder that no process has open; those that cannot be removed stay."""
+    """Remove the temporary files of a folder that no process holds open, as far as permissions allow."""
     with suppress(OSError), os.scandir(folder) as entries:
         leftovers = [entry.path for entry in entries if TEMPORARY.fullmatch(entry.name)]
         for leftover in leftovers:

@@ -7,14 +7,14 @@ title "Methane" becomes 䵥瑨慮.
 from contextlib import closing
 from typing import Any
 
-PAGES = 3  # that are looked at
+PAGES = 3  # that are examined
 # In 40 papers, theses and scans the share was at most 0.031.
 MOST_UNMAPPED = 0.3
 BLANKS = frozenset((0x20, 0x0D, 0x0A))  # which PDFium adds itself
 
 
 def lacks_unicode_maps(document: Any) -> bool:
-    """Return whether most fonts of a document (`pypdfium2.PdfDocument`) do not map codes to characters."""
+    """Check for a document (`pypdfium2.PdfDocument`) whose fonts mostly do not map codes to characters."""
     import pypdfium2
     import pypdfium2.raw as pdfium
 

@@ -86,7 +86,7 @@ class Corpus:
 
     @property
     def bytes_read(self) -> int:
-        """The bytes read from disk so far, packed ones as packed; of the last iteration begun."""
+        """The bytes read from disk by the last iteration, packed ones as packed."""
         return self._finished_bytes + (min(self._open.consumed, self._open_size) if self._open else 0)
 
     def __iter__(self) -> Generator[Item, None, None]:
@@ -111,7 +111,7 @@ class Corpus:
                 yield from read(stream)
 
     def _streams(self) -> Generator[tuple[str, Stream | DeadLetter | CorpusFile], None, None]:
-        """Yield each stream, or path of the hub, behind its format; good until the next one is asked for."""
+        """Yield (format, stream or file of the hub); a stream is closed when the next one is read."""
         for file in self._files:
             if on_hub(file.name):
                 yield file.format, file
@@ -150,7 +150,7 @@ def read_corpus(
 
     Paths are read in the order given, folders in sorted order, files of one format after each other; of
     folders and zip archives only files that end like a corpus. Links out of a folder are followed only with
-    `follow_links`. `columns` maps fields of Paper to columns of tables; PDFs are read by so many `workers`.
+    `follow_links`. `columns` maps fields of Paper to columns of tables; `workers` is the number of processes for PDFs.
 
     Raises:
         UnknownPath: a path that does not exist, or is empty.

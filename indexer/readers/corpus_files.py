@@ -51,7 +51,7 @@ class LeftOut:
         self.first.setdefault(ending, name)
 
     def described(self) -> list[str]:
-        """Return a line each for files, links and folders, those that there are."""
+        """Return a line each for the files, links and folders that were left out."""
         files = [
             f"{count:,} {ending or 'without ending'} ({self.first[ending]})"
             for ending, count in self.endings.most_common()
@@ -73,13 +73,13 @@ class LeftOut:
 
 
 def _first(names: Sequence[str]) -> str:
-    """Return how many names there are, with the first ones; "" without any."""
+    """Return the number of names and the first of them; "" without any."""
     more = ", …" if len(names) > SHOWN else ""
     return f"{len(names):,} ({', '.join(names[:SHOWN])}{more})" if names else ""
 
 
 def on_hub(name: str) -> bool:
-    """Return whether a path names rows of the Hugging Face hub."""
+    """Check for a path that names rows of the Hugging Face hub."""
     return name.startswith(hub.PREFIX)
 
 
@@ -133,7 +133,7 @@ def _each_once(files: Sequence[FoundFile]) -> Iterator[FoundFile]:
 
 
 def recognise(files: Iterable[CorpusFile]) -> list[CorpusFile]:
-    """Return the files with the format of each, those of one format after each other.
+    """Return the files with the format of each, grouped by format.
 
     A file without a record takes the format that its ending allows.
 
@@ -198,7 +198,7 @@ def _likely_format(file: CorpusFile, seen: Sequence[str]) -> str:
 
 
 def streams_in(file: CorpusFile) -> Generator[Stream, None, None]:
-    """Yield what a file holds and can be opened, an archive's members one after the other."""
+    """Yield the streams of a file that can be opened: itself, or the members of an archive."""
     try:
         opened = CountedFile(file.name)
     except OSError:

@@ -117,12 +117,12 @@ def _sort_entries(
 
 
 def is_hidden(name: str) -> bool:
-    """Return whether a file or folder of this name is left out of every corpus."""
+    """Check for the name of a file or folder that belongs to no corpus."""
     return name.startswith((".", "__MACOSX"))
 
 
 def is_kernels(folder: Path, device: int, devices: Collection[int]) -> bool:
-    """Return whether a folder, by its real path and device, belongs to the kernel."""
+    """Check whether a folder, by its real path and device, belongs to the kernel."""
     return device in devices or any(folder.is_relative_to(kernels) for kernels in KERNEL_FOLDERS)
 
 

@@ -75,7 +75,7 @@ def test_an_empty_file_of_keys_is_wrong(tmp_path):
     code, findings = doctor(tmp_path)
 
     assert code == 1
-    assert findings["server", "keys"]["found"] == "the file of keys is empty: nobody is let in"
+    assert findings["server", "keys"]["found"] == "the file of keys is empty: no caller is admitted"
     assert "shrag keys create" in findings["server", "keys"]["mend"]
 
 
@@ -87,7 +87,7 @@ def test_keys_are_counted_and_a_damaged_file_of_them_is_wrong(tmp_path):
     (tmp_path / ".keys.sqlite").write_text("no database" * 100)
 
     assert (made["status"], made["found"]) == ("ok", "1 not revoked")
-    assert (revoked["status"], revoked["found"]) == ("warning", "all keys are revoked: nobody is let in")
+    assert (revoked["status"], revoked["found"]) == ("warning", "all keys are revoked: no caller is admitted")
     assert doctor(tmp_path)[1]["server", "keys"]["status"] == "wrong"
 
 

@@ -45,20 +45,20 @@ def check_serving(examined: Examined) -> Iterator[Finding]:
 
 
 def _keys(file: Path) -> Finding:
-    """Report whether the file of keys can be read; an empty one keeps everybody out."""
+    """Report whether the file of keys can be read; an empty one locks everybody out."""
     subject, where = "keys", str(file)
     try:
         if not file.is_symlink() and not file.exists():
             return Finding(subject, "not configured", "no key was ever made", where)
         if not file.stat().st_size:
-            found = "the file of keys is empty: nobody is let in"
+            found = "the file of keys is empty: no caller is admitted"
             return Finding(subject, "wrong", found, where, f"make room on its disk, then {MAKE_A_KEY}")
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
             (count,) = database.execute("SELECT count(*) FROM keys WHERE revoked IS NULL").fetchone()
     except (OSError, sqlite3.Error) as error:
         return failed(subject, error, where, "put a copy of it back, or move it away and make new keys")
     if not count:
-        return Finding(subject, "warning", "all keys are revoked: nobody is let in", where, MAKE_A_KEY)
+        return Finding(subject, "warning", "all keys are revoked: no caller is admitted", where, MAKE_A_KEY)
     return Finding(subject, "ok", f"{count:,} not revoked", where)
 
 
