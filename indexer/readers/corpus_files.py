@@ -42,7 +42,7 @@ class LeftOut:
     endings: Counter[str] = field(default_factory=Counter)  # files by ending, "" without one
     first: dict[str, str] = field(default_factory=dict)  # a file of each ending
     links: list[str] = field(default_factory=list)  # out of the folder, or to nothing
-    kernel: list[str] = field(default_factory=list)  # folders of the kernel's file systems
+    kernel: list[str] = field(default_factory=list)  # in file systems of the kernel
 
     def add_file(self, name: str) -> None:
         """Count a file by its ending."""
@@ -59,7 +59,7 @@ class LeftOut:
         lines = {
             "not read": ", ".join(files[:SHOWN_ENDINGS]) + (", …" if len(files) > SHOWN_ENDINGS else ""),
             "links out of the folder or to nothing, not followed (--follow-links)": _first(self.links),
-            "folders of the kernel, never read": _first(self.kernel),
+            "of the kernel, never read": _first(self.kernel),
         }
         return [f"{what}: {names}" for what, names in lines.items() if names]
 

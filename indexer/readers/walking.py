@@ -40,7 +40,7 @@ class Walk:
     files: list[FoundFile] = field(default_factory=list)
     unreadable: list[FoundFile] = field(default_factory=list)  # folders
     links: list[str] = field(default_factory=list)  # out of the folder, or to nothing
-    kernel: list[str] = field(default_factory=list)  # folders of the kernel's file systems
+    kernel: list[str] = field(default_factory=list)  # in file systems of the kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,12 @@ def walk(folder: Path, *, follow_links: bool = False) -> Walk:
             continue
         try:
             status = below.path.stat()
+            if is_kernels(below.path, status.st_dev, devices):
+                found.kernel.append(below.name)
+                continue
             if stat.S_ISREG(status.st_mode):
                 found.files.append(FoundFile(below.name, status.st_size, below.target))
             if not stat.S_ISDIR(status.st_mode) or (status.st_dev, status.st_ino) in entered:
-                continue
-            if is_kernels(below.path, status.st_dev, devices):
-                found.kernel.append(below.name)
                 continue
             entered.add((status.st_dev, status.st_ino))
             with os.scandir(below.path) as entries:
@@ -121,9 +121,9 @@ def is_hidden(name: str) -> bool:
     return name.startswith((".", "__MACOSX"))
 
 
-def is_kernels(folder: Path, device: int, devices: Collection[int]) -> bool:
-    """Check whether a folder, by its real path and device, belongs to the kernel."""
-    return device in devices or any(folder.is_relative_to(kernels) for kernels in KERNEL_FOLDERS)
+def is_kernels(path: Path, device: int, devices: Collection[int]) -> bool:
+    """Check whether a file or folder, by its real path and device, belongs to the kernel."""
+    return device in devices or any(path.is_relative_to(folder) for folder in KERNEL_FOLDERS)
 
 
 def kernel_devices(mounts: str) -> frozenset[int]:
