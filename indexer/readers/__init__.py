@@ -148,9 +148,10 @@ def read_corpus(
 ) -> Corpus:
     """Find the files of a corpus and recognise their formats by their first records, unless one is given.
 
-    Paths are read in the order given, folders in sorted order, grouped by format. Of folders and zip archives
-    only files that end like a corpus are read. Links out of a folder are followed only with `follow_links`.
-    `columns` maps fields of Paper to columns of tables, `workers` is the number of processes for PDFs.
+    Paths are read in the order given, folders in sorted order, records before documents. Of folders and zip
+    archives only files that end like a corpus are read. Links out of a folder are followed only with
+    `follow_links`. `columns` maps fields of Paper to columns of tables, `workers` is the number of processes
+    for PDFs.
 
     Raises:
         UnknownPath: a path that does not exist, or is empty.

@@ -133,7 +133,7 @@ def _each_once(files: Sequence[FoundFile]) -> Iterator[FoundFile]:
 
 
 def recognise(files: Iterable[CorpusFile]) -> list[CorpusFile]:
-    """Return the files with the format of each, grouped by format.
+    """Return the files with the format of each, in the order of the formats.
 
     A file without a record takes the format that its ending allows.
 
@@ -157,8 +157,8 @@ def recognise(files: Iterable[CorpusFile]) -> list[CorpusFile]:
         raise unknown
     _check_units(recognised)
     named = [replace(file, format=file.format or _likely_format(file, list(seen))) for file in recognised]
-    order = {format_: place for place, format_ in enumerate(dict.fromkeys(file.format for file in named))}
-    return sorted(named, key=lambda file: order[file.format])
+    order = list(ENDINGS_OF_FORMAT)
+    return sorted(named, key=lambda file: order.index(file.format))
 
 
 def _formats_in(file: CorpusFile) -> Iterator[tuple[str, str]]:

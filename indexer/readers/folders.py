@@ -15,15 +15,16 @@ TEXT_ENDINGS = frozenset({".txt", ".text"})
 COPIES = (PDF_ENDINGS, MARKDOWN_ENDINGS, TEXT_ENDINGS)  # of one paper, the best one first
 DOCUMENT_ENDINGS = MARKDOWN_ENDINGS | TEXT_ENDINGS
 ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
+# In the order of reading: of two records with the same id the later one wins, a paper's own file.
 ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "miracl": JSON_ENDINGS,
     "beir": JSON_ENDINGS,
     "scienceon": XML_ENDINGS | JSON_ENDINGS,
     "jsonl": JSON_ENDINGS,
     "csv": TABLE_ENDINGS,
-    "pdf": PDF_ENDINGS,
-    "markdown": MARKDOWN_ENDINGS,
     "text": TEXT_ENDINGS,
+    "markdown": MARKDOWN_ENDINGS,
+    "pdf": PDF_ENDINGS,
 }
 
 # Texts about a corpus: README.md, README.ko.md, LICENSE.txt.

@@ -128,7 +128,7 @@ def test_a_stray_file_of_records_displaces_no_pdf(tmp_path):
     (tmp_path / "b.jsonl").write_text('{"id": "stray"}\n')
     (tmp_path / "c.pdf").write_bytes(page_of(text(SENTENCE)))
 
-    assert [paper.id for paper in papers_of(tmp_path)] == ["a", "c", "stray"]
+    assert [paper.id for paper in papers_of(tmp_path)] == ["stray", "a", "c"]
 
 
 def test_an_archive_may_hold_several_formats(tmp_path):
