@@ -1,7 +1,7 @@
 """The commands of an evaluation: `eval run`, `eval score` and `eval compare`."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from indexer.terminal import echo, echo_json, echo_lines
 if TYPE_CHECKING:
     from eval.manifest import ReadManifest
     from eval.measures import Scores
+    from eval.qrels import Qrels
     from eval.runs import Run
     from eval.significance import Comparison
 
@@ -46,12 +47,14 @@ def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_jso
     """Score RUN by the judgements QRELS.
 
     QRELS has TREC's four columns or BEIR's three with a header. A judged question that is not in RUN
-    counts 0, but for those that failed while it was made, as its manifest says: these do not count.
+    counts 0, unless it failed while RUN was made, as its manifest says: then it does not count. If one of
+    them names papers and the other passages, both are scored by paper.
     """
     from eval.measures import evaluate as evaluate_run
     from eval.qrels import read_qrels
 
     judgements, (ranked, manifest) = read_qrels(qrels), _read_run(run)
+    judgements, [ranked] = _in_one_unit(judgements, [(run, ranked, manifest)])
     failed = manifest.failed if manifest else {}
     scores = evaluate_run(judgements, ranked, measures, left_out=failed)
     _report_gaps(run, scores, failed)
@@ -91,6 +94,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
 
     judgements = read_qrels(qrels)
     (first, made_a), (second, made_b) = _read_run(run_a), _read_run(run_b)
+    judgements, [first, second] = _in_one_unit(judgements, [(run_a, first, made_a), (run_b, second, made_b)])
     failed_a, failed_b = (made.failed if made else {} for made in (made_a, made_b))
     failed = failed_a | failed_b
     first, second = (
@@ -139,6 +143,18 @@ def _read_run(path: Path) -> "tuple[Run, ReadManifest | None]":
     run = read_run(path, digest)
     manifest = read_manifest(path, digest.hexdigest())
     return run, None if manifest and manifest.failed.keys() & run.keys() else manifest
+
+
+def _in_one_unit(
+    judgements: "Qrels", runs: "Sequence[tuple[Path, Run, ReadManifest | None]]"
+) -> "tuple[Qrels, list[Run]]":
+    """Return judgements and runs in one unit, and print what was converted."""
+    from eval.units import MadeRun, in_one_unit
+
+    made = [MadeRun(str(path), run, manifest.unit if manifest else "") for path, run, manifest in runs]
+    judgements, converted, notes = in_one_unit(judgements, made)
+    echo_lines(notes, err=True)
+    return judgements, converted
 
 
 def _report_gaps(run: Path, scores: "Scores", failed: Mapping[str, str]) -> None:

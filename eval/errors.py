@@ -6,6 +6,7 @@ EvalError
 ├── BadRun          a run that cannot be read, or that no run file can hold
 ├── RunBusy         another process makes the run that is to be made
 ├── BadMeasure      a measure that does not exist or cannot be computed here
+├── UnitsDiffer     a run of papers and judgements of passages, or the reverse, without a paper in common
 └── NothingJudged   no judgement that would give a score
 """
 
@@ -36,3 +37,7 @@ class BadMeasure(EvalError):
 
 class NothingJudged(EvalError):
     """No judgement that would give a score."""
+
+
+class UnitsDiffer(EvalError):
+    """A run ranks papers and the qrels judge passages, or the reverse, and they have no paper in common."""

@@ -81,6 +81,7 @@ class ReadManifest(BaseModel):
 
     run: _Sum
     topics: _Asked
+    unit: str = ""
     failed: dict[str, str] = {}
 
 

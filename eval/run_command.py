@@ -12,6 +12,7 @@ import click
 from generator.finding.options import BUDGET_OPTIONS, STEP_OPTIONS
 from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import json_option
+from indexer.path_parameter import PathParameter
 from indexer.terminal import echo, echo_json
 from retriever.methods import method_names
 from retriever.options import chosen_place, place_options, synonyms_option
@@ -29,7 +30,7 @@ OF_SEARCHES = frozenset({"method", "title_weight", "synonyms", "hops", "way"})
 SHOWN_IDS = 5
 PARTIAL = 1  # the exit code where a question failed
 
-a_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+a_file = PathParameter(exists=True, dir_okay=False)
 
 
 @click.command("run", cls=SectionedCommand)
@@ -80,7 +81,7 @@ a_file = click.Path(exists=True, dir_okay=False, path_type=Path)
     click.option(
         "--out",
         required=True,
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=PathParameter(dir_okay=False),
         help="The run file; beside it, unless it is a pipe, OUT.manifest.json says what it was made with.",
     ),
     click.option("--restart", is_flag=True, help="Rank all again, whatever is kept of a run that broke off."),

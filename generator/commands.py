@@ -9,6 +9,7 @@ import click
 from indexer.completion import completing
 from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import INTERRUPTED, json_option
+from indexer.path_parameter import PathParameter
 from indexer.terminal import echo, echo_json, echo_lines
 from retriever.commands import show_trace
 from retriever.methods import method_names
@@ -75,7 +76,7 @@ def _way_names() -> list[str]:
     click.option(
         "--trace",
         "trace_file",
-        type=click.Path(path_type=Path),
+        type=PathParameter(),
         metavar="FILE",
         help="Save all that happened as JSON, for `shrag trace show FILE`.",
     ),
@@ -166,7 +167,7 @@ def trace() -> None:
 
 
 @trace.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=PathParameter(exists=True, dir_okay=False))
 def show(file: Path) -> None:
     """Show what FILE, made with --trace, holds."""
     from generator.console import show_saved
@@ -181,8 +182,8 @@ def show(file: Path) -> None:
 
 
 @trace.command()
-@click.argument("first", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("second", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("first", type=PathParameter(exists=True, dir_okay=False))
+@click.argument("second", type=PathParameter(exists=True, dir_okay=False))
 def compare(first: Path, second: Path) -> None:
     """List where two traces differ, times aside; exit 1 where they do."""
     from generator.trace import Trace, differences

@@ -9,7 +9,13 @@ from typing import Any
 import click
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
-from indexer.console import as_record, describe_counts, describe_glossary, size_of
+from indexer.console import (
+    as_record,
+    counts_by_name,
+    describe_counts,
+    describe_glossary,
+    size_of,
+)
 from indexer.options import (
     chosen_index,
     dictionary_of,
@@ -34,7 +40,7 @@ SHOWN_LETTERS = 3  # records that were refused
     "--format",
     "corpus_format",
     metavar="FORMAT",
-    help="miracl, beir, scienceon, jsonl, csv, pdf, markdown or text; else told by the file.",
+    help="miracl, beir, scienceon, jsonl, csv, pdf, markdown or text; else each file is recognised.",
 )
 @click.option("--rebuild", is_flag=True, help="Start from empty instead of adding to what is there.")
 @click.option("--analyzer", type=click.Choice(list(ANALYZERS)), default="bilingual", show_default=True)
@@ -48,6 +54,11 @@ SHOWN_LETTERS = 3  # records that were refused
 @dictionary_option
 @glossary_option
 @click.option("--columns", help="For csv: id=COLUMN,title=COLUMN,…")
+@click.option(
+    "--follow-links",
+    is_flag=True,
+    help="Also read what symbolic links out of a folder lead to; else such links are skipped and reported.",
+)
 @click.option("--strict", is_flag=True, help="Stop at the first record that cannot be read; publish nothing.")
 @click.option(
     "--vectors-only",
@@ -66,6 +77,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     dictionary_file: Path | None,
     glossary_file: Path | None,
     columns: str | None,
+    follow_links: bool,
     strict: bool,
     vectors_only: bool,
     workers: int | None,
@@ -104,6 +116,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         decompound=decompound,
         rebuild=rebuild,
         strict=strict,
+        follow_links=follow_links,
         dictionary=dictionary_of(dictionary_file),
         glossary=glossary_of(glossary_file),
     )
@@ -118,6 +131,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         ]
         if report.dead_letter_file:
             record["dead_letter_file"] = str(report.dead_letter_file)
+        record["formats"] = report.formats
+        record["left_out"] = report.left_out.as_record()
         echo_json(record)
         return
     rate = manifest.counts["records"] / report.seconds if report.seconds else 0
@@ -128,6 +143,9 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     )
     for line in [*describe_counts(manifest.counts)[1:], describe_glossary(manifest)]:
         echo(f"  {line}")
+    if sum(report.formats.values()) > 1:
+        echo(f"  files: {counts_by_name(report.formats)}")
+    echo_lines((f"  {line}" for line in report.left_out.described()), err=True)
     if letters := report.dead_letters:
         written = report.dead_letters_written
         share = "all" if written == manifest.counts["dead_letters"] else f"the first {written:,}"

@@ -1,11 +1,14 @@
 """What an index is made of, for a person, and as a record for JSON."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from indexer.analysis import UserDictionary
 from indexer.requests import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from indexer.manifest import Manifest
 
 
@@ -43,6 +46,11 @@ def describe_citations(manifest: "Manifest") -> str:
     ]
     parts += [f"{counts[key]:,} {words}" for key, words in DROPPED_AS.items() if counts.get(key)]
     return ", ".join(parts)
+
+
+def counts_by_name(counts: "Mapping[str, int]") -> str:
+    """Return counts with their names, the largest first: 80 pdf, 1 jsonl."""
+    return ", ".join(f"{count:,} {name}" for name, count in Counter(counts).most_common())
 
 
 def terms_of(dictionary: UserDictionary | None) -> int:

@@ -1,8 +1,10 @@
 """Files that are written whole or not at all, and errors of the system with the next step."""
 
 import errno
+import fcntl
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -28,9 +30,21 @@ SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # what `temporary_path` calls a file
 
 
+# File systems that have no files without a name, such as NFS; kernels that do not know them.
+NO_UNNAMED_FILES = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT})
+
+
 def temporary_path(path: Path) -> Path:
-    """Return where the file that is to stand at `path` is written first; a killed process leaves it there."""
+    """Return the name of the file that is moved to `path` when it is complete; a kill can leave it there."""
     return path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
+
+
+def disk_of(path: Path) -> str:
+    """Return the mount point of the disk of a path, and its free space, for a message."""
+    folder = path.absolute()
+    while not os.path.ismount(folder) and folder != folder.parent:
+        folder = folder.parent
+    return f"{folder}, {shutil.disk_usage(folder).free / 1e6:,.0f} MB free"
 
 
 def cause_of(error: OSError) -> str:
@@ -51,22 +65,81 @@ def write_durably(path: Path, content: str | bytes) -> None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes the place of the one at `path`, and its permissions, when the block ends well.
 
-    Until then, and where it ends in an error, what stood there stands there; nothing else is left.
+    Until then, and after an error, the old file is there and nothing else.
+    """
+    with _unfinished(path) as (file, passing):
+        with suppress(FileNotFoundError):
+            old = path.lstat()
+            if stat.S_ISREG(old.st_mode):
+                _like(old, file.fileno())
+        yield file
+        _complete(file, passing)
+        passing.replace(path)
+    sync(path.parent)
+
+
+def create_durably(path: Path, content: bytes, *, mode: int) -> None:
+    """Write a new file that appears with all of its content; FileExistsError where there is one already.
+
+    The superuser gives it to the owner of its folder.
+    """
+    with _unfinished(path) as (file, passing):
+        os.fchmod(file.fileno(), mode)
+        if os.geteuid() == 0:
+            owner = path.parent.stat()
+            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+        file.write(content)
+        _complete(file, passing)
+        path.hardlink_to(passing)
+    sync(path.parent)
+
+
+@contextmanager
+def _unfinished(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Open a file of the folder of `path`, and give the name that it has in the folder when it is complete.
+
+    It has no name before, so a kill leaves none, where the file system allows that. While it is open it is
+    locked: `remove_leftovers` does not remove it.
     """
     passing = temporary_path(path)
     try:
-        with passing.open("xb") as file:
-            with suppress(FileNotFoundError):
-                old = path.lstat()
-                if stat.S_ISREG(old.st_mode):
-                    _like(old, file.fileno())
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        passing.replace(path)
+        Path("/proc/self/fd").stat()  # which _complete needs
+        descriptor = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError as error:
+        if error.errno not in NO_UNNAMED_FILES:
+            raise
+        descriptor = os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield file, passing
     finally:
         passing.unlink(missing_ok=True)
-    sync(path.parent)
+
+
+def _complete(file: BinaryIO, passing: Path) -> None:
+    """Write a file out, and give it its name if it has none."""
+    file.flush()
+    os.fsync(file.fileno())
+    descriptor = file.fileno()
+    if os.fstat(descriptor).st_nlink == 0:
+        # With a src_dir_fd, which is ignored, os.link calls linkat and follows the link of /proc.
+        os.link(f"/proc/self/fd/{descriptor}", passing, src_dir_fd=descriptor, follow_symlinks=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of a folder that no process holds open, as far as permissions allow."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        leftovers = [entry.path for entry in entries if TEMPORARY.fullmatch(entry.name)]
+        for leftover in leftovers:
+            with suppress(OSError):
+                descriptor = os.open(leftover, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    Path(leftover).unlink()
+                finally:
+                    os.close(descriptor)
 
 
 def _like(old: os.stat_result, descriptor: int) -> None:

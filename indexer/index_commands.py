@@ -27,6 +27,7 @@ from indexer.options import (
     name_argument,
     optional_name_argument,
 )
+from indexer.path_parameter import PathParameter
 from indexer.remedies import describe_error
 from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
@@ -234,9 +235,7 @@ def verify(name: str | None, as_json: bool) -> None:
 
 @indexes.command()
 @name_argument
-@click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="A file; standard output by default."
-)
+@click.option("--out", type=PathParameter(dir_okay=False), help="A file; standard output by default.")
 def export(name: str, out: Path | None) -> None:
     """Write the passages of NAME as JSON lines, in corpus order."""
     from contextlib import ExitStack

@@ -3,7 +3,7 @@
 import shutil
 import time
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, InvalidCall, StrictRefusal
 from indexer.glossary.given import GivenPairs
 from indexer.manifest import Manifest, check_analysis
-from indexer.readers import DeadLetter, read_corpus
+from indexer.readers import DeadLetter, LeftOut, read_corpus
 from indexer.requests import IngestRequest, Progress, no_progress
 from indexer.settings import IndexerSettings
 from indexer.store import IndexStore
@@ -48,6 +48,8 @@ class IngestReport:
     dead_letters: list[DeadLetter] = field(default_factory=list)
     dead_letter_file: Path | None = None
     dead_letters_written: int = 0
+    formats: Mapping[str, int] = field(default_factory=dict)  # files by format
+    left_out: LeftOut = field(default_factory=LeftOut)
 
 
 def build_index(
@@ -60,7 +62,11 @@ def build_index(
     """
     started = time.perf_counter()
     corpus = read_corpus(
-        request.paths, format=request.format, columns=request.columns, workers=settings.workers
+        request.paths,
+        format=request.format,
+        columns=request.columns,
+        workers=settings.workers,
+        follow_links=request.follow_links,
     )
     with _writable(settings, request.name) as store:
         # What is refused is refused before a model is loaded.
@@ -80,7 +86,13 @@ def build_index(
         letters = built.first_dead_letters
         letter_file = store.local.dead_letter_path(manifest.version) if letters else None
     return IngestReport(
-        manifest, time.perf_counter() - started, letters, letter_file, built.dead_letters_written
+        manifest,
+        time.perf_counter() - started,
+        letters,
+        letter_file,
+        built.dead_letters_written,
+        corpus.formats,
+        corpus.left_out,
     )
 
 

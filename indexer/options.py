@@ -12,6 +12,7 @@ from indexer.analysis.user_dictionary import read_user_dictionary
 from indexer.completion import completing
 from indexer.errors import InvalidCall, Remedy, UnknownIndex, first_names
 from indexer.glossary.given import Entry, read_glossary
+from indexer.path_parameter import PathParameter
 from indexer.remedies import INDEX_CALLED_FOR
 from indexer.terminal import echo
 
@@ -86,7 +87,7 @@ def _only_index(settings: "IndexerSettings") -> str:
 dictionary_option = click.option(
     "--dictionary",
     "dictionary_file",
-    type=click.Path(path_type=Path),
+    type=PathParameter(),
     metavar="FILE",
     help="One's own terms, one a line, behind it its parts if it is to be cut: 세종시 세종 시",
 )
@@ -100,7 +101,7 @@ def dictionary_of(file: Path | None) -> UserDictionary | None:
 glossary_option = click.option(
     "--glossary",
     "glossary_file",
-    type=click.Path(path_type=Path),
+    type=PathParameter(),
     metavar="FILE",
     help="One's own pairs, one a line: the Korean term, a tab, the English one.",
 )

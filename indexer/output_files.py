@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import click
 
-from indexer.durable import cause_of, replacing
+from indexer.durable import cause_of, remove_leftovers, replacing
 from indexer.errors import InvalidCall, OutputNotWritten, UnknownPath
 
 LONGEST_CHAIN = 40  # of links, as Linux has it
@@ -82,10 +82,17 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
     """
     check_output(path)
     try:
-        with _open_stream(path) if is_stream(path) else replacing(Path(os.path.realpath(path))) as file:
+        with _open_stream(path) if is_stream(path) else _replacing(Path(os.path.realpath(path))) as file:
             yield file
     except OSError as error:
         raise not_written(path, error) from error
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    remove_leftovers(path.parent)
+    with replacing(path) as file:
+        yield file
 
 
 def _open_stream(path: Path) -> BinaryIO:

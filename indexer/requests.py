@@ -37,5 +37,6 @@ class IngestRequest:
     decompound: Decompound = "discard"
     rebuild: bool = False
     strict: bool = False
+    follow_links: bool = False  # out of the folders of the corpus
     dictionary: UserDictionary | None = None  # that of the version that answers, where none is given
     glossary: tuple[Entry, ...] | None = None  # likewise

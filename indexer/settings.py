@@ -60,6 +60,18 @@ GivenPath = Annotated[Path, AfterValidator(in_home)]
 OptionalPath = Annotated[GivenPath | None, BeforeValidator(unset_if_empty)]
 
 
+def joined(value: object) -> object:
+    """Return a list of texts, as a file can hold it, with commas between them, as a variable holds it."""
+    if not isinstance(value, list):
+        return value
+    if not all(isinstance(each, str) and "," not in each for each in value):
+        raise ValueError("must be a list of texts without commas")
+    return ",".join(value)
+
+
+CommaList = Annotated[str, BeforeValidator(joined)]
+
+
 def plain_address(address: str) -> str:
     """Return an address with its scheme in lower case and without a slash at its end.
 
@@ -160,7 +172,7 @@ class ElasticsearchServer(BaseModel):
 class ElasticsearchSettings(ElasticsearchServer):
     """How a cluster is reached, and how indexes lie in it."""
 
-    url: str = Field(
+    url: CommaList = Field(
         default="http://127.0.0.1:9200", description="address; several nodes are separated by commas"
     )
     prefix: str = Field(
@@ -319,12 +331,12 @@ class CheckSettings(CrossEncoderSettings):
 
 
 def named_paths(*settings: BaseModel) -> Iterator[Path]:
-    """Yield the files and folders that settings name, but for the home of all indexes."""
+    """Yield the files and folders that settings name to be read, without the home of all indexes."""
     for each in settings:
         for name, value in each:
             if isinstance(value, BaseModel):
                 yield from named_paths(value)
-            elif isinstance(value, Path) and name != "home":
+            elif isinstance(value, Path) and name not in {"home", "backups"}:
                 yield value
 
 
@@ -351,6 +363,9 @@ class IndexerSettings(LayeredSettings):
     )
     writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer")
     keep_versions: int = Field(default=3, ge=1, le=100, description="published versions kept for rollback")
+    backups: OptionalPath = Field(
+        default=None, description="file or folder of backups, whose age `shrag doctor` reports"
+    )
     commit_every: int = Field(default=20_000, ge=1, description="records between two points of resumption")
 
     @model_validator(mode="after")

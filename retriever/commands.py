@@ -12,6 +12,7 @@ from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import chosen_index, json_option, name_option
 from indexer.output_files import check_output, is_same_file
 from indexer.papers import language_of
+from indexer.path_parameter import PathParameter
 from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
 from indexer.terminal import echo, echo_json, echo_lines, shortened, styled, visible
@@ -62,7 +63,7 @@ Result = TypeVar("Result")
     click.option(
         "--record",
         "record_file",
-        type=click.Path(path_type=Path),
+        type=PathParameter(),
         metavar="FILE",
         help="Save all that is needed to report the search, and to run it again: FILE.json or FILE.md.",
     ),
@@ -169,7 +170,7 @@ def _of_sources(
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PathParameter())
 @click.option("--name", help="The index's name; else that of the record.")
 @synonyms_option
 @json_option

@@ -1,6 +1,5 @@
 """Options of the commands that search, answer and find papers."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -8,6 +7,7 @@ import click
 from indexer.completion import completing
 from indexer.option_sections import option_section
 from indexer.options import chosen_index, name_option
+from indexer.path_parameter import PathParameter
 from retriever.exports import export_names
 from retriever.methods import method_names
 
@@ -30,7 +30,7 @@ method_option = click.option(
 
 synonyms_option = click.option(
     "--synonyms",
-    type=click.Path(path_type=Path),
+    type=PathParameter(),
     metavar="FILE",
     help="For the question only; a line: 딥러닝, 심층학습, deep learning; or one way: R&D => 연구개발",
 )
@@ -108,7 +108,7 @@ export_options = (
     ),
     click.option(
         "--out",
-        type=click.Path(path_type=Path),
+        type=PathParameter(),
         metavar="FILE",
         help="Where --export writes to; else standard output.",
     ),

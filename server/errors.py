@@ -20,6 +20,7 @@ ServerError
 ├── SearchUnusable    a kept search that cannot be read or removed
 ├── UnknownKey        no key of that id
 └── KeysUnreadable    the store of keys cannot be read or written
+    └── KeysEmpty     its file has no content, so no key opens anything
 """
 
 from indexer.errors import RemediableError
@@ -134,3 +135,7 @@ class KeysUnreadable(RemediableError, ServerError):
         """Keep whether it is worth trying again."""
         self.passing = passing
         super().__init__(what, remedy=remedy)
+
+
+class KeysEmpty(KeysUnreadable):
+    """The file of keys has no content: no key opens anything."""

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 from pydantic_settings import SettingsConfigDict
 
-from indexer.settings import OptionalPath, plain_address
+from indexer.settings import CommaList, OptionalPath, plain_address
 from indexer.settings_sources import NAMED_FILE_ONLY, LayeredSettings
 from server.access.networks import is_loopback
 
@@ -62,7 +62,7 @@ class ServerSettings(LayeredSettings):
         default="",
         description="where readers reach the server, like https://search.example.org; none = as asked",
     )
-    sources: Annotated[str, NAMED_FILE_ONLY] = Field(
+    sources: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
         default="", description="sources of papers that callers may ask, like library,openalex; none = none"
     )
     sources_at_once: int = Field(
@@ -70,13 +70,13 @@ class ServerSettings(LayeredSettings):
     )
     open_indexes: int = Field(default=8, ge=1, le=1_000, description="indexes that a process keeps open")
     stop_s: float = Field(default=4.0, gt=0, le=600, description="seconds that open calls have when it stops")
-    allowed_hosts: Annotated[str, AfterValidator(_host_names)] = Field(
+    allowed_hosts: Annotated[CommaList, AfterValidator(_host_names)] = Field(
         default="", description="names that readers may call it by, besides localhost and that of public_url"
     )
-    proxies: Annotated[str, AfterValidator(_networks)] = Field(
+    proxies: Annotated[CommaList, AfterValidator(_networks)] = Field(
         default="", description="addresses or networks of proxies whose X-Forwarded-… is believed"
     )
-    origins: Annotated[str, AfterValidator(_origins)] = Field(
+    origins: Annotated[CommaList, AfterValidator(_origins)] = Field(
         default="", description="origins whose pages may call the API (CORS); none = the server's own alone"
     )
     searches_per_minute: PerMinute = Field(default=300, description="of a key, or an address; 0 = no limit")

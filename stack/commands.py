@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.options import json_option
+from indexer.path_parameter import PathParameter
 from indexer.terminal import echo, echo_json, echo_lines
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def bundle() -> None:
 
 
 @bundle.command()
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=PathParameter())
 @click.option(
     "--extra",
     type=click.Choice(["base", "elasticsearch", "models", "dev"]),  # as stack.bundle.manifest.Extra
@@ -161,7 +162,7 @@ def make(
 
 
 @bundle.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PathParameter())
 @json_option
 def verify(folder: Path, as_json: bool) -> None:
     """Check every file of FOLDER, its wheels for this Python and its models; tell how to install.

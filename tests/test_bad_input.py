@@ -608,3 +608,29 @@ def test_a_grade_of_a_million_digits_is_refused_in_a_short_line(call, tmp_path):
     code, out, told = call("eval", "score", qrels, run)
     assert (code, out) == (1, "")
     assert f"{qrels}:2: too long; a line may have 1,000,000 bytes" in told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("index", "", "--name", "x"),
+        ("index", "papers.jsonl", "", "--name", "x"),
+        ("index", "papers.jsonl", "--name", "x", "--dictionary", ""),
+        ("search", "rice", "--name", "x", "--record", ""),
+        ("ask", "rice", "--name", "x", "--trace", ""),
+        ("indexes", "export", "x", "--out", ""),
+        ("eval", "score", "", "papers.jsonl"),
+        ("bundle", ""),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(call, index, tmp_path, monkeypatch, arguments):
+    index(write_jsonl(tmp_path / "papers.jsonl", [GOOD]))
+    monkeypatch.chdir(tmp_path)
+
+    code, _, told = call(*arguments)
+
+    assert (code, told.splitlines()[-1].endswith("path is empty; the current folder is called .")) == (
+        2,
+        True,
+    )
+    assert json.loads(call("indexes", "show", "x", "--json")[1])["version"] == 1

@@ -36,7 +36,8 @@ async def ask_agent(
     """Ask the model by the prompt of that name; None where it fails, or there is no model.
 
     Raises:
-        BudgetSpent: the call would pass a bound of the budget, or the time was over before it was answered.
+        BudgetSpent: the call, or a retry or repair that it needed, would pass a bound of the budget, or the
+            time was over before it was answered.
     """
     model, allowance = resources.model, resources.allowance
     if model is None:
@@ -47,7 +48,17 @@ async def ask_agent(
     if allowance.time_is_over or not allowance.take(calls=1, tokens=reserved):
         raise BudgetSpent
 
+    taken, refused = 1, False  # requests set aside, and whether there was no room for another
     calls, tokens = 0, 0  # that were spent in place of what is set aside
+
+    def may_ask_again() -> bool:
+        nonlocal taken, refused, calls, tokens
+        if not allowance.take(calls=1, tokens=reserved):
+            refused = True
+            return False
+        taken += 1
+        calls, tokens = taken, taken * reserved
+        return True
 
     async def ask(on_text: OnText | None) -> FromModel[T]:
         nonlocal calls, tokens
@@ -59,17 +70,20 @@ async def ask_agent(
                 name=name,
                 prompt_version=read.version,
                 on_text=on_text,
+                may_ask_again=may_ask_again,
             )
         except ModelFailed as error:
             wrote = error.attempts and isinstance(error, ModelAnswerInvalid | ModelTooSlow)
-            calls, tokens = error.attempts, reserved if wrote else 0
+            calls, tokens = error.attempts, taken * reserved if wrote else 0
+            if refused:
+                raise BudgetSpent from error
             raise
         counts = reply.prompt_tokens, reply.completion_tokens
         if reply.from_cache and not model.replays:  # a replay ends where the recorded search did
             calls, tokens = 0, 0
         else:
             calls = reply.attempts
-            tokens = reserved if None in counts else sum(filter(None, counts))
+            tokens = taken * reserved if None in counts else sum(filter(None, counts))
         return FromModel(reply.value, reply, read.version)
 
     left = allowance.seconds_left
@@ -82,7 +96,7 @@ async def ask_agent(
         allowance.end("seconds")
         raise BudgetSpent from None
     finally:
-        allowance.settle(calls=calls - 1, tokens=tokens - reserved)
+        allowance.settle(calls=calls - taken, tokens=tokens - taken * reserved)
 
 
 def title_of(paper: Paper) -> str:

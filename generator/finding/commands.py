@@ -16,6 +16,7 @@ from generator.finding.options import (
 )
 from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import INTERRUPTED, json_option
+from indexer.path_parameter import PathParameter
 from indexer.terminal import echo, echo_json, json_text
 from retriever.export_files import check_export, write_export
 from retriever.options import LIMITS, OUTPUT, chosen_place, export_options, filter_options, place_options
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from generator.request import Settings
 
 COMMANDLINE = click.core.ParameterSource.COMMANDLINE
-FILE = click.Path(path_type=Path, dir_okay=False)
+FILE = PathParameter(dir_okay=False)
 
 
 @click.command("find-papers", cls=SectionedCommand)

@@ -133,10 +133,12 @@ class LanguageModel:
         prompt_version: int | None = None,
         limit: Limit | None = None,
         on_text: OnText | None = None,
+        may_ask_again: Callable[[], bool] = lambda: True,
     ) -> Reply[T]:
-        """Ask for JSON of `schema`; an answer that is none is sent back once to be mended.
+        """Ask for JSON of `schema`; an answer that does not fit is sent back once to be repaired.
 
-        Where the context has no room for that, the complaint alone is sent.
+        If the context has no room for that, the complaint alone is sent. `may_ask_again` is called before
+        every request after the first; when it returns False, no further request is sent.
 
         `name` (letters, digits, `_`, `-`) names the schema for the server and in messages, and the stage
         whose time limit holds for the whole, pauses included; `limit` is one that began before. The
@@ -157,22 +159,34 @@ class LanguageModel:
 
         limit = limit or self.limit(name)
         call = partial(
-            self._call, schema=schema, name=name, prompt_version=prompt_version, limit=limit, show=show
+            self._call,
+            schema=schema,
+            name=name,
+            prompt_version=prompt_version,
+            limit=limit,
+            show=show,
+            may_ask_again=may_ask_again,
         )
         calls = [await call(messages)]
+        refused = 0  # requests of a repair that is too long for the context
         first = calls[0]
         try:
             value = read_answer(first.text, schema)
         except UnreadableAnswer as unreadable:
             show("", 0)
             complaint = self._complaint(first, unreadable)
+            if not may_ask_again():
+                raise self._invalid(calls, complaint, name) from None
             try:
                 try:
                     repair = await call([*messages, *repair_messages(first.text, complaint)])
-                except ContextExceeded:  # the passages had room; the answer beside them has none
+                except ContextExceeded as error:  # the passages had room; the answer beside them has none
+                    if not may_ask_again():
+                        raise
+                    refused = error.attempts
                     repair = await call([*messages, *repair_messages(LEFT_OUT, complaint)])
             except ModelFailed as error:
-                error.attempts += first.attempts
+                error.attempts += first.attempts + refused
                 raise
             calls.append(repair)
             value = self._second_reading(calls, schema, name)
@@ -184,7 +198,7 @@ class LanguageModel:
             finish_reason=last.finish_reason,
             prompt_tokens=_sum([call.usage.prompt_tokens for call in calls]),
             completion_tokens=_sum([call.usage.completion_tokens for call in calls]),
-            attempts=sum(call.attempts for call in calls),
+            attempts=sum(call.attempts for call in calls) + refused,
             repaired=len(calls) > 1,
             milliseconds=1000 * (now() - started),
             queued_ms=1000 * sum(call.queued_s for call in calls),
@@ -201,6 +215,7 @@ class LanguageModel:
         prompt_version: int | None,
         limit: Limit,
         show: OnGrowth,
+        may_ask_again: Callable[[], bool],
     ) -> Completion:
         """Have a call answered, by the server or from the file of recorded ones."""
         body = chat_request(messages, schema, name=name, settings=self.settings)
@@ -209,7 +224,7 @@ class LanguageModel:
         sent: list[Completion] = []
 
         async def ask() -> Outcome:
-            sent.append(await self._sender.send(json_bytes(body), limit, show))
+            sent.append(await self._sender.send(json_bytes(body), limit, show, may_ask_again))
             return sent[0].as_record()
 
         outcome, from_file = await self._opened.outcome(call, ask, partial(_is_readable, schema))
@@ -223,17 +238,21 @@ class LanguageModel:
         try:
             return read_answer(answer.text, schema)
         except UnreadableAnswer as unreadable:
-            step = (
-                "Raise SHRAG_LLM__MAX_TOKENS."
-                if answer.finish_reason == "length"
-                else "Use a server that enforces `response_format` (vLLM does), or another model."
-            )
-            raise ModelAnswerInvalid(
-                f"{answer.model} at {self.endpoint} gave no valid {name!r} answer, asked twice: "
-                f"{one_line(self._complaint(answer, unreadable))}. {step}",
-                text=answer.text,
-                attempts=sum(call.attempts for call in calls),
-            ) from None
+            raise self._invalid(calls, self._complaint(answer, unreadable), name) from None
+
+    def _invalid(self, calls: Sequence[Completion], complaint: str, name: str) -> ModelAnswerInvalid:
+        answer = calls[-1]
+        step = (
+            "Raise SHRAG_LLM__MAX_TOKENS."
+            if answer.finish_reason == "length"
+            else "Use a server that enforces `response_format` (vLLM does), or another model."
+        )
+        return ModelAnswerInvalid(
+            f"{answer.model} at {self.endpoint} gave no valid {name!r} answer, asked "
+            f"{'once' if len(calls) == 1 else 'twice'}: {one_line(complaint)}. {step}",
+            text=answer.text,
+            attempts=sum(call.attempts for call in calls),
+        )
 
     def _complaint(self, answer: Completion, unreadable: UnreadableAnswer) -> str:
         complaint = str(unreadable) if answer.text.strip() else "the answer is empty"

@@ -38,8 +38,14 @@ class Sender(Endpoint):
         self._places = asyncio.Semaphore(self.settings.concurrency)
         await super().open()
 
-    async def send(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Completion:
-        """Send a call until it is answered; only what may pass by itself is tried again.
+    async def send(
+        self,
+        content: bytes,
+        limit: Limit,
+        on_growth: OnGrowth | None = None,
+        may_ask_again: Callable[[], bool] = lambda: True,
+    ) -> Completion:
+        """Send a call until it is answered; transient failures are retried while `may_ask_again` agrees.
 
         Raises:
             ModelFailed: the last failure, or the one behind which no time is left.
@@ -63,6 +69,8 @@ class Sender(Endpoint):
             except ModelFailed as failure:
                 failure.attempts = attempts
                 if attempts > self.settings.retries or not _is_transient(failure) or self.circuit.is_open:
+                    raise
+                if not may_ask_again():
                     raise
                 await _pause(failure, next(pauses), limit)
             else:

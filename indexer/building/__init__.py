@@ -176,9 +176,12 @@ def _build(
 
 
 def _leaving_out(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
-    """Return a plan without the records that a whole reading showed not to belong; None where all do."""
-    if not plan.superfluous and (repeated := replaced_by_later(tally.ids)):
-        return replace(plan, superfluous=frozenset(repeated))
+    """Return a plan without the records that a whole reading showed not to belong; None where all do.
+
+    Numbers of an earlier reading are wrong if a file vanished or changed since.
+    """
+    if plan.superfluous != (repeated := frozenset(replaced_by_later(tally.ids))):
+        return replace(plan, superfluous=repeated, contested=frozenset())
     if refused := contested(tally, plan.superfluous | plan.contested | tally.refused):
         return replace(plan, contested=plan.contested | refused)
     return None
@@ -188,6 +191,7 @@ def _nothing_to_index(plan: BuildPlan, letters: DeadLetterFile) -> EmptyCorpus:
     if not letters.count:
         where = ", ".join(map(str, plan.request.paths))
         read = f"files that end in {', '.join(sorted(ENDINGS))} are read"
-        return EmptyCorpus(f"nothing to index in {where}: no records", remedy=read)
+        found = "; ".join(["no records", *plan.corpus.left_out.described()])
+        return EmptyCorpus(f"nothing to index in {where}: {found}", remedy=read)
     refused = f"all {letters.count:,} records were refused; the first: " if letters.count > 1 else ""
     return EmptyCorpus(f"nothing to index: {refused}{letters.first[0].described}")

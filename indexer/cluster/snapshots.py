@@ -109,6 +109,22 @@ def list_snapshots(cluster: Cluster, prefix: str, *, location: str = "") -> list
         return [_snapshot(found) for found in cluster.run(cluster.client.snapshot.get(**every))["snapshots"]]
 
 
+def last_snapshot(cluster: Cluster, prefix: str) -> Snapshot | None:
+    """Return the last whole snapshot; None where there is none or no folder for them is registered.
+
+    Raises `EngineRefused` and `EngineUnreachable`.
+    """
+    every: dict[str, Any] = {"repository": _repository(prefix), "snapshot": "*", "sort": "start_time"}
+    try:
+        found = cluster.run(cluster.client.snapshot.get(**every)).get("snapshots", [])
+    except EngineRefused as error:
+        if isinstance(error.__cause__, NotFoundError):
+            return None
+        raise
+    whole = [snapshot for snapshot in map(_snapshot, found) if snapshot.state == "SUCCESS"]
+    return whole[-1] if whole else None
+
+
 def present(cluster: Cluster, prefix: str) -> list[str]:
     """Return what a restore replaces: the indices of the prefix that are there."""
     return sorted(index for index, ours in _called_alike(cluster, prefix).items() if ours)

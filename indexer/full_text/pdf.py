@@ -13,6 +13,7 @@ from typing import Any
 
 from indexer.full_text.layout import Line
 from indexer.full_text.margins import Page
+from indexer.full_text.unicode_maps import lacks_unicode_maps
 
 MOST_PAGES = 2_000
 PDF_HEAD_BYTES = 1024  # which may stand before the header, as PDF readers have it
@@ -29,6 +30,7 @@ DESCENT = 0.2  # of a font's size, below the baseline
 QUARTER = math.pi / 2
 FEW_LETTERS = 20  # a page; what has fewer, and pictures, was scanned
 UNMAPPED_SHARE = 0.3
+NO_CHARACTERS = "its fonts do not tell which characters they draw: recognise the text first (OCR)"
 PROBLEMS = {
     3: "not a PDF, or a damaged one",
     4: "encrypted: it needs a password",
@@ -72,6 +74,8 @@ def read_pdf(data: bytes) -> PdfText:
                 continue  # the others are read
             pictures = pictures or not pages[-1].fragments
         metadata = document.get_metadata_dict(skip_empty=True)
+        if lacks_unicode_maps(document):
+            raise Unreadable(NO_CHARACTERS)
     _check_letters(pages, pictures=pictures)
     return PdfText(pages, metadata)
 
@@ -84,7 +88,7 @@ def _check_letters(pages: list[Page], *, pictures: bool) -> None:
     if not letters or (pictures and letters < FEW_LETTERS * len(pages)):
         raise Unreadable("it has no text, its pages are pictures: recognise the text first (OCR)")
     if sum(map(_is_unmapped, text)) > UNMAPPED_SHARE * len(text):
-        raise Unreadable("its fonts do not tell which characters they draw: recognise the text first (OCR)")
+        raise Unreadable(NO_CHARACTERS)
 
 
 def _is_unmapped(character: str) -> bool:

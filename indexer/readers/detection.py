@@ -24,6 +24,7 @@ FORMAT_OF_ENDINGS = {
     "pdf": PDF_ENDINGS,
     "markdown": MARKDOWN_ENDINGS,
 }
+PASSAGE_FORMATS = frozenset({"miracl", "beir"})
 PDF_MAGIC = b"%PDF-"
 OWN_FORMAT = "jsonl"
 LINES_LOOKED_AT = 1000

@@ -1,8 +1,10 @@
 """Which files of a folder, or members of a zip archive, belong to the corpus."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import PurePosixPath
+
+from indexer.readers.walking import is_hidden
 
 JSON_ENDINGS = frozenset({".jsonl", ".ndjson", ".json"})
 XML_ENDINGS = frozenset({".xml"})
@@ -10,25 +12,25 @@ TABLE_ENDINGS = frozenset({".csv", ".tsv"})
 PDF_ENDINGS = frozenset({".pdf"})
 MARKDOWN_ENDINGS = frozenset({".md", ".markdown"})
 TEXT_ENDINGS = frozenset({".txt", ".text"})
-# A README lies beside records, and beside papers too: of these kinds the first that there is is the corpus.
-KINDS_OF_ENDINGS = (
-    JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS,
-    PDF_ENDINGS,
-    MARKDOWN_ENDINGS,
-    TEXT_ENDINGS,
-)
-ENDINGS = frozenset[str]().union(*KINDS_OF_ENDINGS)
+COPIES = (PDF_ENDINGS, MARKDOWN_ENDINGS, TEXT_ENDINGS)  # of one paper, the best one first
+DOCUMENT_ENDINGS = MARKDOWN_ENDINGS | TEXT_ENDINGS
+ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
+# In the order of reading: of two records with the same id the later one wins, a paper's own file.
 ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "miracl": JSON_ENDINGS,
     "beir": JSON_ENDINGS,
     "scienceon": XML_ENDINGS | JSON_ENDINGS,
     "jsonl": JSON_ENDINGS,
     "csv": TABLE_ENDINGS,
-    "pdf": PDF_ENDINGS,
-    "markdown": MARKDOWN_ENDINGS,
     "text": TEXT_ENDINGS,
+    "markdown": MARKDOWN_ENDINGS,
+    "pdf": PDF_ENDINGS,
 }
 
+# Texts about a corpus: README.md, README.ko.md, LICENSE.txt.
+NOTICE_NAME = re.compile(
+    r"(?:README|LICEN[CS]E|COPYING|NOTICE|CHANGELOG|CONTRIBUTING)(?:[._-][a-z]{2})?", re.IGNORECASE
+)
 # Topics and judgements lie beside the corpus in BEIR's, MIRACL's and ir_datasets' layouts.
 EVALUATION_NAME = re.compile(r"(?:topics|queries|questions|qrels|claims)(?:\..*)?", re.IGNORECASE)
 BEIR_CORPUS = ("corpus.jsonl", "corpus.jsonl.gz")
@@ -49,47 +51,41 @@ def is_archive(name: str) -> bool:
 def corpus_names(names: Iterable[str], endings: Collection[str] | None = None) -> list[str]:
     """Choose the corpus files among all names of one folder (relative, with `/`), in sorted order.
 
-    Hidden ones and those of other endings are left out, and so are topics, queries, questions,
-    qrels and claims. Of a folder in BEIR's layout only the corpus is left. Without `endings` the files are
-    of one kind: records, else PDFs, else Markdown, else text.
+    Hidden ones and those of other endings are left out, and so are topics, queries, questions, qrels, claims,
+    and texts about the corpus such as README.md. Of a folder in BEIR's layout only the corpus is left, and of
+    copies of a paper (a.pdf, a.md, a.txt) the first.
     """
     listing = sorted(names, key=lambda name: name.split("/"))
     candidates = [name for name in _without_beir_companions(listing) if _belongs(name, endings or ENDINGS)]
-    if endings is None:
-        found = {ending_of(name) for name in candidates}
-        endings = next((kind for kind in KINDS_OF_ENDINGS if kind & found), ENDINGS)
-    return [name for name in candidates if is_archive(name) or ending_of(name) in endings]
-
-
-def files_below(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield (name relative to the folder, why it cannot be read or '') of every file below it, in any order.
-
-    Links to folders are followed, each folder once. A folder that cannot be listed is yielded itself.
-    """
-    seen: set[tuple[int, int]] = set()
-    waiting = [folder]
-    while waiting:
-        below = waiting.pop()
-        try:
-            status = below.stat()
-            if (status.st_dev, status.st_ino) in seen:
-                continue
-            seen.add((status.st_dev, status.st_ino))
-            # Sorted, so that of two links to one folder the same one is followed each time.
-            entries = sorted(below.iterdir(), reverse=True)
-            waiting.extend(entry for entry in entries if entry.is_dir())
-            names = [entry.relative_to(folder).as_posix() for entry in entries if entry.is_file()]
-        except OSError as error:
-            yield below.relative_to(folder).as_posix(), f"the folder cannot be read: {error.strerror}"
-            continue
-        yield from ((name, "") for name in names)
+    return _without_copies(candidates)
 
 
 def _belongs(name: str, endings: Collection[str]) -> bool:
     parts = name.split("/")
-    if any(part.startswith((".", "__MACOSX")) or EVALUATION_NAME.fullmatch(part) for part in parts):
+    if any(is_hidden(part) or EVALUATION_NAME.fullmatch(part) for part in parts):
         return False
-    return is_archive(name) or ending_of(name) in endings
+    ending = ending_of(name)
+    if ending in DOCUMENT_ENDINGS and NOTICE_NAME.fullmatch(parts[-1][: parts[-1].lower().rindex(ending)]):
+        return False
+    return is_archive(name) or ending in endings
+
+
+def _without_copies(names: Sequence[str]) -> list[str]:
+    """Drop Markdown and texts beside a PDF of the same name, and texts beside Markdown: copies of one paper.
+
+    They would all have the same id.
+    """
+    kinds = {ending: kind for kind, endings in enumerate(COPIES) for ending in endings}
+    best: dict[str, int] = {}
+    for name in names:
+        if (kind := kinds.get(ending_of(name))) is not None:
+            stem = _stem(name)
+            best[stem] = min(best.get(stem, kind), kind)
+    return [name for name in names if kinds.get(ending_of(name)) in {None, best.get(_stem(name))}]
+
+
+def _stem(name: str) -> str:
+    return name.removesuffix(".gz").rpartition(".")[0]
 
 
 def _without_beir_companions(names: list[str]) -> list[str]:

@@ -9,10 +9,12 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from indexer.readers.folders import corpus_names, ending_of, is_archive
 from indexer.readers.items import DeadLetter, dead_letter
+from indexer.regular_files import open_descriptor
 
 BLOCK_BYTES = 1 << 18
 # Scholarly text packs to a third or a tenth; deflate goes to a thousandth with nothing but repetition.
@@ -52,9 +54,12 @@ class Readable(Protocol):
 
 
 class CountedFile(io.FileIO):
-    """A file on disk that counts the bytes read from it."""
+    """A regular file on disk that counts the bytes read from it; opening anything else is an OSError."""
 
     consumed = 0
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, opener=lambda path, _: open_descriptor(Path(path)))
 
     def readinto(self, buffer: Any) -> int | None:
         """Read into the buffer and count."""

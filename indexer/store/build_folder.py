@@ -46,6 +46,7 @@ COMMITTED = "committed.json"
 TANTIVY_META = "tantivy/meta.json"  # what of the embedded engine's index is committed
 CLEARING = "clearing.json"
 VECTORS = "vectors"  # of the passages, a folder beside the index's
+KEYS = ".keys.sqlite"  # of the server's callers, in the home folder: no index can have this name
 # What lies in the building folder and is no part of the version.
 NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST, PARTS)
 

@@ -27,7 +27,7 @@ from pydantic.fields import FieldInfo
 import retriever.sources
 from indexer.durable import cause_of
 from indexer.papers import why_invalid
-from indexer.regular_files import read_regular
+from indexer.regular_files import read_secret
 from indexer.settings import IndexerSettings
 from indexer.settings_fields import PREFIX, Setting, is_path, variable_at
 from indexer.settings_file import SettingsFile, read_settings_file, read_toml
@@ -39,7 +39,6 @@ from retriever.sources.settings import SourceSettings
 
 TABLE = "sources"
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]|_(?!_)){0,63}")
-MOST_SECRET = 10_000  # bytes of a file that holds one
 FILE = "_file"
 SUFFIX = ".toml"
 
@@ -234,9 +233,9 @@ def _with_secrets(
         path = found.pop(f"{name}{FILE}", None) if _is_secret(field) else None
         if path and name not in found:
             try:
-                found[name] = read_regular(Path(str(path)).expanduser(), MOST_SECRET).decode().strip()
+                found[name] = read_secret(Path(str(path)).expanduser())
             except (OSError, ValueError, RuntimeError) as error:
-                why = cause_of(error) if isinstance(error, OSError) else "it is not UTF-8"
+                why = cause_of(error) if isinstance(error, OSError) else str(error)
                 raise _invalid(table, f"{name}{FILE}: {path} cannot be read: {why}") from None
     return found
 

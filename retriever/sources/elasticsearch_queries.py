@@ -166,7 +166,8 @@ def _exact(settings: Settings, field: str, values: Sequence[str]) -> Body:
     if not names.get(field):
         return NOTHING
     if field == "lang":
-        values = [settings.languages.get(value, value) for value in values]
+        called: dict[str, str] = dict(settings.languages.items())
+        values = [called.get(value, value) for value in values]
     return _with_values(names[field], values)
 
 

@@ -12,6 +12,7 @@ from pydantic import (
     model_validator,
 )
 
+from indexer.papers import Language
 from indexer.settings import BaseUrl, ElasticsearchServer
 from retriever.sources.settings import SourceSettings
 
@@ -41,7 +42,7 @@ def _field(value: Any) -> Any:
 
 FieldName = Annotated[str, BeforeValidator(_field)]
 WeightedFields = Annotated[
-    dict[FieldName, Annotated[float, Field(gt=0, le=1000)]],
+    dict[Annotated[FieldName, Field(min_length=1)], Annotated[float, Field(gt=0, le=1000)]],
     BeforeValidator(_weighted),
     Field(max_length=MOST_FIELDS),
 ]
@@ -56,7 +57,7 @@ class IndexFields(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: FieldName = Field(default="_id", min_length=1)
-    title: WeightedFields
+    title: Annotated[WeightedFields, Field(min_length=1)]
     abstract: WeightedFields = Field(default_factory=dict)
     body: WeightedFields = Field(default_factory=dict)
     keywords: WeightedFields = Field(default_factory=dict)
@@ -93,7 +94,7 @@ class Settings(ElasticsearchServer, SourceSettings):
         "at spaces only, as what words begin with",
     )
     year_type: YearType = Field(default="number", description="how the field of the year is mapped")
-    languages: dict[str, str] = Field(
+    languages: dict[Language, Annotated[str, Field(min_length=1)]] = Field(
         default_factory=dict, description="what the field of the language holds for ko, en and other"
     )
     fields: IndexFields
@@ -109,6 +110,15 @@ class Settings(ElasticsearchServer, SourceSettings):
         if not INDEX.fullmatch(index) or index.startswith(("_", "-", "+", ".")):
             raise ValueError("is no name of an index")
         return index
+
+    @field_validator("languages")
+    @classmethod
+    def _differ(cls, languages: dict[Language, str]) -> dict[Language, str]:
+        named: dict[str, Language] = {}
+        for language, name in languages.items():
+            if (other := named.setdefault(name.casefold(), language)) != language:
+                raise ValueError(f"{other} and {language} are the same")
+        return languages
 
     @model_validator(mode="after")
     def _a_user_has_a_password(self) -> Self:

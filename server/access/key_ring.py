@@ -10,7 +10,7 @@ from pathlib import Path
 from indexer.logs import get_logger
 from server.access.key_store import Kept, KeyStore, Session
 from server.access.keys import Key, digest_of, id_of, opens
-from server.errors import KeysUnreadable
+from server.errors import KeysEmpty, KeysUnreadable
 
 LOOKED_EVERY_S = 0.25  # at the store's file
 PATIENCE_S = 30.0  # with a store that another process holds, while what was read last counts on
@@ -49,7 +49,12 @@ class KeyRing:
         self._noting: set[asyncio.Task[None]] = set()
         self._noted: dict[str, date] = {}
         self.needed = False  # keys are: there is a store, or there was
-        self._take(self._look(), store.read())
+        signature = self._look()
+        try:
+            self._take(signature, store.read())
+        except KeysEmpty as error:  # the server starts: its health says why nobody is let in
+            self._take(signature, Kept())
+            self._trouble = error
 
     async def find(self, given: str) -> Key | None:
         """Return the key that a caller gave, None where it is none, or no longer.
@@ -99,6 +104,14 @@ class KeyRing:
         """Tell whether there is a store of keys, or was one: also one that was emptied keeps people out."""
         await self._current()
         return self.needed
+
+    async def trouble(self) -> KeysUnreadable | None:
+        """Return the reason why no key can be checked, None if keys can be checked."""
+        try:
+            await self._current()
+        except KeysUnreadable as error:
+            return error
+        return None
 
     async def _current(self, *, at_once: bool = False) -> Kept:
         now = time.monotonic()

@@ -5,6 +5,7 @@ keys and of the page's sessions, never what they are hashes of. Changes are tran
 old state or the new one; a journal that it leaves is rolled back by whoever reads next.
 """
 
+import errno
 import json
 import os
 import sqlite3
@@ -16,12 +17,13 @@ from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
 
-from indexer.durable import cause_of
+from indexer.durable import cause_of, create_durably, disk_of
+from indexer.store.build_folder import KEYS
 from server.access.keys import SCOPES, Key
-from server.errors import KeysUnreadable, UnknownKey
+from server.errors import KeysEmpty, KeysUnreadable, UnknownKey
 from server.sources.as_index import as_index, sources_named
 
-FILE = ".keys.sqlite"
+FILE = KEYS
 FORMAT = 1
 MOST_SESSIONS = 20  # of a key
 WAIT_S = 5.0  # for another process that is writing
@@ -34,6 +36,20 @@ TABLES = """
         digest BLOB PRIMARY KEY, key_id TEXT NOT NULL REFERENCES keys (id), expires TEXT NOT NULL
     ) STRICT;
 """
+ADD_KEY = """
+    INSERT INTO keys (id, digest, label, scope, indexes, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+WRITE_ERRORS = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR_WRITE,
+        sqlite3.SQLITE_IOERR_FSYNC,
+        sqlite3.SQLITE_IOERR_DIR_FSYNC,
+        sqlite3.SQLITE_IOERR_TRUNCATE,
+    }
+)
+EMPTY = "make a key: shrag keys create"
 DAMAGED = "put a copy of it back, or move it away and make new keys"
 
 
@@ -79,15 +95,18 @@ class KeyStore:
         return Kept({key.id: key for key in keys}, sessions)
 
     def add(self, key: Key) -> None:
-        """Keep a key. Raises as `read`."""
-        self._make()
+        """Keep a key. Raises as `read`, but fills a file that is empty."""
         row = (
             *(key.id, key.digest, key.label, key.scope, json.dumps(_opened_by(key), ensure_ascii=False)),
             *(key.created.isoformat(), key.expires and key.expires.isoformat()),
         )
-        with self._changing() as database:
-            columns = "id, digest, label, scope, indexes, created, expires"
-            database.execute(f"INSERT INTO keys ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+        if not os.path.lexists(self.path):
+            with self._naming_the_file(), suppress(FileExistsError):
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                create_durably(self.path, _new_store(row), mode=0o600)
+                return
+        with self._changing(may_be_empty=True) as database:
+            database.execute(ADD_KEY, row)
 
     def revoke(self, key_id: str, now: datetime) -> Key:
         """End a key and its sessions; one that is revoked already stays so.
@@ -129,22 +148,9 @@ class KeyStore:
         with self._changing() as database:
             database.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
 
-    def _make(self) -> None:
-        """Make the file where there is none, as the owner of the home folder would."""
-        with self._naming_the_file():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileExistsError):
-                descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-                try:
-                    if os.geteuid() == 0:
-                        of = self.path.parent.stat()
-                        os.fchown(descriptor, of.st_uid, of.st_gid)
-                finally:
-                    os.close(descriptor)
-
     @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._opened() as database:
+    def _changing(self, *, may_be_empty: bool = False) -> Iterator[sqlite3.Connection]:
+        with self._opened(may_be_empty=may_be_empty) as database:
             database.execute("BEGIN IMMEDIATE")
             try:
                 yield database
@@ -154,10 +160,13 @@ class KeyStore:
             database.commit()
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _opened(self, *, may_be_empty: bool = False) -> Iterator[sqlite3.Connection]:
         with self._naming_the_file():
-            if not stat.S_ISREG(self.path.lstat().st_mode):
+            found = self.path.lstat()
+            if not stat.S_ISREG(found.st_mode):
                 raise KeysUnreadable(f"{self.path} is no regular file", remedy=DAMAGED)
+            if not found.st_size and not may_be_empty:
+                raise KeysEmpty(f"{self.path} is empty, and no key opens anything", remedy=EMPTY)
             database = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode=rw", uri=True, timeout=WAIT_S, isolation_level=None
             )
@@ -174,9 +183,7 @@ class KeyStore:
         database.execute("BEGIN IMMEDIATE")
         found = self._format(database)
         if found == 0 and not database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-            for statement in TABLES.split(";")[:-1]:
-                database.execute(statement)
-            database.execute(f"PRAGMA user_version = {FORMAT}")
+            _make_tables(database)
         elif found != FORMAT:
             raise KeysUnreadable(
                 f"{self.path} has the format {found}, this version reads {FORMAT}", remedy=DAMAGED
@@ -197,11 +204,35 @@ class KeyStore:
                 raise KeysUnreadable(
                     f"{self.path} is being written to by another process", remedy="try again", passing=True
                 ) from error
+            if error.sqlite_errorcode in WRITE_ERRORS:
+                raise self._not_written(str(error)) from error
             raise KeysUnreadable(f"{self.path} cannot be used ({error})", remedy=DAMAGED) from error
         except (sqlite3.Error, ValueError, TypeError) as error:
             raise KeysUnreadable(f"{self.path} is damaged ({error})", remedy=DAMAGED) from error
         except OSError as error:
+            if error.errno in DISK_ERRORS:
+                raise self._not_written(cause_of(error)) from error
             raise KeysUnreadable(f"{self.path} cannot be used ({cause_of(error)})") from error
+
+    def _not_written(self, cause: str) -> KeysUnreadable:
+        return KeysUnreadable(
+            f"{self.path} was not written: {cause} (disk {disk_of(self.path)})",
+            remedy="make room on this disk and give the command again",
+        )
+
+
+def _new_store(key: tuple[object, ...]) -> bytes:
+    """Return the content of a file with one key."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        _make_tables(database)
+        database.execute(ADD_KEY, key)
+        return database.serialize()
+
+
+def _make_tables(database: sqlite3.Connection) -> None:
+    for statement in TABLES.split(";")[:-1]:
+        database.execute(statement)
+    database.execute(f"PRAGMA user_version = {FORMAT}")
 
 
 def _opened_by(key: Key) -> list[str]:

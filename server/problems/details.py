@@ -36,6 +36,7 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.Forbidden: (403, "forbidden"),
     server_errors.Misdirected: (421, "unknown-host"),
     server_errors.TooSlow: (503, "too-slow"),
+    server_errors.KeysEmpty: (503, "keys-empty"),
     server_errors.KeysUnreadable: (503, "keys-unreadable"),
     server_errors.Stopping: (503, "stopping"),
     server_errors.Starting: (503, "starting"),
@@ -67,6 +68,7 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
 # What callers are told of errors whose own words name paths, addresses or hosts of this machine. Those words
 # are for its operator: in the log, and at the command line.
 WITHOUT_PLACES: dict[type[Exception], str] = {
+    server_errors.KeysEmpty: "the file of keys is empty, so no key opens anything; the operator makes one",
     server_errors.KeysUnreadable: "the keys cannot be read now; the server's log says why",
     indexer_errors.IndexMismatch: "{index} was built otherwise than this server reads; its log says how",
     indexer_errors.IndexDamaged: "{index} is damaged; the server's log says what is missing",

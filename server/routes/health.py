@@ -15,9 +15,10 @@ router = APIRouter(tags=["operation"])
 
 
 @router.get("/healthz")
-async def healthz() -> Annotated[dict[str, Any], Shaped(Alive)]:
-    """Say that the process lives."""
-    return {"status": "ok"}
+async def healthz(services: Shared) -> Annotated[dict[str, Any], Shaped(Alive)]:
+    """Say that the process lives, and by codes what keeps it from checking keys."""
+    trouble = await services.keys.trouble()
+    return {"status": "ok", **({"errors": [code_of(trouble)]} if trouble else {})}
 
 
 @router.get("/readyz")
@@ -28,6 +29,8 @@ async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
     """
     if services.stopping.is_set():
         raise Stopping(STOPPING)
+    if not services.server.open and (trouble := await services.keys.trouble()):
+        raise trouble
     indexes = services.indexes
     if not indexes.started:
         raise indexes.trouble or Starting("the index is being opened; ask again in a moment")

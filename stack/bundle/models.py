@@ -33,7 +33,7 @@ class ModelSource:
 def parse_model(text: str) -> ModelSource:
     """Read OWNER/NAME@REVISION, or FOLDER=OWNER/NAME; BundleCallError where it is neither."""
     folder, equals, name = text.partition("=")
-    if equals and Path(folder).is_dir() and _is_owner_and_name(name):
+    if folder and equals and Path(folder).is_dir() and _is_owner_and_name(name):
         return ModelSource(name, folder=Path(folder))
     name, _, revision = text.partition("@")
     if equals or not _is_owner_and_name(name) or not revision:

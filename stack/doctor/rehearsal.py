@@ -10,6 +10,7 @@ from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from stack.doctor.checks import answers, examine
+from stack.doctor.checks.serving import server_settings
 from stack.doctor.findings import Examined, Finding, Status, of_check
 from stack.guard import Watch, only
 
@@ -29,6 +30,8 @@ def addresses(settings: Settings) -> list[str]:
     encoder = settings.indexer.encoder
     if encoder.provider == "endpoint" and encoder.base_url:
         named.append(encoder.base_url)
+    if public_url := server_settings()["public_url"]:
+        named.append(public_url)
     return named
 
 

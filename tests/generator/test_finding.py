@@ -3,7 +3,7 @@
 import asyncio
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import httpx
 import pytest
@@ -183,6 +183,34 @@ def test_calls_of_a_model_stay_within_their_budget_and_what_is_left_waits(sample
     later = find(sample_home, FindRequest(ENGLISH), model=model, state=found.state)
     assert model.calls["understanding"] == 1
     assert RUNAWAY in ids(later)
+
+
+@dataclass
+class Repaired(FindingModel):
+    """Every answer is repaired, or first refused by a busy server."""
+
+    requests: int = 0
+    status: int = 200
+
+    def _answer(self, request):
+        self.requests += 1
+        body = json.loads(request.content)
+        if self.status != 200 and self.requests % 2:
+            return httpx.Response(self.status)
+        return super()._answer(request) if len(body["messages"]) > 1 else says("no JSON")
+
+
+@pytest.mark.parametrize("calls", [1, 2, 8, 9])
+@pytest.mark.parametrize("status", [200, 503])
+def test_no_request_passes_the_budget_of_calls_when_answers_are_repaired_and_retried(
+    sample_home, calls, status
+):
+    model = Repaired(status=status)
+
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(calls=calls)), model=model)
+
+    assert (model.requests, found.state.spent.calls) == (calls, calls)
+    assert f"the budget of {calls} calls is spent" in found.notes[0]
 
 
 def test_a_budget_that_is_spent_before_anything_is_judged_says_so(sample_home):

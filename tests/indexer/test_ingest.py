@@ -5,7 +5,7 @@ import json
 import pytest
 
 from indexer.errors import EmptyCorpus, IndexMismatch, InvalidCall, StrictRefusal
-from indexer.ingest import remove_records
+from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore
 from tests.indexer.corpora import (
@@ -263,3 +263,32 @@ def test_stored_passages_come_in_corpus_order_with_a_papers_chunks_in_theirs(hom
     assert ids(home)[:3] == ["B", "B@ko", "B#1"]
     assert ids(home)[2:-1] == [f"B#{number}" for number in range(1, len(ids(home)) - 2)]
     assert len(ids(home)) > 12
+
+
+@pytest.mark.parametrize(
+    ("vanishing", "share", "left"),
+    [
+        ("b.jsonl", 0, ["P00001", "P00002", "P00004"]),  # before it is read
+        ("a.jsonl", 1, ["P00001", "P00003", "P00004"]),  # before the second reading, without what b replaces
+    ],
+)
+def test_a_file_that_vanishes_while_it_is_indexed_is_a_dead_letter_and_no_other_record_is_lost(
+    home, tmp_path, vanishing, share, left
+):
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    write_jsonl(folder / "a.jsonl", [paper(1), paper(2)])
+    write_jsonl(folder / "b.jsonl", [paper(1), paper(3)])
+    write_jsonl(folder / "c.jsonl", [paper(4)])
+
+    def vanish(stage, done, total):
+        if stage == "indexing" and done >= share * total:
+            (folder / vanishing).unlink(missing_ok=True)
+
+    request = IngestRequest(name="papers", paths=[str(folder)])
+    report = build_index(request, IndexerSettings(home=home, workers=1), vanish)
+
+    assert [passage_id for passage_id in ids(home) if "@" not in passage_id] == left
+    assert [letter.reason for letter in report.dead_letters] == [
+        "the file cannot be read: No such file or directory"
+    ]

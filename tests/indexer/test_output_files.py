@@ -248,3 +248,15 @@ def test_an_input_is_not_written_over_by_whatever_name(tmp_path, name):
 
     with pytest.raises(InvalidCall, match="would be written over what is read"):
         check_output(tmp_path / name, (None, tmp_path / "absent", tmp_path / "input", tmp_path / "below"))
+
+
+def test_a_file_system_without_unnamed_files_is_written_to_under_a_passing_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "O_TMPFILE", os.O_DIRECTORY)  # the answer is EISDIR, as of an old kernel
+    (tmp_path / "out").write_bytes(b"old")
+    with output_file(tmp_path / "out") as file:
+        file.write(b"new")
+        names = sorted(path.name for path in tmp_path.iterdir())
+
+    assert len(names) == 2
+    assert names[0].endswith(".partial")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"new"}

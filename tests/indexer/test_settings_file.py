@@ -258,3 +258,35 @@ def test_every_setting_has_one_place_and_a_description():
     places = [setting.place for _, setting in SETTINGS]
     assert len(places) == len(set(places))
     assert {setting.key for _, setting in SETTINGS if not setting.field.description} == set()
+
+
+@pytest.mark.parametrize(
+    ("table", "settings", "key", "value"),
+    [
+        ("server", ServerSettings, "proxies", ["10.0.0.5", "10.1.0.0/16"]),
+        ("server", ServerSettings, "allowed_hosts", ["search.example.org", "suche.example.org"]),
+        ("server", ServerSettings, "origins", ["https://portal.example.org"]),
+        ("server", ServerSettings, "proxies", []),
+    ],
+)
+def test_what_a_variable_separates_by_commas_may_be_a_list_in_the_file(table, settings, key, value):
+    write(f"[{table}]\n{key} = {toml_value(value)}\n")
+
+    assert getattr(settings(), key) == ",".join(value)
+
+
+def test_sources_and_addresses_of_a_cluster_may_be_lists_in_a_file_that_is_named(monkeypatch):
+    urls = ["http://127.0.0.1:9200", "http://127.0.0.1:9201"]
+    file = write(f'[server]\nsources = ["library", "openalex"]\n[elasticsearch]\nurl = {toml_value(urls)}\n')
+    monkeypatch.setenv("SHRAG_CONFIG", str(file))
+
+    assert ServerSettings().sources == "library,openalex"
+    assert IndexerSettings().elasticsearch.url == ",".join(urls)
+
+
+@pytest.mark.parametrize("value", ['["10.0.0.5,10.0.0.6"]', "[1]", '[["10.0.0.5"]]', '["nowhere/x"]'])
+def test_a_list_of_anything_but_texts_that_fit_is_refused(value):
+    write(f"[server]\nproxies = {value}\n")
+
+    with pytest.raises(ValidationError, match="proxies"):
+        ServerSettings()

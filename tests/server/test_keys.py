@@ -16,9 +16,9 @@ import pytest
 
 from server.access.key_store import FILE, MOST_SESSIONS, KeyStore, Session
 from server.access.keys import digest_of, make_key, opens
-from server.errors import KeysUnreadable
+from server.errors import KeysEmpty, KeysUnreadable
 from tests.generator.sample_index import ENGLISH, NAME
-from tests.indexer.corpora import ROOT, build, environment_of
+from tests.indexer.corpora import ROOT, WITHOUT_COMPILING, build, environment_of, limited
 from tests.server.running import START_S, serving, shrag, wait_for
 
 KEY = re.compile(r"shrag_([a-z2-7]{10})_[A-Za-z0-9_-]{43}")
@@ -34,6 +34,18 @@ def id_of(key):
 def bearer(key):
     """Return the header of a key."""
     return {"Authorization": f"Bearer {key}"}
+
+
+def create_on_full_disk(home, size):
+    """Call `keys create` where no file can grow over so many bytes."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / "shrag.py"), "keys", "create"],
+        env=environment_of(home) | WITHOUT_COMPILING,
+        preexec_fn=limited(size),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def make(home, *options):
@@ -131,6 +143,62 @@ def test_a_damaged_store_is_named_and_never_taken_for_an_empty_one(tmp_path):
     with pytest.raises(KeysUnreadable):
         KeyStore(tmp_path).read()
     assert shrag(tmp_path, "serve", "--port", "0").returncode == 1
+
+
+@pytest.mark.parametrize("size", [0, 1_000, 4_096, 12_288])
+def test_a_first_key_that_the_disk_has_no_room_for_leaves_no_file(tmp_path, size):
+    made = create_on_full_disk(tmp_path / "home", size)
+
+    assert (made.returncode, made.stdout) == (1, "")
+    assert "was not written: a file grew over the allowed size (disk /" in made.stderr
+    assert list((tmp_path / "home").iterdir()) == []
+    assert shrag(tmp_path / "home", "keys", "create").returncode == 0
+
+
+def test_a_further_key_that_the_disk_has_no_room_for_leaves_the_keys_that_were(tmp_path):
+    first = make(tmp_path)
+
+    made = create_on_full_disk(tmp_path, 1_000)
+
+    assert made.returncode == 1
+    assert f"{FILE} was not written: disk I/O error (disk /" in made.stderr
+    assert set(KeyStore(tmp_path).read().keys) == {id_of(first)}
+
+
+def test_an_empty_file_of_keys_is_reported_and_filled_by_the_next_key(tmp_path):
+    (tmp_path / FILE).touch()
+
+    listed = shrag(tmp_path, "keys", "list")
+
+    assert listed.returncode == 1
+    assert f"{FILE} is empty, and no key opens anything; make a key: shrag keys create" in listed.stderr
+    with pytest.raises(KeysEmpty):
+        KeyStore(tmp_path).read()
+    made = make(tmp_path)
+    assert set(KeyStore(tmp_path).read().keys) == {id_of(made)}
+
+
+def test_a_server_with_an_empty_file_of_keys_says_so_until_a_key_is_made(tmp_path):
+    build(tmp_path, ROOT / "sample" / "papers.jsonl", name=NAME)
+    with serving(tmp_path, tmp_path / "log") as server:
+        (tmp_path / FILE).touch()
+
+        def codes():
+            return server.get("/healthz").json().get("errors"), server.get("/readyz").json().get("code")
+
+        wait_for(codes, lambda found: found == (["keys-empty"], "keys-empty"))
+        assert search(server).json()["code"] == "keys-empty"
+        key = make(tmp_path)
+        wait_for(codes, lambda found: found == (None, None))
+        assert search(server, bearer(key)).status_code == 200
+
+
+def test_an_open_server_starts_beside_an_empty_file_of_keys_and_is_ready(tmp_path):
+    build(tmp_path, ROOT / "sample" / "papers.jsonl", name=NAME)
+    (tmp_path / FILE).touch()
+    with serving(tmp_path, tmp_path / "log", "--open") as server:
+        assert server.get("/healthz").json() == {"status": "ok", "errors": ["keys-empty"]}
+        assert server.get("/readyz").status_code == 200
 
 
 def test_a_store_that_another_process_writes_to_is_waited_for(tmp_path, monkeypatch):

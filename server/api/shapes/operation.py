@@ -10,6 +10,7 @@ class Alive(TypedDict):
     """The process lives."""
 
     status: Literal["ok"]
+    errors: NotRequired[Annotated[list[str], Field(description="codes of what keeps it from checking keys")]]
 
 
 class Ready(TypedDict):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from stack.doctor.checks.backup import SUBJECT, check_backup
 from stack.doctor.checks.cross_encoders import check_cross_encoders
 from stack.doctor.checks.disk import check_disk
 from stack.doctor.checks.encoder import check_encoder
@@ -10,6 +11,7 @@ from stack.doctor.checks.engine import REACHABLE, check_engine
 from stack.doctor.checks.index import check_index
 from stack.doctor.checks.language_model import check_language_model
 from stack.doctor.checks.libraries import check_libraries
+from stack.doctor.checks.serving import check_serving
 from stack.doctor.checks.settings import check_settings
 from stack.doctor.findings import Check, Examined, Finding, failed, of_check
 
@@ -19,19 +21,23 @@ CHECKS: dict[str, Check] = {
     "disk": check_disk,
     "engine": check_engine,
     "index": check_index,
+    "backup": check_backup,
     "encoder": check_encoder,
     "cross-encoders": check_cross_encoders,
     "language model": check_language_model,
+    "server": check_serving,
 }
+# Checks that ask the engine, and the subject of their finding if it does not answer.
+NEED_THE_ENGINE: dict[Check, str] = {check_index: "list", check_backup: SUBJECT}
 
 
 def examine(examined: Examined) -> Iterator[Finding]:
     """Run all checks; one that fails itself is a finding, and the others are run."""
     found: list[Finding] = []
     for name, check in CHECKS.items():
-        if check is check_index and not answers(found):
+        if check in NEED_THE_ENGINE and not answers(found):
             left_out = "not looked at, as the engine does not answer"
-            yield Finding("list", "wrong", left_out, mend="mend the engine first", check=name)
+            yield Finding(NEED_THE_ENGINE[check], "wrong", left_out, mend="mend the engine first", check=name)
             continue
         try:
             for finding in of_check(name, check(examined)):

@@ -21,6 +21,12 @@ IMAGE = stream(
     bytes(64 * 64),
     b"/Type/XObject/Subtype/Image/Width 64/Height 64/BitsPerComponent 8/ColorSpace/DeviceGray",
 )
+# Codes of two bytes, and nothing that says which characters they are.
+WITHOUT_MAP = (
+    b"<</Type/Font/Subtype/Type0/BaseFont/None/Encoding/Identity-H/DescendantFonts[<</Type/Font"
+    b"/Subtype/CIDFontType2/BaseFont/None"
+    b"/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>>>]>>"
+)
 
 
 def encrypted(password: str) -> bytes:
@@ -50,12 +56,13 @@ def parsed(*documents: bytes):
         (b"%PDF-1.7\nand nothing of it", "not a PDF, or a damaged one"),
         (page_of(b""), r"no text.*OCR"),
         (page_of(b"q 500 0 0 700 0 0 cm /I Do Q", page=PICTURE, more=IMAGE), r"no text.*OCR"),
+        (page_of(text(*[SENTENCE] * 5), font=WITHOUT_MAP), "fonts do not tell which characters they draw"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[%s]/Count 10000>>" % (b"3 0 R " * 10_000)), "10,000 pages"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[3 0 R]/Count 2000000000>>"), "pages|not a PDF|no text"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "no pages|not a PDF|no text"),
         (pdf([CATALOG, b"<</Type/Pages/Kids[]/Count 0>>"]), "no pages|not a PDF"),
     ],
-    ids=["empty", "letter", "header", "blank", "scan", "10000", "count", "loop of pages", "no pages"],
+    ids=["empty", "letter", "header", "blank", "scan", "codes", "10000", "count", "loop", "no pages"],
 )  # fmt: skip
 def test_what_holds_no_text_is_a_dead_letter_that_says_why(tmp_path, data, reason):
     first, second = read(tmp_path, a=data, b=GOOD)

@@ -62,17 +62,53 @@ def test_a_json_array_is_answered_with_how_to_make_lines_of_it(tmp_path):
         read_corpus([tmp_path / "a.json"])
 
 
-def test_two_formats_at_once_are_refused_with_a_file_of_each(tmp_path):
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may list every folder")
+def test_a_folder_that_cannot_be_listed_has_no_format(tmp_path):
+    write(tmp_path, a__jsonl='{"docid": "1#0"}', b__pdf_in_c__pdf="")
+    (tmp_path / "b.pdf").chmod(0)
+
+    corpus = read_corpus([tmp_path])
+    (tmp_path / "b.pdf").chmod(0o700)
+
+    assert (corpus.formats, corpus.unit) == ({"miracl": 1}, "passage")
+
+
+def test_passages_and_papers_at_once_are_refused_with_a_file_of_each(tmp_path):
     write(tmp_path, a__jsonl='{"docid": "1#0"}', b__csv="id\n1")
 
     with pytest.raises(UnknownFormat, match=r"a\.jsonl is miracl, .*b\.csv is csv"):
         read_corpus([tmp_path])
 
 
-def test_a_given_format_takes_only_its_files_of_a_folder(tmp_path):
-    write(tmp_path, a__jsonl='{"docid": "1#0"}', b__csv="id\n1")
+def test_a_given_format_takes_only_its_files_of_a_folder_and_counts_the_others(tmp_path):
+    write(tmp_path, a__jsonl='{"docid": "1#0"}', b__csv="id\n1", c__csv="id\n2")
 
-    assert names(read_corpus([tmp_path], format="miracl"), tmp_path) == ["a.jsonl"]
+    corpus = read_corpus([tmp_path], format="miracl")
+
+    assert names(corpus, tmp_path) == ["a.jsonl"]
+    assert (corpus.left_out.endings, corpus.left_out.first) == ({".csv": 2}, {".csv": "b.csv"})
+
+
+def test_files_without_a_record_take_the_format_that_their_ending_allows_and_are_of_any_unit(tmp_path):
+    write(tmp_path, a__jsonl="", b__jsonl='{"docid": "1#0"}', c__xml="")
+
+    corpus = read_corpus([tmp_path])
+
+    assert (corpus.formats, corpus.unit) == ({"miracl": 2, "scienceon": 1}, "passage")
+
+
+def test_a_json_array_beside_records_is_a_dead_letter(tmp_path):
+    write(tmp_path, a__json='[{"id": "a"}]', b__jsonl='{"id": "b"}')
+
+    dead, paper = items_of(read_corpus([tmp_path]))
+
+    assert "jq -c" in dead.reason
+    assert paper.id == "b"
+
+
+def test_an_empty_path_is_refused():
+    with pytest.raises(UnknownPath, match="a path is empty"):
+        read_corpus([""])
 
 
 def test_what_is_neither_file_nor_folder_is_refused(tmp_path):
@@ -111,12 +147,24 @@ def test_folders_are_read_in_sorted_order_and_paths_in_the_order_given(tmp_path)
 
 def test_hidden_files_and_other_endings_are_left_out():
     assert corpus_names(
-        [".a.jsonl", ".git/b.jsonl", "c.txt", "d.tar.gz", "e.XML.gz", "f.zip", "g.tsv.gz"]
+        [".a.jsonl", ".git/b.jsonl", "c.docx", "d.tar.gz", "e.XML.gz", "f.zip", "g.tsv.gz"]
     ) == [
         "e.XML.gz",
         "f.zip",
         "g.tsv.gz",
     ]
+
+
+def test_texts_about_the_corpus_are_no_papers():
+    listing = ["README.md", "a/Readme_ko.TXT", "LICENSE.txt", "license of things.md", "readme.jsonl"]
+
+    assert corpus_names(listing) == ["license of things.md", "readme.jsonl"]
+
+
+def test_of_copies_of_a_paper_the_pdf_is_read_before_markdown_and_text():
+    listing = ["a.md", "a.pdf", "a.txt", "b.md.gz", "b.txt", "c.txt", "c.jsonl", "x/a.txt"]
+
+    assert corpus_names(listing) == ["a.pdf", "b.md.gz", "c.jsonl", "c.txt", "x/a.txt"]
 
 
 def test_topics_and_judgements_are_no_corpus():
@@ -129,14 +177,6 @@ def test_of_a_folder_in_beirs_layout_only_the_corpus_is_read():
     listing = ["x/corpus.jsonl", "x/queries.jsonl", "x/qrels/test.tsv", "x/more.jsonl", "y/more.jsonl"]
 
     assert corpus_names(listing) == ["x/corpus.jsonl", "y/more.jsonl"]
-
-
-def test_a_loop_of_links_ends_and_each_folder_is_read_once(tmp_path):
-    write(tmp_path, a_in_1__jsonl='{"id": "a"}')
-    (tmp_path / "a" / "up").symlink_to(tmp_path)
-    (tmp_path / "self.jsonl").symlink_to(tmp_path / "self.jsonl")
-
-    assert names(read_corpus([tmp_path]), tmp_path) == ["a/1.jsonl"]
 
 
 def test_reading_again_yields_the_same_items(tmp_path):
@@ -167,6 +207,17 @@ def test_a_file_that_is_gone_is_one_dead_letter(tmp_path):
 
     assert (dead.line, dead.reason) == (0, "the file cannot be read: No such file or directory")
     assert paper.id == "b"
+
+
+def test_a_file_that_has_become_a_pipe_is_one_dead_letter_and_is_not_waited_for(tmp_path):
+    write(tmp_path, a__jsonl='{"id": "a"}\n', b__jsonl='{"id": "b"}\n')
+    corpus = read_corpus([tmp_path])
+    (tmp_path / "a.jsonl").unlink()
+    os.mkfifo(tmp_path / "a.jsonl")
+
+    dead, paper = items_of(corpus)
+
+    assert (dead.reason, paper.id) == ("the file cannot be read: it is no regular file", "b")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every file")

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.generated_pdfs import HEADINGS, generated_pdfs
 from indexer.chunking import passages_of
 from indexer.citation_graph.graph import CitationGraph
-from indexer.errors import LibraryMissing, UnknownFormat
+from indexer.errors import LibraryMissing, Remedy, UnknownFormat
 from indexer.ingest import build_index
 from indexer.papers import Paper
 from indexer.readers import DeadLetter, read_corpus
@@ -107,21 +107,37 @@ def test_a_file_is_named_by_its_place_below_the_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "format_"),
+    ("names", "formats"),
     [
-        (["a.pdf", "README.md", "notes.txt"], "pdf"),
-        (["a.md", "notes.txt"], "markdown"),
-        (["a.txt"], "text"),
-        (["a.jsonl", "b.pdf", "README.md"], "jsonl"),
+        (["a.pdf", "README.md", "notes.txt"], {"pdf": 1, "text": 1}),
+        (["a.md", "b.md"], {"markdown": 2}),
+        (["a.jsonl", "b.pdf", "c.pdf"], {"jsonl": 1, "pdf": 2}),
     ],
 )
-def test_a_folder_is_of_one_kind_and_what_lies_beside_is_left_out(tmp_path, names, format_):
+def test_the_papers_of_a_folder_are_read_in_whatever_formats_they_are(tmp_path, names, formats):
     for name in names:
         (tmp_path / name).write_text('{"id": "a"}' if name.endswith(".jsonl") else "A title\n")
 
     corpus = read_corpus([tmp_path])
 
-    assert (corpus.format, corpus.unit, len(corpus.files)) == (format_, "paper", 1)
+    assert (corpus.formats, corpus.unit) == (formats, "paper")
+
+
+def test_a_stray_file_of_records_displaces_no_pdf(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(page_of(text(SENTENCE)))
+    (tmp_path / "b.jsonl").write_text('{"id": "stray"}\n')
+    (tmp_path / "c.pdf").write_bytes(page_of(text(SENTENCE)))
+
+    assert [paper.id for paper in papers_of(tmp_path)] == ["stray", "a", "c"]
+
+
+def test_an_archive_may_hold_several_formats(tmp_path):
+    with zipfile.ZipFile(tmp_path / "papers.zip", "w") as archive:
+        archive.writestr("a.pdf", page_of(text(SENTENCE)))
+        archive.writestr("b.jsonl", '{"id": "b1"}\n{"id": "b2"}\n')
+        archive.writestr("c.md", "# Title\n")
+
+    assert [paper.id for paper in papers_of(tmp_path / "papers.zip")] == ["a", "b1", "b2", "c"]
 
 
 def test_a_format_that_is_named_takes_its_files_of_a_mixed_folder(tmp_path):
@@ -192,8 +208,14 @@ def test_without_the_library_that_reads_pdfs_the_error_says_how_to_install_it(tm
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
     monkeypatch.setattr("indexer.readers.pdf.find_spec", lambda _: None)
 
-    with pytest.raises(LibraryMissing, match="make install-pdf"):
+    with pytest.raises(LibraryMissing, match="make install-pdf") as alone:
         read_corpus([tmp_path])
+    (tmp_path / "b.jsonl").write_text('{"id": "b"}')
+    with pytest.raises(LibraryMissing, match="make install-pdf") as beside_records:
+        read_corpus([tmp_path])
+
+    assert Remedy.NAME_FORMAT not in alone.value.remedies
+    assert Remedy.NAME_FORMAT in beside_records.value.remedies
 
 
 def test_the_hub_has_no_documents():

@@ -1,5 +1,6 @@
 """Sources are declared by tables of `shrag.toml`, by files of their own, and by variables."""
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,58 @@ def test_a_secret_may_lie_in_a_file_beside_the_settings(tmp_path):
     (tmp_path / "key").write_text(f"{SECRET}\n")
     file = SettingsFile(tmp_path / "shrag.toml", {"sources": {"library": LIBRARY | {"api_key_file": "key"}}})
     assert settings_of(source_tables(file, {})["library"]).api_key.get_secret_value() == SECRET
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "it is empty"),
+        (b" \n", "it is empty"),
+        (f"{SECRET}\nanother\n".encode(), "it holds more than one line"),
+        (f"{SECRET}\u2028another".encode(), "it holds more than one line"),
+        (f"{SECRET}\0".encode(), "it holds control characters"),
+        (SECRET.encode() + b"\xff", "it is not UTF-8"),
+        (SECRET.encode() * 300, "it is larger than 4,096 bytes"),
+    ],
+)
+@pytest.mark.parametrize("key", ["api_key_file", "password_file"])
+def test_a_file_of_a_secret_holds_one_line_and_nothing_else(tmp_path, content, complaint, key):
+    (tmp_path / "key").write_bytes(content)
+    with pytest.raises(InvalidSource, match=f"cannot be read: {complaint}") as raised:
+        declared(tables({"it": LIBRARY | {key: str(tmp_path / "key")}})["it"])
+    assert SECRET not in str(raised.value)
+
+
+def test_a_file_of_a_secret_of_4096_bytes_is_read_and_one_that_is_no_regular_file_is_not(tmp_path):
+    (tmp_path / "key").write_text("k" * 4_095 + "\n")
+    whole = settings_of(tables({"it": LIBRARY | {"api_key_file": str(tmp_path / "key")}})["it"])
+    assert len(whole.api_key.get_secret_value()) == 4_095
+    os.mkfifo(tmp_path / "pipe")
+    for path, complaint in (
+        (tmp_path / "pipe", "no regular file"),
+        (tmp_path, "folder"),
+        ("/dev/zero", "no reg"),
+    ):
+        with pytest.raises(InvalidSource, match=complaint):
+            declared(tables({"it": LIBRARY | {"api_key_file": str(path)}})["it"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"fields": {"title": []}}, "fields.title"),
+        ({"fields": {"title": {}}}, "fields.title"),
+        ({"fields": {"title": ""}}, "fields.title"),
+        ({"fields": {"title": [""]}}, "fields.title"),
+        ({"fields": {"title": "t", "abstract": ["a", ""]}}, "fields.abstract"),
+        ({"languages": {"kr": "kor"}}, "languages.kr"),
+        ({"languages": {"ko": ""}}, "languages.ko"),
+        ({"languages": {"ko": "X", "en": "x"}}, "languages: ko and en are the same"),
+    ],
+)
+def test_a_mapping_names_a_title_and_known_languages(changed, complaint):
+    with pytest.raises(InvalidSource, match=complaint):
+        declared(tables({"it": LIBRARY | changed})["it"])
 
 
 @pytest.mark.parametrize(

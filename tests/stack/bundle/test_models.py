@@ -35,7 +35,17 @@ def test_two_models_of_one_name_are_refused(checkout, tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["owner/name", "name@1", "/=name", "/=a/b/c", "owner/../x@1", "/nowhere=owner/name", "owner/name@", "@1"],
+    [
+        "owner/name",
+        "name@1",
+        "/=name",
+        "=owner/name",
+        "/=a/b/c",
+        "owner/../x@1",
+        "/nowhere=owner/name",
+        "owner/name@",
+        "@1",
+    ],
 )
 def test_a_model_without_a_revision_or_a_name_is_refused(text):
     with pytest.raises(BundleCallError):

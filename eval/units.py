@@ -1,0 +1,102 @@
+"""Whether judgements and runs name the same unit, passages or papers, and their conversion to papers.
+
+A passage is recognised by its id: MIRACL's 1234#5, and X#1 or X@en of a paper X. A paper scores as its best
+passage, and its grade is the highest grade of its passages, as in `eval run --unit paper`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.errors import UnitsDiffer
+from eval.qrels import Qrels
+from eval.runs import Ranking, Run
+
+JUDGED_PASSAGE = re.compile(r"(.+?)#\d+", re.ASCII)
+RANKED_PASSAGE = re.compile(r"(.+?)(?:#\d+|@ko|@en)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRun:
+    """A run, its name for messages, and the unit that its manifest names; "" where there is none."""
+
+    name: str
+    run: Run
+    unit: str = ""
+
+    @property
+    def ids(self) -> Iterable[str]:
+        """The ids of all rankings."""
+        return (found for ranking in self.run.values() for found, _ in ranking)
+
+    @property
+    def holds_passages(self) -> bool:
+        """Whether passages of papers or articles are ranked; papers may have ids like theirs."""
+        return self.unit != "paper" and any(map(RANKED_PASSAGE.fullmatch, self.ids))
+
+
+def in_one_unit(qrels: Qrels, runs: Sequence[MadeRun]) -> tuple[Qrels, list[Run], list[str]]:
+    """Return judgements and runs in the same unit, and notes about what was converted to papers.
+
+    Raises:
+        UnitsDiffer: they name different units, and nothing is in common by paper either.
+    """
+    judged = {passage for grades in qrels.values() for passage in grades}
+    judges_passages = all(map(JUDGED_PASSAGE.fullmatch, judged))
+    judges_papers = not any(map(RANKED_PASSAGE.fullmatch, judged))
+    ranked = [made for made in runs if made.run]
+    papers = [made for made in ranked if not made.holds_passages]
+    notes: list[str] = []
+    if judges_passages and papers and not any(judged.intersection(made.ids) for made in papers):
+        qrels = {query_id: _grades_of_papers(grades) for query_id, grades in qrels.items()}
+        notes.append(
+            f"{papers[0].name} ranks papers, the qrels judge passages: scored by paper, best passage"
+        )
+        judges_papers = True
+    if not judges_papers:
+        return qrels, [made.run for made in runs], notes
+    converted = [
+        {query_id: _ranked_papers(ranking) for query_id, ranking in made.run.items()}
+        if made.holds_passages
+        else made.run
+        for made in runs
+    ]
+    for made, run in zip(runs, converted, strict=True):
+        if run is not made.run:
+            notes.append(f"{made.name} ranks passages, the qrels judge papers: scored by paper, best passage")
+        if notes and made.run:
+            _check_common(made, run, qrels, judged)
+    return qrels, converted, notes
+
+
+def _check_common(made: MadeRun, run: Run, qrels: Qrels, judged: Iterable[str]) -> None:
+    """Raise `UnitsDiffer` where no judged paper is ranked for any question."""
+    if any(found in grades for query_id, grades in qrels.items() for found, _ in run.get(query_id, ())):
+        return
+    unit = "passages" if made.holds_passages else "papers"
+    judged_id = min(judged)
+    judges = "passages" if JUDGED_PASSAGE.fullmatch(judged_id) else "papers"
+    raise UnitsDiffer(
+        f"{made.name} ranks {unit} ({next(iter(made.ids))}, …), the qrels judge {judges} ({judged_id}, …), "
+        "and they have no paper in common; make the run from the judged corpus, with its unit (--unit)"
+    )
+
+
+def _paper(passage_id: str) -> str:
+    found = RANKED_PASSAGE.fullmatch(passage_id)
+    return found[1] if found else passage_id
+
+
+def _grades_of_papers(grades: Mapping[str, int]) -> dict[str, int]:
+    papers: dict[str, int] = {}
+    for passage_id, grade in grades.items():
+        paper = _paper(passage_id)
+        papers[paper] = max(grade, papers.get(paper, grade))
+    return papers
+
+
+def _ranked_papers(ranking: Ranking) -> Ranking:
+    papers: dict[str, float] = {}
+    for passage_id, score in ranking:
+        papers.setdefault(_paper(passage_id), score)
+    return list(papers.items())

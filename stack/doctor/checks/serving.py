@@ -1,0 +1,122 @@
+"""The server for readers: the file of keys, the address that readers type, and the proxy before it."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+from generator.pipeline import run
+from indexer.plain_http import hosts_in_the_clear
+from indexer.settings_file import read_settings_file
+from indexer.store.build_folder import KEYS
+from indexer.untrusted import one_line, read_json
+from stack.doctor.findings import Examined, Finding, failed
+from stack.settings_listing import settings_in_force
+
+LOOK_S = 10.0  # for an answer that takes no work
+OK, MISDIRECTED, REDIRECTS, GATEWAY = 200, 421, range(300, 400), range(502, 505)
+MAKE_A_KEY = "make a key (shrag keys create)"
+
+
+def server_settings() -> dict[str, Any]:
+    """Return the values of the server's settings, by name; its package is no part of this one's imports."""
+    table = "server."
+    found = settings_in_force(read_settings_file())
+    return {
+        each.setting.key.removeprefix(table): each.value
+        for each in found
+        if each.setting.key.startswith(table)
+    }
+
+
+def check_serving(examined: Examined) -> Iterator[Finding]:
+    """Look at the keys, ask the server by its public address, and compare that with the proxies."""
+    yield _keys(examined.settings.indexer.home / KEYS)
+    server = server_settings()
+    public_url, proxies = server["public_url"], server["proxies"]
+    if public_url:
+        yield from _public_address(public_url, examined)
+    else:
+        mend = "for readers elsewhere set SHRAG_SERVER__PUBLIC_URL (docs/deploying.md)"
+        yield Finding("public address", "not configured", "none is set", mend=mend)
+    yield _proxies(proxies, public_url)
+
+
+def _keys(file: Path) -> Finding:
+    """Report whether the file of keys can be read; an empty one locks everybody out."""
+    subject, where = "keys", str(file)
+    try:
+        if not file.is_symlink() and not file.exists():
+            return Finding(subject, "not configured", "no key was ever made", where)
+        if not file.stat().st_size:
+            found = "the file of keys is empty: no caller is admitted"
+            return Finding(subject, "wrong", found, where, f"make room on its disk, then {MAKE_A_KEY}")
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            (count,) = database.execute("SELECT count(*) FROM keys WHERE revoked IS NULL").fetchone()
+    except (OSError, sqlite3.Error) as error:
+        return failed(subject, error, where, "put a copy of it back, or move it away and make new keys")
+    if not count:
+        return Finding(subject, "warning", "all keys are revoked: no caller is admitted", where, MAKE_A_KEY)
+    return Finding(subject, "ok", f"{count:,} not revoked", where)
+
+
+def _public_address(url: str, examined: Examined) -> Iterator[Finding]:
+    if hosts := hosts_in_the_clear(url):
+        found = f"keys and questions go unencrypted to {', '.join(hosts)}"
+        yield Finding("encryption", "warning", found, url, "let a proxy speak https (docs/deploying.md)")
+    yield run(_ask(url.rstrip("/"), examined))
+
+
+async def _ask(url: str, examined: Examined) -> Finding:
+    """Ask for the health of the server at the address that readers type."""
+    import httpx
+
+    from indexer.http_client import exchange, open_client
+
+    subject = "public address"
+    try:
+        async with open_client(url, None, transport=examined.transport) as client:
+            answer = await exchange(client, "GET", f"{url}/healthz", seconds=LOOK_S, most_bytes=100_000)
+    except httpx.HTTPError as error:
+        mend = "see that the name resolves here, the proxy runs and its certificate is valid"
+        return failed(subject, error, url, mend)
+    status, text = answer.status_code, one_line(answer.text)[:200]
+    if status == MISDIRECTED:
+        mend = "let the proxy pass the name on (proxy_set_header Host $host), or correct the address"
+        return Finding(subject, "wrong", "the server does not answer to this name", url, mend)
+    if status in REDIRECTS:
+        found = f"it redirects to {one_line(answer.headers.get('location', ''))[:200]}"
+        return Finding(
+            subject, "wrong", found, url, "set SHRAG_SERVER__PUBLIC_URL to the address it leads to"
+        )
+    if status in GATEWAY:
+        return Finding(subject, "wrong", f"the proxy reaches no server ({status})", url, "start shrag serve")
+    try:
+        health = read_json(answer.content)
+    except ValueError:
+        health = None
+    if status != OK or not isinstance(health, dict) or health.get("status") != "ok":
+        found = f"what answers there is not SHRAG ({status}): {text}"
+        return Finding(subject, "wrong", found, url, "let the proxy pass all paths on to shrag serve")
+    if errors := health.get("errors"):
+        return Finding(subject, "wrong", f"it answers with {one_line(str(errors))[:200]}", url, MAKE_A_KEY)
+    return Finding(subject, "ok", "SHRAG answers", url)
+
+
+def _proxies(proxies: str, public_url: str) -> Finding:
+    """Judge whose X-Forwarded-For is believed."""
+    subject, variable = "proxy", "SHRAG_SERVER__PROXIES"
+    networks = [ip_network(each.strip(), strict=False) for each in proxies.split(",") if each.strip()]
+    if everybody := [str(network) for network in networks if network.prefixlen == 0]:
+        found = f"{everybody[0]} is every address: all callers can give themselves another one"
+        return Finding(
+            subject, "wrong", found, proxies, f"set {variable} to the addresses of the proxy alone"
+        )
+    if networks:
+        return Finding(subject, "ok", "X-Forwarded-For of these addresses is believed", proxies)
+    if public_url.startswith("https://"):
+        found = "limits and the audit log take all readers for one: the proxy that speaks https is not named"
+        return Finding(subject, "warning", found, mend=f"set {variable} to the address of the proxy")
+    return Finding(subject, "not configured", "no proxy is named")

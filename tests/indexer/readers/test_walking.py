@@ -1,0 +1,108 @@
+"""walk: links stay within the folder of a corpus, and file systems of the kernel are not entered."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from indexer.errors import UnknownPath
+from indexer.readers import read_corpus
+from indexer.readers.walking import is_kernels, kernel_devices, walk
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    folder = tmp_path / "corpus"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.jsonl").write_text('{"id": "a"}\n')
+    (folder / "sub" / "b.jsonl").write_text('{"id": "b"}\n')
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "s.jsonl").write_text('{"id": "s"}\n')
+    return folder
+
+
+def read(folder, **options):
+    """Return the names of the files that are read, relative to the folder, and the links that are not."""
+    found = read_corpus([folder], **options)
+    relative = [os.path.relpath(name, folder) for name in found.files]
+    return relative, [os.path.relpath(name, folder) for name in found.left_out.links]
+
+
+def test_links_out_of_the_folder_are_skipped_and_listed(corpus):
+    (corpus / "file.jsonl").symlink_to(corpus.parent / "secret" / "s.jsonl")
+    (corpus / "folder").symlink_to("../secret")
+    (corpus / "sub" / "up").symlink_to("../..")
+
+    assert read(corpus) == (["a.jsonl", "sub/b.jsonl"], ["file.jsonl", "folder", "sub/up"])
+
+
+def test_links_out_of_the_folder_are_followed_on_request_and_each_file_is_read_once(corpus):
+    (corpus / "sub" / "up").symlink_to("../..")
+    (corpus / "z.jsonl").symlink_to(corpus.parent / "secret" / "s.jsonl")
+
+    assert read(corpus, follow_links=True) == (["a.jsonl", "sub/b.jsonl", "sub/up/secret/s.jsonl"], [])
+
+
+def test_links_within_the_folder_add_no_file_twice(corpus):
+    (corpus / "0.jsonl").symlink_to("a.jsonl")
+    (corpus / "0").symlink_to("sub")
+    (corpus / "sub" / "up").symlink_to("..")
+
+    assert read(corpus) == (["a.jsonl", "sub/b.jsonl"], [])
+
+
+def test_a_link_gives_a_name_to_a_file_that_has_none_of_a_corpus(corpus):
+    (corpus / ".store").mkdir()
+    (corpus / ".store" / "x.jsonl").write_text('{"id": "x"}\n')
+    (corpus / "blob").write_text('{"id": "y"}\n')
+    (corpus / "x.jsonl").symlink_to(".store/x.jsonl")
+    (corpus / "y.jsonl").symlink_to("blob")
+    (corpus / "z.jsonl").symlink_to("blob")
+
+    assert read(corpus) == (["a.jsonl", "sub/b.jsonl", "x.jsonl", "y.jsonl"], [])
+
+
+def test_links_to_nothing_and_to_themselves_are_listed(corpus):
+    (corpus / "gone.jsonl").symlink_to("nothing.jsonl")
+    (corpus / "self.jsonl").symlink_to("self.jsonl")
+
+    assert read(corpus) == (["a.jsonl", "sub/b.jsonl"], ["gone.jsonl", "self.jsonl"])
+
+
+def test_a_link_that_is_named_itself_is_followed(corpus):
+    link = corpus.parent / "link"
+    link.symlink_to("corpus")
+
+    assert read(link) == (["a.jsonl", "sub/b.jsonl"], [])
+
+
+@pytest.mark.skipif(not Path("/proc/sys/vm").is_dir(), reason="there is no /proc")
+def test_links_to_files_and_folders_of_the_kernel_are_never_followed(corpus):
+    (corpus / "a").symlink_to("/proc/sys/vm")
+    (corpus / "b.txt").symlink_to("/proc/version")
+
+    found = walk(corpus, follow_links=True)
+
+    assert [file.name for file in found.files] == ["a.jsonl", "sub/b.jsonl"]
+    assert sorted(found.kernel) == ["a", "b.txt"]
+
+
+@pytest.mark.skipif(not Path("/proc/sys/vm").is_dir(), reason="there is no /proc")
+def test_a_folder_of_the_kernel_is_no_corpus():
+    with pytest.raises(UnknownPath, match="a file system of the kernel is no corpus"):
+        read_corpus(["/proc/sys/vm"])
+
+
+def test_file_systems_of_the_kernel_are_known_by_their_mounts():
+    mounts = (
+        "22 27 0:21 / /proc rw,relatime - proc proc rw\n"
+        "27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n"
+        "31 23 0:28 / /chroot/sys ro shared:7 master:2 - sysfs sysfs ro\n"
+        "a line that is cut\n"
+    )
+
+    assert kernel_devices(mounts) == {os.makedev(0, 21), os.makedev(0, 28)}
+    assert is_kernels(Path("/chroot/sys/block"), os.makedev(0, 28), kernel_devices(mounts))
+    assert is_kernels(Path("/sys/fs/cgroup"), os.makedev(0, 99), kernel_devices(mounts))
+    assert not is_kernels(Path("/system"), os.makedev(254, 0), kernel_devices(mounts))

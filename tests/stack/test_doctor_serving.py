@@ -1,0 +1,182 @@
+"""What `shrag doctor` finds of the server's keys, its public address, the proxy before it and the backups."""
+
+import os
+import time
+
+import pytest
+
+from tests.http_server import Handler, serving
+from tests.server.running import shrag
+from tests.stack.asking_the_doctor import doctor
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+
+def answering(status, body, **headers):
+    """Return a server that answers every GET alike."""
+
+    class Answering(Handler):
+        def get(self):
+            self.answer(status, body)
+
+        def end_headers(self):
+            for name, value in headers.items():
+                self.send_header(name, value)
+            super().end_headers()
+
+    return Answering
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "found"),
+    [
+        (200, {"status": "ok"}, {}, ("ok", "SHRAG answers")),
+        (200, {"status": "ok", "errors": ["keys-empty"]}, {}, ("wrong", "it answers with ['keys-empty']")),
+        (200, ["another"], {}, ("wrong", 'what answers there is not SHRAG (200): ["another"]')),
+        (404, {}, {}, ("wrong", "what answers there is not SHRAG (404): {}")),
+        (421, {}, {}, ("wrong", "the server does not answer to this name")),
+        (502, {}, {}, ("wrong", "the proxy reaches no server (502)")),
+        (302, {}, {"Location": "http://other.example/"}, ("wrong", "it redirects to http://other.example/")),
+    ],
+)
+def test_the_public_address_is_asked(tmp_path, status, body, headers, found):
+    with serving(answering(status, body, **headers)) as url:
+        _, findings = doctor(tmp_path, server__public_url=url)
+
+    finding = findings["server", "public address"]
+    assert (finding["status"], finding["found"], finding["configured"]) == (*found, url)
+
+
+def test_a_public_address_where_nothing_listens_is_wrong(tmp_path):
+    code, findings = doctor(tmp_path, server__public_url="http://127.0.0.1:9")
+
+    assert (code, findings["server", "public address"]["status"]) == (1, "wrong")
+    assert findings["server", "public address"]["mend"].startswith("see that the name resolves here")
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ({}, "not configured"),
+        ({"server__proxies": "10.0.0.5, 10.1.0.0/16"}, "ok"),
+        ({"server__proxies": "0.0.0.0/0"}, "wrong"),
+        ({"server__proxies": "::/0"}, "wrong"),
+        ({"server__public_url": "https://127.0.0.1:9"}, "warning"),
+        ({"server__public_url": "https://127.0.0.1:9", "server__proxies": "127.0.0.1"}, "ok"),
+    ],
+)
+def test_the_proxies_that_are_believed_fit_the_address(tmp_path, settings, status):
+    assert doctor(tmp_path, **settings)[1]["server", "proxy"]["status"] == status
+
+
+def test_an_empty_file_of_keys_is_wrong(tmp_path):
+    (tmp_path / ".keys.sqlite").touch()
+
+    code, findings = doctor(tmp_path)
+
+    assert code == 1
+    assert findings["server", "keys"]["found"] == "the file of keys is empty: no caller is admitted"
+    assert "shrag keys create" in findings["server", "keys"]["mend"]
+
+
+def test_keys_are_counted_and_a_damaged_file_of_them_is_wrong(tmp_path):
+    key = shrag(tmp_path, "keys", "create").stdout
+    made = doctor(tmp_path)[1]["server", "keys"]
+    shrag(tmp_path, "keys", "revoke", key.split("_")[1])
+    revoked = doctor(tmp_path)[1]["server", "keys"]
+    (tmp_path / ".keys.sqlite").write_text("no database" * 100)
+
+    assert (made["status"], made["found"]) == ("ok", "1 not revoked")
+    assert (revoked["status"], revoked["found"]) == ("warning", "all keys are revoked: no caller is admitted")
+    assert doctor(tmp_path)[1]["server", "keys"]["status"] == "wrong"
+
+
+def backup_of(tmp_path, *files, **environment):
+    """Return what is found of a folder of files, given by name, content and age in days."""
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for name, content, days in files:
+        (folder / name).write_text(content)
+        os.utime(folder / name, (then := time.time() - days * 86_400, then))
+    return doctor(tmp_path / "home", backups=folder, **environment)[1]
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "found"),
+    [
+        ([("old", "x", 30), ("new", "x", 2)], "ok", "2.0 days ago"),
+        ([("old", "x", 30), (".hidden", "x", 1)], "warning", "30.0 days ago"),
+        ([], "warning", "there is none"),
+    ],
+)
+def test_the_newest_file_of_the_backups_has_their_age(tmp_path, files, status, found):
+    finding = backup_of(tmp_path, *files)["backup", "last backup"]
+
+    assert (finding["status"], finding["found"].endswith(found)) == (status, True)
+
+
+def test_an_empty_file_is_no_backup(tmp_path):
+    finding = backup_of(tmp_path, ("cut.tar", "", 1))["backup", "empty backup"]
+
+    assert (finding["status"], finding["found"]) == ("warning", "an empty file is no backup: cut.tar")
+
+
+def test_a_folder_of_backups_that_is_not_there_is_wrong(tmp_path):
+    assert doctor(tmp_path, backups=tmp_path / "nowhere")[1]["backup", "last backup"]["status"] == "wrong"
+
+
+def test_without_a_place_of_backups_doctor_says_how_to_name_one(tmp_path):
+    finding = doctor(tmp_path)[1]["backup", "last backup"]
+
+    assert (finding["status"], "SHRAG_BACKUPS" in finding["mend"]) == ("not configured", True)
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "status", "found"),
+    [
+        ((404, {"error": {"type": "repository_missing_exception"}}), "warning", "there is none"),
+        ((200, {"snapshots": []}), "warning", "there is none"),
+        ((403, {"error": {"type": "security_exception", "reason": "no"}}), "warning", "EngineRefused"),
+        (
+            (200, {"snapshots": [("FAILED", "2026-01-09"), ("SUCCESS", "2020-01-02")]}),
+            "warning",
+            "2020-01-02",
+        ),
+    ],
+)
+def test_the_last_whole_snapshot_of_a_cluster_is_its_backup(tmp_path, snapshots, status, found):
+    pytest.importorskip("elasticsearch")
+    code, body = snapshots
+    if code == 200:
+        body = {
+            "snapshots": [
+                {
+                    "snapshot": "s",
+                    "state": state,
+                    "start_time": f"{day}T00:00:00.000Z",
+                    "indices": [],
+                    "shards": {"total": 1},
+                    "duration_in_millis": 1,
+                }
+                for state, day in body["snapshots"]
+            ]
+        }
+
+    class Node(Handler):
+        def get(self):
+            if "_snapshot" in self.path:
+                self.answer(code, body)
+            elif "health" in self.path:
+                self.answer(200, {"cluster_name": "c", "status": "green", "number_of_nodes": 1})
+            else:
+                self.answer(200, {"cluster_name": "c", "nodes": {"n": {"name": "n", "version": "9.2.0"}}})
+
+        def end_headers(self):
+            self.send_header("X-Elastic-Product", "Elasticsearch")
+            super().end_headers()
+
+    with serving(Node) as url:
+        _, findings = doctor(tmp_path, engine="elasticsearch", elasticsearch__url=url)
+
+    finding = findings["backup", "last backup"]
+    assert (finding["status"], found in finding["found"]) == (status, True)
