@@ -41,7 +41,7 @@ def _index_and_sources() -> Iterator[Combination]:
 
 
 def _of_methods(**searches: Any) -> Iterator[Combination]:
-    """Yield what methods do not take; `searches` are the parts without which nothing is searched."""
+    """Yield parts that methods do not take; `searches` are the parts without which nothing is searched."""
     without = _among(name for name in method_names() if method_named(name).keywords is None)
     words = f"`keywords` by method {_named(without)}"
     yield Combination(words, _never(**searches, method=without, keywords=LIST))
@@ -52,7 +52,7 @@ def _of_methods(**searches: Any) -> Iterator[Combination]:
 
 
 def _of_ways() -> Iterator[Combination]:
-    """Yield what ways do not take. Any way takes the method where it searches in several steps."""
+    """Yield parts that ways do not take. Any way takes the method if it searches in several steps."""
     other = _among(name for name in method_names() if name != METHOD)
     parts: dict[str, dict[str, Any]] = {
         "method": {"method": other, "hops": {"const": "never"}},
